@@ -41,7 +41,7 @@ COMMANDS = [
 QUESTIONS = """
 from typing import Protocol
 from embassay.encoders import base
-from embassay.encoders.neural.shared import NeuralEncoder
+from embassay.encoders.neural.encoder import NeuralEncoder
 from embassay.run.resolve import load_encoder
 
 def load(self, device):

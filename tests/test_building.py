@@ -284,7 +284,7 @@ def test_builders_are_listed(capsys):
 @pytest.mark.parametrize("kind", BUILDERS.names())
 def test_a_command_has_the_options_of_its_builder(kind):
     module = BUILDERS.module(kind)
-    command = getattr(generating_module if hasattr(module, "requests") else building_module, f"build_{kind}")
+    command = getattr(generating_module if hasattr(module, "given") else building_module, f"build_{kind}")
     parameters = inspect.signature(command).parameters
     given = {*parameters, *vars(parameters["options"].default)}
     taken = set(inspect.signature(module.build).parameters) - {"sources", "advance"}
@@ -296,13 +296,13 @@ def test_a_command_has_the_options_of_its_builder(kind):
 
 
 def needs_wordnet():
-    from embassay.testsets.english.wordnet import wordnet
+    from embassay.testsets.english.wordnet import open_wordnet
 
     for package in ("nltk", "textblob", "lemminflect"):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
     try:
-        wordnet()
+        open_wordnet()
     except InputError as error:
         pytest.skip(str(error))
 

@@ -46,7 +46,7 @@ GOOD = {
 
 
 def corpus(*samples, shape="", documents=DOCUMENTS, name="mine"):
-    shape = shape or next(s for s, (kind, _) in SAMPLES.items() if isinstance(samples[0], kind))
+    shape = shape or next(s for s, (kind, *_) in SAMPLES.items() if isinstance(samples[0], kind))
     return Corpus(name, shape, samples, documents=documents if shape == "retrieval" else ())
 
 

@@ -87,8 +87,8 @@ def test_libraries_have_their_threads_back_when_the_last_use_ends(libraries):
 def test_one_use_within_another_and_one_that_fails(libraries):
     with cores.single_threads(2) as outer:
         outer.submit(int).result()
-        with pytest.raises(KeyError), cores.side_by_side(2) as each:
-            each(lambda n, of: {}[n])
+        with pytest.raises(KeyError):
+            cores.in_threads(2, lambda n, of: {}[n])
         assert libraries.threads() == (1, 1)
     assert libraries.threads() == (3, 4)
 
@@ -106,9 +106,8 @@ def test_torch_may_be_imported_meanwhile(libraries, monkeypatch):
 @pytest.mark.parametrize("count", [1, 3])
 def test_each_thread_does_its_share(count):
     shared = np.arange(10)
-    with cores.side_by_side(count) as each:
-        assert sum(each(lambda n, of: int(shared[n::of].sum()))) == 45
-        assert each(lambda n, of: (n, of)) == [(n, count) for n in range(count)]
+    assert sum(cores.in_threads(count, lambda n, of: int(shared[n::of].sum()))) == 45
+    assert cores.in_threads(count, lambda n, of: (n, of)) == [(n, count) for n in range(count)]
 
 
 OVERLAPPING = """

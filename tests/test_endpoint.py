@@ -17,10 +17,10 @@ from email.utils import format_datetime
 
 import pytest
 
-from embassay.endpoint import Endpoint, Retries
 from embassay.endpoint.address import read_address
 from embassay.endpoint.answers import SHOWN, excerpt, retry_after, used_tokens
-from embassay.endpoint.attempts import LostError
+from embassay.endpoint.attempts import LostError, Retries
+from embassay.endpoint.client import Endpoint
 from embassay.endpoint.connections import reason
 from embassay.endpoint.secrets import hider
 from embassay.endpoint.spending import Spending
@@ -605,7 +605,7 @@ def test_ctrl_c_is_heard_at_once(service, start_process, wait_until):
     interrupted = threading.Event()
     service.script(*[lambda handler, payload: interrupted.wait(60)] * 8)  # no answer before that
     code = (
-        "import sys; from embassay.endpoint import Endpoint\n"
+        "import sys; from embassay.endpoint.client import Endpoint\n"
         f"e = Endpoint({service.url!r})\n"
         "try: list(e.each(lambda t: e.post('/x', {'input': [t], 'model': ''}), list('abcdefgh')))\n"
         "except KeyboardInterrupt: e.close(); sys.exit(130)"

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from embassay.endpoint import Endpoint, Retries
-from embassay.endpoint.attempts import LostError
-from embassay.endpoint.chat import Answer, Chat
+from embassay.endpoint.attempts import LostError, Retries
+from embassay.endpoint.chat import Chat, ChatAnswer
+from embassay.endpoint.client import Endpoint
 from embassay.endpoint.spending import Spending, guess
 from embassay.errors import EncoderError, EndpointError
 
@@ -34,7 +34,7 @@ def answers(service, found):
 def test_what_is_asked_and_what_comes_back(service, chat):
     usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
     answers(service, body({"content": "The shop is open."}, model="m-2026", usage=usage))
-    assert chat.ask(PROMPT) == Answer("The shop is open.", "stop", False, 7, 3, "m-2026")
+    assert chat.ask(PROMPT) == ChatAnswer("The shop is open.", "stop", False, 7, 3, "m-2026")
     path, headers, payload = service.seen[0]
     assert path == "/v1/chat/completions"
     assert headers["authorization"] == f"Bearer {KEY}"
@@ -120,7 +120,7 @@ def test_what_it_took(service, chat, usage, took):
 
 def test_nothing_said_is_nothing_taken_but_the_prompt(service, chat):
     answers(service, body({"content": ""}, usage={"prompt_tokens": 0, "completion_tokens": 0}))
-    assert chat.ask(PROMPT) == Answer("", "stop", False, guess(PROMPT), 0)
+    assert chat.ask(PROMPT) == ChatAnswer("", "stop", False, guess(PROMPT), 0)
 
 
 def test_an_answer_that_has_the_key_is_kept_without_it(service, chat):

@@ -10,8 +10,9 @@ import pytest
 
 from embassay.encoders.remote.embeddings import MOST_DIMENSIONS
 from embassay.encoders.remote.embeddings import Service as Model
-from embassay.endpoint import Endpoint, Retries
+from embassay.endpoint.attempts import Retries
 from embassay.endpoint.chat import Chat
+from embassay.endpoint.client import Endpoint
 from embassay.endpoint.spending import Spending
 from embassay.errors import EndpointError
 

@@ -301,7 +301,7 @@ def test_no_ability_is_asked_for_by_its_name():
 
 
 CONFORMING = """
-from embassay.diagnostics.base import ChecksCorpus, HasHeadline, ScoresInParallel, SetsSideBySide
+from embassay.diagnostics.base import ChecksCorpus, DeclaresMetrics, ScoresInParallel, SetsSideBySide
 from embassay.diagnostics.localization.localization import Localization
 from embassay.diagnostics.shift import Shift
 from embassay.encoders.base import (
@@ -338,7 +338,7 @@ def encoders(
 def diagnostics(localization: Localization, shift: Shift) -> None:
     checks: ChecksCorpus = localization
     parallel: ScoresInParallel = localization
-    headline: HasHeadline = localization
+    headline: DeclaresMetrics = localization
     pair: SetsSideBySide = shift
 """
 

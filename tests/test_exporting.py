@@ -1,7 +1,6 @@
 """``embassay export``: the whole folder or nothing, with how near it is; figures against loops."""
 
 import json
-import os
 from dataclasses import dataclass, field
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -114,6 +113,10 @@ def test_a_folder_of_something_else_is_left_alone(model, tmp_path):
     with pytest.raises(OutputError, match="is a file; choose a folder"):
         make(str(model), tmp_path / "thesis.txt", "onnx")
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
+    (tmp_path / "embassay.json").write_text("{}")
+    with pytest.raises(OutputError, match="not empty and not an exported model"):
+        make(str(model), tmp_path, "onnx", overwrite=True)
+    assert (tmp_path / "thesis.txt").is_file()
 
 
 @pytest.mark.usefixtures("traced_once")
@@ -156,7 +159,7 @@ def test_a_graph_that_gives_other_vectors_is_not_kept(model, tmp_path, monkeypat
     found = fidelity.Fidelity(9, lowest, 1.0, difference, 7.0, 0, ())
     monkeypatch.setattr(fidelity, "measure", lambda *given: found)
     with pytest.raises(EncoderError, match=told):
-        make(str(model), tmp_path / "a" / "out", "openvino")
+        make(str(model), tmp_path / "out", "openvino")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -200,15 +203,13 @@ def test_places_that_cannot_be_written_are_refused_before_any_work(tmp_path, mon
 
 
 @pytest.mark.usefixtures("traced_once")
-def test_what_killed_exports_left_is_removed_when_it_is_old(model, tmp_path, monkeypatch):
-    old, new, other = (tmp_path / name for name in (".out.1.ab.part", ".out.2.cd.part", ".else.1.ab.part"))
-    for folder in (old, new, other):
-        folder.mkdir()
-    for folder in (old, other):
-        os.utime(folder, (1, 1))
+def test_what_a_killed_export_left_is_removed(model, tmp_path, monkeypatch):
+    (tmp_path / ".out.exporting").mkdir()
+    (tmp_path / ".out.exporting" / "half").write_text("half")
     monkeypatch.setattr(fidelity, "measure", lambda *given: fidelity.Fidelity(0, 1.0, 1.0, 0.0, 1.0, 0, ()))
     make(str(model), tmp_path / "out", "openvino")
-    assert sorted(p.name for p in tmp_path.iterdir()) == [".else.1.ab.part", ".out.2.cd.part", "out"]
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+    assert not (tmp_path / "out" / "half").exists()
 
 
 def test_a_missing_library_is_named(model, tmp_path, monkeypatch):
@@ -280,7 +281,7 @@ def test_vectors_that_vanish_or_are_not_finite_are_seen():
     found = fidelity.measure(Noisy(0.0), Noisy(0.0, factor=0.0), [])
     assert (found.cosine_min, found.cosine_median, found.undefined) == (0.0, 0.0, 0)
     assert fidelity.measure(Noisy(0.0), Noisy(0.0, factor=7.0), []).largest_difference > 6
-    with pytest.raises(EncoderError, match="noisy: the vectors contain NaN or infinity"):
+    with pytest.raises(EncoderError, match="noisy: it returned a vector with NaN or infinity"):
         fidelity.measure(Noisy(0.0), Noisy(0.0, factor=float("nan")), [])
     with pytest.raises(EncoderError, match="noisy: all vectors are zero"):
         fidelity.measure(Noisy(0.0, factor=0.0), Noisy(0.0, factor=0.0), [])

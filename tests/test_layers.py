@@ -18,12 +18,14 @@ OPEN_MODULES = (
     "embassay.store.shards.shards",
     "embassay.engine.cores",
     "embassay.engine.executors",
+    "embassay.engine.map",
     "embassay.engine.pending",
     "embassay.encoders.base",
     "embassay.diagnostics.base",
+    "embassay.metrics.key",
 )
 """Modules that may be imported by everyone: paths, the cores of the machine, work in other processes, and the protocols
-of what plug-ins may do."""
+of what plug-ins may do, and what a metric is called."""
 ALLOWED = {
     "__main__": {"cli"},
     "__init__": {
@@ -107,7 +109,7 @@ ALLOWED = {
         "store",
         "types",
     },
-    "sharding": {"engine", "run", "samples", "store", "types"},
+    "sharding": {"engine", "geometry", "run", "samples", "store", "types"},
     "integrations": {
         "metrics",
         "diagnostics",
@@ -120,13 +122,23 @@ ALLOWED = {
         "types",
         "vectors",
     },
-    "export": {"metrics", "diagnostics", "encoders", "engine", "geometry", "run", "samples", "store", "types"},
+    "export": {
+        "metrics",
+        "diagnostics",
+        "encoders",
+        "engine",
+        "geometry",
+        "run",
+        "samples",
+        "store",
+        "types",
+        "vectors",
+    },
     "testsets": {"corpora", "endpoint", "geometry", "lexical", "result", "run", "samples", "stats", "types"},
-    "training": {"corpora", "encoders", "engine", "run", "samples", "store", "types"},
+    "training": {"corpora", "encoders", "engine", "run", "samples", "store", "types", "vectors"},
     "run": {
         "metrics",
         "findings",
-        "outputs",
         "corpora",
         "encoders",
         "engine",
@@ -139,8 +151,8 @@ ALLOWED = {
         "types",
         "vectors",
     },
-    "findings": {"corpora", "layout", "metrics", "reports", "result", "samples", "types"},
-    "metrics": {"result", "stats", "types", "vectors"},
+    "findings": {"corpora", "layout", "metrics", "result", "samples", "types"},
+    "metrics": {"layout", "result", "stats", "types", "vectors"},
     "outputs": {
         "metrics",
         "engine",
@@ -167,8 +179,7 @@ ALLOWED = {
     "geometry": set(),
     "lexical": set(),
     "types": {"result", "samples", "vectors"},
-    # The methods of a result draw it, by imports inside the methods.
-    "result": {"reports", "run"},
+    "result": set(),
     "vectors": {"samples"},
     "samples": set(),
     "examples": {"corpora", "samples", "types"},
@@ -339,3 +350,75 @@ def test_nothing_unpickles_or_touches_global_random_state():
             "trust_remote_code=True",
         ):
             assert word not in text, f"{path}: {word}"
+
+
+LEAVES = ("testsets", "training", "adaptation", "export", "integrations")
+"""What only the command line and the Python functions import, and one leaf another."""
+
+
+def test_the_core_imports_no_leaf():
+    above = {"cli", "api", "__init__", *LEAVES}
+    wrong = [
+        f"{path} imports {name}"
+        for path, name in all_own_imports()
+        if layer(path) not in above and name.split(".")[1] in LEAVES
+    ]
+    assert wrong == []
+
+
+def test_no_file_imports_itself_through_others():
+    graph = {}
+    for path in modules():
+        name = ".".join(["embassay", *path.parts]).removesuffix(".__init__")
+        graph[name] = set(own_files(path)) - {name}
+    assert circle_in(graph) == []
+
+
+def own_files(path):
+    """Yield the modules of this package that a file imports when it runs, not those that only type checkers read."""
+    tree = ast.parse((ROOT / path).with_suffix(".py").read_text(encoding="utf-8"))
+    for_types = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for_types.update(map(id, ast.walk(node)))
+    names = module_names()
+    for node in ast.walk(tree):
+        if id(node) in for_types:
+            continue
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                member = f"{node.module}.{alias.name}"
+                yield from {member if member in names else node.module} & names
+        elif isinstance(node, ast.Import):
+            yield from {alias.name for alias in node.names} & names
+
+
+@cache
+def module_names():
+    return frozenset(".".join(["embassay", *path.parts]).removesuffix(".__init__") for path in modules())
+
+
+def circle_in(graph):
+    """Return the names on a circle of a graph; none if there is no circle."""
+    done = set()
+
+    def search(name, way):
+        if name in way:
+            return [*way[way.index(name) :], name]
+        if name in done:
+            return []
+        for other in sorted(graph[name]):
+            if found := search(other, [*way, name]):
+                return found
+        done.add(name)
+        return []
+
+    for name in sorted(graph):
+        if found := search(name, []):
+            return found
+    return []
+
+
+def test_a_circle_is_found():
+    assert circle_in({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == ["a", "b", "c", "a"]
+    assert circle_in({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []

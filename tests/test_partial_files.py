@@ -40,11 +40,10 @@ def names(folder):
 
 def test_only_what_is_ours_and_left_is_removed(tmp_path, dead):
     here, own = partial_files._machine(), os.getpid()
-    left = [f".{here}.{dead}.0123abcd.part", f".{dead}.0123abcd.part"]
+    left = [f".{here}.{dead}.0123abcd.part"]
     old = [f".{here}.{own}.0123abcd.part", f".ffffffff.{own}.0123abcd.part", f".ffffffff.{dead}.0123abcd.part"]
     kept = [
         f".{here}.{own}.4567abcd.part",
-        f".{own}.4567abcd.part",
         f".{here}.1.4567abcd.part",
         f".ffffffff.{dead}.4567abcd.part",
     ]
@@ -70,7 +69,7 @@ def test_a_name_is_of_this_machine_and_process(tmp_path):
 
 @pytest.mark.parametrize("writer", [write, lambda path, content: write_files({path: content})])
 def test_a_file_is_written_where_left_overs_lie_and_takes_them_away(tmp_path, dead, writer):
-    put(tmp_path, f".{dead}.0123abcd.part")
+    put(tmp_path, f".{partial_files._machine()}.{dead}.0123abcd.part")
     writer(tmp_path / "a.json", b"whole")
     assert names(tmp_path) == ["a.json"]
 
@@ -79,9 +78,9 @@ def test_a_run_that_goes_on_removes_them(tmp_path, dead):
     plan = prepare(RunRequest(["bow"], ["opposites"]))
     RunFolder(tmp_path).open(settings_of(plan))
     (tmp_path / "scores").mkdir()
-    put(tmp_path, f".{dead}.0123abcd.part")
-    put(tmp_path / "scores", f".{dead}.0123abcd.part")
-    kept = put(tmp_path / "scores", f".{os.getpid()}.0123abcd.part")
+    put(tmp_path, f".{partial_files._machine()}.{dead}.0123abcd.part")
+    put(tmp_path / "scores", f".{partial_files._machine()}.{dead}.0123abcd.part")
+    kept = put(tmp_path / "scores", f".{partial_files._machine()}.{os.getpid()}.0123abcd.part")
     RunFolder(tmp_path).open(settings_of(plan))
     assert names(tmp_path) == ["run.json", "scores"]
     assert names(tmp_path / "scores") == [kept.name]

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from embassay.errors import UnknownNameError
-from embassay.result import Result, Row, Verdict, headline_rows
+from embassay.errors import SpecError, UnknownNameError
+from embassay.result import Difference, Opponent, Result, Row, Verdict
 
 ROW = Row(
     "retrieval", "docs", "bow", "all", "cosine", "", "Success@5", 0.5, None, None, 4, 4, 0, "4 units are too few", "s"
@@ -45,4 +45,54 @@ def test_a_verdict_ranks_by_rows_of_its_metric_and_measure():
         assert not ranked.ranks_by(replace(ROW, **other))
     # The rows of a verdict are those of its corpus.
     result = Result(0, 1, rows=(ROW, replace(ROW, corpus="faq", value=0.1)), verdicts=(ranked,))
-    assert headline_rows(result, ranked) == {"bow": ROW}
+    assert result.headline(ranked) == {"bow": ROW}
+
+
+def test_a_p_value_of_the_level_is_significant():
+    assert Difference("a", 0.2, 0.1, 0.3, p=0.05).is_significant
+    assert not Difference("a", 0.2, 0.1, 0.3, p=0.051).is_significant
+
+
+def test_an_opponent_knows_which_differences_were_tested():
+    untested, undefined, tested = Difference("a", 0.2), Difference("b"), Difference("c", -0.2, -0.3, -0.1, 0.01)
+    opponent = Opponent("reference", "r", (untested, undefined, tested))
+    assert opponent.tested == {"c": tested}
+    assert opponent.difference("a") == untested
+    assert opponent.difference("nobody") == Difference("nobody")
+    verdict = Verdict("d", "c", "accuracy", 10, 10, opponents=(opponent,))
+    assert verdict.opponent("reference") == opponent
+    assert verdict.opponent("baseline") == Opponent("baseline", "")
+
+
+FIGURES = (
+    ROW,
+    replace(ROW, similarity_function="dot", value=0.1),
+    replace(ROW, condition="whiten", value=0.6),
+    replace(ROW, metric="RR", subset="noun"),
+    replace(ROW, metric="RR", corpus="faq", subset="noun"),
+    replace(ROW, encoder="", metric="length"),
+)
+
+
+def test_a_figure_is_the_one_row_of_a_metric_and_an_encoder():
+    ranked = Verdict("retrieval", "docs", "Success@5", items=10, units=10, similarity_function="cosine")
+    result = Result(0, 1, rows=FIGURES, verdicts=(ranked,))
+    assert result.figure("Success@5", "bow") == ROW
+    assert result.figure("Success@5{dot,}", "bow").value == 0.1
+    assert result.figure("retrieval/docs/Success@5{whiten}", "bow").value == 0.6
+    assert result.figure("faq/RR[noun]", "bow").corpus == "faq"
+    assert result.figure("length", "") == FIGURES[-1]
+
+
+@pytest.mark.parametrize(
+    ("metric", "encoder", "error", "message"),
+    [
+        ("Success@6", "bow", UnknownNameError, r"unknown metric 'Success@6'; did you mean 'Success@5'\?"),
+        ("Success@5", "bwo", UnknownNameError, "unknown encoder 'bwo'"),
+        ("Success@5", "bow", SpecError, r"name one: Success@5\{cosine,\}, Success@5\{dot,\}"),
+        ("RR[noun]", "bow", SpecError, r"name one: retrieval/docs/RR\[noun\]\{cosine,\}, retrieval/faq/RR"),
+    ],
+)
+def test_a_figure_that_is_unknown_or_not_the_only_one_is_refused(metric, encoder, error, message):
+    with pytest.raises(error, match=message):
+        Result(0, 1, rows=FIGURES).figure(metric, encoder)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from embassay.cli.app import exit_code_of
-from embassay.endpoint import Retries
+from embassay.endpoint.attempts import Retries
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 

@@ -40,7 +40,7 @@ BLOCK = re.compile(r"(?<=<!-- figures: )(?P<name>[a-z-]+)(?P<mark> -->\n)(?P<tex
 CONSOLE = re.compile(r"(?<=^```console\n)\$ (?P<command>[^\n]*)\n(?P<text>.*?)(?=^```)", re.DOTALL | re.MULTILINE)
 MINILM = "all-MiniLM-L6-v2"
 EDITS_OF_THE_PATTERN = ("synonym", "negation_main", "negation_antonym")
-TRANSFORMS = ("", "standardize", "whiten", "remove_pcs")
+TRANSFORMS = ("standardize", "whiten", "remove_pcs")
 
 
 # --- numbers in Markdown -------------------------------------------------------------------------------------
@@ -83,25 +83,9 @@ def data(path: str) -> Path:
     return Path(folder) / path
 
 
-def assay(encoders: Iterable[str], corpus: Any, diagnostic: str, **options: Any) -> list[Any]:
-    """Return the rows of one diagnostic, which may have options (``retrieval,transforms=all``), on one corpus."""
-    result = ea.assay(list(encoders), [corpus], [diagnostic], baselines=False, **options)
-    name = diagnostic.partition(",")[0]
-    return [row for row in result.rows if row.diagnostic == name]
-
-
-def one(rows: Iterable[Any], encoder: str, metric: str, subset: str, condition: str = "", measure: str = "") -> Any:
-    """Return the one row that is named; the measure only where there are several."""
-    key = (encoder, metric, subset, condition)
-    matches = []
-    for row in rows:
-        has_key = (row.encoder, row.metric, row.subset, row.condition) == key
-        if has_key and measure in ("", row.similarity_function):
-            matches.append(row)
-    # None or several would mean that a metric was renamed: a wrong figure must not get into the documentation.
-    if len(matches) != 1:
-        raise LookupError(f"{len(matches)} rows of {key}")
-    return matches[0]
+def assay(encoders: Iterable[str], corpus: Any, diagnostic: str, **options: Any) -> ea.Result:
+    """Return the result of one diagnostic, which may have options (``retrieval,transforms=all``), on one corpus."""
+    return ea.assay(list(encoders), [corpus], [diagnostic], baselines=False, **options)
 
 
 @cache
@@ -139,9 +123,9 @@ def xquad(documents: str) -> str:
 
 def minimal_pairs_overlap() -> str:
     """Lexical overlap of the STS-b test set beside the figures of Chiang et al. (2023), table 1."""
-    rows = assay(["hashing"], f"stsb={data('stsbenchmark/sts-test.csv')},loader=pairs", "similarity")
+    result = assay(["hashing"], f"stsb={data('stsbenchmark/sts-test.csv')},loader=pairs", "similarity")
     # The overlap is a property of the corpus, so its rows have no encoder.
-    overlap = {row.metric: row.value for row in rows if not row.encoder}
+    overlap = {row.metric: row.value for row in result.rows if not row.encoder}
     rouge = [f"{100 * overlap[name]:.1f}" for name in ("rouge1", "rouge2", "rougeL")]
     return table(
         ["STS-b test", "ROUGE-1", "ROUGE-2", "ROUGE-L", "Levenshtein", "length"],
@@ -161,12 +145,12 @@ def minimal_pairs_pattern() -> str:
     }
     lines = []
     for name, corpus in corpora.items():
-        rows = assay([MINILM], corpus, "minimal_pairs")
-        contrast = one(rows, MINILM, "contrast", "synonym-negation_main")
-        majority = one(rows, MINILM, "nearer", "synonym>negation_main")
+        result = assay([MINILM], corpus, "minimal_pairs")
+        contrast = result.figure("contrast[synonym-negation_main]", MINILM)
+        majority = result.figure("nearer[synonym>negation_main]", MINILM)
         line = [name, f"{contrast.items:,}"]
         for edit in EDITS_OF_THE_PATTERN:
-            similarity = one(rows, MINILM, "similarity", edit)
+            similarity = result.figure(f"similarity[{edit}]", MINILM)
             line.append(decimal(similarity.value))
         line.append(with_interval(contrast))
         line.append(with_interval(majority, 100, 1))
@@ -206,12 +190,12 @@ def building_negated_antonyms() -> str:
 def negated_antonyms_checked() -> str:
     """What all-MiniLM-L6-v2 chooses on SemAntoNeg, and the corpus in numbers."""
     corpus = ea.load(f"semantoneg={data('semantoneg/SemAntoNeg_v1.0.json')}")
-    rows, audit = assay([MINILM], corpus, "negated_antonyms"), corpus.audit()
+    result, audit = assay([MINILM], corpus, "negated_antonyms"), corpus.audit()
     pairs = len({sample.pair for sample in corpus.samples})
-    accuracy = one(rows, MINILM, "accuracy", "all")
+    accuracy = result.figure("accuracy", MINILM)
     right = round(accuracy.value * accuracy.items)
-    antonym = round(one(rows, MINILM, "chosen", "antonym").value * accuracy.items)
-    polarity = round(one(rows, MINILM, "chosen", "polarity").value * accuracy.items)
+    antonym = round(result.figure("chosen[antonym]", MINILM).value * accuracy.items)
+    polarity = round(result.figure("chosen[polarity]", MINILM).value * accuracy.items)
     return (
         f"- {MINILM} on SemAntoNeg v1.0: {right} of {accuracy.items:,} right "
         f"({share(accuracy.value, 2)}; published 1.9), antonym {antonym}, polarity {polarity:,}.\n"
@@ -224,19 +208,19 @@ def composition_webnlg() -> str:
     """The criteria at ε = 0 for three encoders on WebNLG's sets, and C1 on the grid."""
     corpus = ea.load(f"webnlg={data('webnlg_sets/tuples.jsonl')}")
     encoders = (MINILM, "tfidf", "random")
-    rows = assay(encoders, corpus, "composition")
+    result = assay(encoders, corpus, "composition")
     columns = {
-        "C1 TT": ("c1:TT", "eps0", "cosine"),
-        "its null": ("c1:TT", "null:eps0", "cosine"),
-        "C2": ("c2:between", "", "angle"),
-        "C3 TT": ("c3:TT", "eps0", "cosine"),
-        "C4 against B": ("c4:vsB", "eps0", "cosine"),
-        " its null": ("c4:vsB", "null:eps0", "cosine"),
-        "C5": ("c5:within15", "", "angle"),
+        "C1 TT": "share[c1:TT]{cosine,eps0}",
+        "its null": "share[c1:TT]{cosine,null:eps0}",
+        "C2": "share[c2:between]{angle,}",
+        "C3 TT": "share[c3:TT]{cosine,eps0}",
+        "C4 against B": "share[c4:vsB]{cosine,eps0}",
+        " its null": "share[c4:vsB]{cosine,null:eps0}",
+        "C5": "share[c5:within15]{angle,}",
     }
     lines = []
     for name in encoders:
-        shares_of_encoder = [one(rows, name, "share", *key).value for key in columns.values()]
+        shares_of_encoder = [result.figure(metric, name).value for metric in columns.values()]
         lines.append([name, *map(decimal, shares_of_encoder)])
     # The grid's ends are those of all encoders of a run, so this one is of all-MiniLM-L6-v2 alone.
     alone = assay([MINILM], corpus, "composition")
@@ -244,10 +228,10 @@ def composition_webnlg() -> str:
     for condition in ("eps0", "grid"):
         parts = []
         for part in ("TT", "TF", "FT", "FF"):
-            row = one(alone, MINILM, "share", f"c1:{part}", condition, "cosine")
+            row = alone.figure(f"share[c1:{part}]{{cosine,{condition}}}", MINILM)
             parts.append(f"{part} {decimal(row.value)}")
         cells[condition] = ", ".join(parts)
-    first = one(rows, MINILM, "share", "c1:TT", "eps0", "cosine")
+    first = result.figure("share[c1:TT]{cosine,eps0}", MINILM)
     return (
         f"WebNLG's sets ({first.items:,} tuples in {first.units} units), cosine, ε = 0:\n\n"
         + table(["", *(name.strip() for name in columns)], lines)
@@ -265,10 +249,10 @@ def localization_msrp() -> str:
         MINILM: "98.2 %, scikit-learn alone",
     }
     # Specs with commas cannot be labels, so the encoders are called e0, e1 …
-    rows = assay([f"e{place}={spec}" for place, spec in enumerate(elsewhere)], corpus, "localization")
+    result = assay([f"e{place}={spec}" for place, spec in enumerate(elsewhere)], corpus, "localization")
     lines = []
     for place, (spec, other) in enumerate(elsewhere.items()):
-        accuracy = one(rows, f"e{place}", "accuracy", "all")
+        accuracy = result.figure("accuracy", f"e{place}")
         lines.append([f"`{spec}`", share(accuracy.value, 2), other])
     title = f"{accuracy.items} sentences in {accuracy.units} groups"
     return table([title, "here", "elsewhere"], lines)
@@ -280,16 +264,17 @@ def retrieval_xquad() -> str:
     isotropy = []
     for documents in ("sentences", "paragraphs"):
         corpus = ea.load(xquad(documents))
-        rows = assay([MINILM, "bm25"], corpus, "retrieval,transforms=all", resamples=100)
+        result = assay([MINILM, "bm25"], corpus, "retrieval,transforms=all", resamples=100)
         for name in (MINILM, "bm25"):
-            at_1 = one(rows, name, "Success@1", "all")
-            at_5 = one(rows, name, "Success@5", "all")
+            at_1 = result.figure("Success@1", name)
+            at_5 = result.figure("Success@5", name)
             success.append([f"{len(corpus.documents):,} {documents}", name, share(at_1.value), share(at_5.value)])
         if documents == "sentences":
             for title, metric in (("IsoScore", "isoscore"), ("I_A", "i_a")):
-                values = [one(rows, MINILM, metric, "documents", transform).value for transform in TRANSFORMS]
+                conditions = ["", *(f"{{{transform}}}" for transform in TRANSFORMS)]
+                values = [result.figure(f"{metric}[documents]{condition}", MINILM).value for condition in conditions]
                 isotropy.append([title, *(decimal(value, 2) for value in values)])
-    headings = ["", "as they are", *(f"`{transform}`" for transform in TRANSFORMS if transform)]
+    headings = ["", "as they are", *(f"`{transform}`" for transform in TRANSFORMS)]
     return (
         table(["XQuAD English", "", "Success@1", "Success@5"], success)
         + f"\nIsotropy of the sentences for {MINILM}:\n\n"
@@ -299,8 +284,8 @@ def retrieval_xquad() -> str:
 
 def similarity_stsb() -> str:
     """Spearman's correlation of all-MiniLM-L6-v2 on the STS-b test set."""
-    rows = assay([MINILM], f"stsb={data('stsbenchmark/sts-test.csv')},loader=pairs", "similarity")
-    row = one(rows, MINILM, "spearman", "all")
+    result = assay([MINILM], f"stsb={data('stsbenchmark/sts-test.csv')},loader=pairs", "similarity")
+    row = result.figure("spearman", MINILM)
     return (
         f"Checked: {MINILM} on the STS-b test set has a Spearman correlation of {decimal(row.value, 4)}, "
         "the published 82.03.\n"
@@ -348,22 +333,21 @@ def generating_filter() -> str:
         title = f"{one_set.name} ({differences(one_set.samples):,} differences)"
         results[title] = assay(encoders, one_set, "composition")
     criteria = {
-        "C3": ("c3:TT", "eps0", "cosine"),
-        "C4 against A": ("c4:vsA", "eps0", "cosine"),
-        "C5 within 15°": ("c5:within15", "", "angle"),
+        "C3": ("share[c3:TT]{cosine,eps0}", "share[c3:TT]{cosine,excess:eps0}"),
+        "C4 against A": ("share[c4:vsA]{cosine,eps0}", "share[c4:vsA]{cosine,excess:eps0}"),
+        "C5 within 15°": ("share[c5:within15]{angle,}", "share[c5:within15]{angle,excess}"),
     }
     lines = []
     for encoder in encoders:
-        for name, key in criteria.items():
-            cells = [_observed_and_excess(rows, encoder, *key) for rows in results.values()]
+        for name, names in criteria.items():
+            cells = [_observed_and_excess(result, encoder, *names) for result in results.values()]
             lines.append([f"{encoder}, {name}", *cells])
     return table(["", *results], lines)
 
 
-def _observed_and_excess(rows: Any, encoder: str, subset: str, condition: str, measure: str) -> str:
+def _observed_and_excess(result: ea.Result, encoder: str, share_name: str, excess_name: str) -> str:
     """Return a share in percent, and by how much it exceeds its null in points, with the interval."""
-    observed = one(rows, encoder, "share", subset, condition, measure)
-    excess = one(rows, encoder, "share", subset, f"excess:{condition}".rstrip(":"), measure)
+    observed, excess = result.figure(share_name, encoder), result.figure(excess_name, encoder)
     return f"{100 * observed.value:.0f} · {with_interval(excess, 100, 0)}"
 
 
@@ -396,12 +380,28 @@ def bridges_mteb() -> str:
         scores = evaluated.task_results[0].scores["test"][0]
         # mteb repeats the headline as its main score. Names differ on both sides, so the sorted values are compared.
         theirs = sorted(value for name, value in scores.items() if isinstance(value, float) and name != "main_score")
-        rows = assay([MINILM], corpus, diagnostic, resamples=10)
-        ours = sorted(row.value for row in rows if row.encoder and row.value is not None)
+        result = assay([MINILM], corpus, diagnostic, resamples=10)
+        ours = sorted(row.value for row in result.rows if row.encoder and row.value is not None)
         if not np.allclose(theirs, ours, rtol=0, atol=1e-6):
             raise SystemExit(f"docs_figures: figures of {diagnostic} on {corpus} differ between mteb and embassay")
         lines.append([diagnostic, corpus, str(len(ours))])
     return table(["diagnostic", "corpus", "figures, equal to 1e-6"], lines)
+
+
+def metrics() -> str:
+    """Return what each diagnostic measures, one table for each."""
+    from embassay.metrics.metric import listed_metrics
+    from embassay.plugins import DIAGNOSTICS
+
+    text = ""
+    for name in sorted(DIAGNOSTICS.own_names()):
+        lines = []
+        for metric in listed_metrics(name):
+            cells = [metric.better, metric.range, metric.chance, metric.margin, metric.meaning]
+            lines.append([f"`{metric.key}`", *cells])
+        heading = ["metric", "better", "range", "chance", "margin", "meaning"]
+        text += f"\n## {name}\n\n{table(heading, lines)}"
+    return text
 
 
 # --- docs/guide.md -------------------------------------------------------------------------------------------
@@ -446,6 +446,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "generating-filter": generating_filter,
     "generating-made": generating_made,
     "bridges-mteb": bridges_mteb,
+    "metrics": metrics,
 }
 
 

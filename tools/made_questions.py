@@ -27,7 +27,7 @@ from scipy.stats import spearmanr
 
 import embassay as ea
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import cutter
+from embassay.corpora.io.passages import Cutter
 from embassay.corpora.io.squad import paragraphs
 from embassay.corpora.queries.made import MadeQueries, Method, made_queries
 from embassay.randomness import generator
@@ -138,7 +138,7 @@ def made_questions(made: MadeQueries) -> tuple[Question, ...]:
 
 def corpus_of(name: str, questions: Sequence[Question], texts: Mapping[str, str], size: str) -> Corpus[Question]:
     """Return a corpus whose documents are divided into passages of a size."""
-    cut = cutter(size)
+    cut = Cutter(size)
     documents = tuple(Document(key, cut(text)) for key, text in texts.items())
     return Corpus(name, "retrieval", tuple(questions), documents=documents)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from embassay.errors import SpecError, quoted
 from embassay.reports.layouts import layouts
-from embassay.result import Result
+from embassay.result import Renderer, Result, register_renderer
 from embassay.run.execute import execute
 from embassay.run.items import Items, items_in
 from embassay.run.plan import prepare
@@ -31,6 +31,16 @@ if TYPE_CHECKING:
     from embassay.testsets.base import Advance, Built
     from embassay.testsets.generator.base import Request
     from embassay.testsets.options import Language
+
+
+def _renderer() -> Renderer:
+    """Load what draws results."""
+    from embassay.reports import notebook
+
+    return notebook
+
+
+register_renderer(_renderer)
 
 
 def assay(
@@ -163,8 +173,7 @@ def encode_corpus(
     shards
         Make only the shards from the first number up to but without the second; all if None.
     executor
-        ``local``: processes of this machine. ``ray``: workers of a Ray cluster. With more than one process, a script
-        needs ``if __name__ == "__main__":`` around the call.
+        ``local``: processes of this machine. ``ray``: workers of a Ray cluster.
     ray_address
         ``HOST:PORT`` of a running Ray cluster, or ``auto``; if None, the cluster that this process has joined, or a new
         one on this machine.
@@ -440,9 +449,9 @@ def build(
         continues.
     """
     from embassay.testsets.base import silent
+    from embassay.testsets.build import make, put
     from embassay.testsets.files import Places, check_apart, check_free
     from embassay.testsets.generator.chat import generator
-    from embassay.testsets.making import make, put
     from embassay.testsets.masked_model import Masked
     from embassay.testsets.options import BuildOptions, Order
 
@@ -507,9 +516,9 @@ def estimate(
     InputError
         If the sources or the generator cannot be used, or the builder uses no generator.
     """
+    from embassay.testsets.build import requests_of
     from embassay.testsets.files import Places
     from embassay.testsets.generator.chat import generator as make_generator
-    from embassay.testsets.making import requests_of
     from embassay.testsets.options import BuildOptions, Order
 
     if not generator:

@@ -216,6 +216,14 @@ def reason_of(error: BaseException) -> str:
     return one_line(reason)
 
 
+def first_line_of(source: BaseException | str) -> str:
+    """Return the first line of a text, or of an exception's message; of an exception without one, its type."""
+    lines = str(source).strip().splitlines()
+    if lines:
+        return lines[0].strip()
+    return type(source).__name__ if isinstance(source, BaseException) else ""
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name most similar to ``name``; None if none is similar."""
     matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)

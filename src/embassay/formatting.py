@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from embassay.errors import JOINERS as JOINERS
+from embassay.errors import JOINERS
 from embassay.errors import visible as visible
 from embassay.layout import Format
 
@@ -65,6 +65,14 @@ def names(labels: Sequence[str]) -> str:
     if len(labels) < 2:
         return "".join(labels)
     return f"{', '.join(labels[:-1])} and {labels[-1]}"
+
+
+def readable(text: str) -> str:
+    """Write control characters and those that change the direction of writing as escapes, for the page.
+
+    Unlike in a terminal, line breaks and joiners stay as they are.
+    """
+    return visible(text, keep=f"{JOINERS}\n\t")
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from embassay.metrics.key import MetricKey
+
 Format = Literal["percent", "points", "number", "count", "threshold"]
 """A share, a difference of shares, any other number, a whole number, a threshold (a number that is rounded down)."""
 
@@ -36,6 +38,11 @@ class Column:
     similarity_function: str = ""
     interval: bool = True
     level: str = "chance"
+
+    @property
+    def key(self) -> MetricKey:
+        """The metric, in any diagnostic and corpus."""
+        return MetricKey(self.metric, self.subset, self.similarity_function, self.condition)
 
     def level_with(self, value: str) -> str:
         """Return the level with its value, which other names than ``chance`` tell by themselves."""
@@ -358,17 +365,17 @@ def check_layout(layout: Any) -> None:
             raise TypeError(f"a part of its layout is of type {type(part).__name__}, which is not known")
 
 
-def plain(name: str, figures: Iterable[tuple[str, str, str, str]]) -> Layout:
+def plain(name: str, keys: Iterable[MetricKey]) -> Layout:
     """Return the page of a diagnostic whose own layout cannot be had: every figure of an encoder in one table.
 
     Parameters
     ----------
-    figures
-        (metric, subset, condition, similarity function) of its rows, in their order.
+    keys
+        Those of its rows, in their order.
     """
     columns = []
-    for metric, subset, condition, similarity_function in dict.fromkeys(figures):
-        heading = ", ".join(filter(None, (metric, subset, condition, similarity_function)))
-        columns.append(Column(heading, metric, subset, "number", condition, similarity_function))
+    for key in dict.fromkeys(key.within_diagnostic for key in keys):
+        heading = ", ".join(filter(None, (key.metric, key.subset, key.condition, key.similarity_function)))
+        columns.append(Column(heading, key.metric, key.subset, "number", key.condition, key.similarity_function))
     headline = EncoderTable("All figures", tuple(columns) or (Column("value", "value", format="number"),))
     return Layout(name, "The page of this diagnostic is not available here.", headline, (), "the diagnostic's own")

@@ -30,7 +30,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from embassay.errors import EmbassayError, MissingExtraError, PluginError, UnknownNameError
+from embassay.errors import EmbassayError, MissingExtraError, PluginError, UnknownNameError, first_line_of
 
 
 class PluginWarning(UserWarning):
@@ -137,7 +137,7 @@ class Folder:
         if name not in self.own_names():
             module = self.module(name)
             with self.guarded(name):
-                return _first_line(module.__doc__), getattr(module, "EXTRA", None), True
+                return first_line_of(module.__doc__ or ""), getattr(module, "EXTRA", None), True
         # The source is parsed, because importing every plug-in would take seconds.
         tree = ast.parse(self._own_files()[name].read_text(encoding="utf-8"))
         constants: dict[str, Any] = {}
@@ -148,7 +148,7 @@ class Folder:
                 if isinstance(target, ast.Name) and target.id in {"EXTRA", "REQUIRES"}:
                     constants[target.id] = ast.literal_eval(node.value)
         usable = not _not_installed(constants.get("REQUIRES", ()))
-        return _first_line(ast.get_docstring(tree)), constants.get("EXTRA"), usable
+        return first_line_of(ast.get_docstring(tree) or ""), constants.get("EXTRA"), usable
 
     def options(self, name: str) -> tuple[str, ...]:
         """Import the module of a plug-in and return its options as ``name`` or ``name=default``."""
@@ -252,12 +252,6 @@ def _outermost_package(module: str) -> ModuleSpec | None:
 
 def _not_installed(packages: Iterable[str]) -> tuple[str, ...]:
     return tuple(package for package in packages if importlib.util.find_spec(package) is None)
-
-
-def _first_line(documentation: object) -> str:
-    if not isinstance(documentation, str):
-        return ""
-    return documentation.strip().split("\n")[0]
 
 
 @cache

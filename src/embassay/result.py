@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import quote
 
 from embassay.errors import SpecError, UnknownNameError
+from embassay.formatting import counted, visible
+from embassay.metrics.key import MetricKey, matching, near_names
 from embassay.plugins import DIAGNOSTICS
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ FEW_UNITS = 30
 """Under this many units a figure is marked "few units"."""
 MIN_UNITS = 10
 """Under this many units a figure has no interval."""
+ALPHA = 0.05
+"""A difference is significant up to this p-value."""
 
 
 def _check_figures(record: Any, figures: Sequence[str], counts: Sequence[str]) -> None:
@@ -105,6 +109,13 @@ class Row:
         """Refuse NaN, infinity, and an interval whose ends are swapped."""
         _check_figures(self, ("value", "low", "high"), ("items", "units", "undefined"))
 
+    @property
+    def key(self) -> MetricKey:
+        """Which metric of which diagnostic on which corpus it is of."""
+        return MetricKey(
+            self.metric, self.subset, self.similarity_function, self.condition, self.diagnostic, self.corpus
+        )
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -149,6 +160,13 @@ class Comparison:
         """Refuse NaN, infinity, and an interval whose ends are swapped."""
         figures = ("difference", "low", "high", "p", "p_holm", "p_error")
         _check_figures(self, figures, ("pairs_in_family", "items", "units"))
+
+    @property
+    def key(self) -> MetricKey:
+        """Which metric of which diagnostic on which corpus it is of."""
+        return MetricKey(
+            self.metric, self.subset, self.similarity_function, self.condition, self.diagnostic, self.corpus
+        )
 
 
 @dataclass(frozen=True)
@@ -226,6 +244,82 @@ class Example:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """The headline value of a candidate minus that of an opponent.
+
+    Attributes
+    ----------
+    difference, low, high
+        With its 95 % interval; None where it is undefined, or the interval under ``MIN_UNITS`` units.
+    p
+        After Holm's correction; None under ``MIN_UNITS`` units: nothing is called better or worse there.
+    smallest_difference
+        The minimum detectable difference of this pair.
+    target, more_units, more_items
+        Where the minimum is large, a smaller difference, and how many more units and items it takes.
+    """
+
+    candidate: str
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    smallest_difference: float | None = None
+    target: float | None = None
+    more_units: int | None = None
+    more_items: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse NaN, infinity, and an interval whose ends are swapped."""
+        _check_figures(self, ("difference", "low", "high", "p", "smallest_difference", "target"), ())
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether there are enough units to call one of the two better."""
+        return self.difference is not None and self.p is not None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether one of the two is significantly better."""
+        return self.p is not None and self.p <= ALPHA
+
+    @property
+    def is_higher(self) -> bool:
+        """Whether the candidate's value is the higher one."""
+        return self.difference is not None and self.difference > 0
+
+
+Role = Literal["reference", "baseline", "second_baseline"]
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """An encoder that the candidates are compared with.
+
+    Attributes
+    ----------
+    role
+        ``reference``, the candidate that the others are compared with; ``baseline``, the best lexical one; or
+        ``second_baseline``, bm25 where tfidf is the best one.
+    name
+        Empty where nobody has the role.
+    """
+
+    role: Role
+    name: str
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def tested(self) -> dict[str, Difference]:
+        """The differences that were tested, by candidate."""
+        return {one.candidate: one for one in self.differences if one.is_tested}
+
+    def difference(self, candidate: str) -> Difference:
+        """Return how a candidate compares with it; a difference without figures where they were not compared."""
+        return next((one for one in self.differences if one.candidate == candidate), Difference(candidate))
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The verdict of one diagnostic on one corpus.
 
@@ -251,14 +345,8 @@ class Verdict:
         By candidate its value when every undefined item counts as wrong; empty where nothing is right or wrong.
     reason
         Why there is no best set; None where there is one, and where encoders are not ranked at all.
-    reference, against_reference
-        The candidate that the others are compared with; by candidate ``difference`` (above it where positive), ``low``,
-        ``high``, ``p`` after Holm's correction, and ``smallest_difference``, the minimum detectable one of this pair.
-        Where that is large, ``target`` is a smaller one, which takes ``more_units`` units with ``more_items`` items.
-    baseline, against_baseline
-        The best lexical baseline, and the same against it.
-    second_baseline, against_second_baseline
-        bm25 where tfidf is the best lexical baseline, and the same against it.
+    opponents
+        What the candidates are compared with: the reference and lexical baselines.
     chance
         What blind choice would reach, where that is known.
     smallest_difference
@@ -293,12 +381,7 @@ class Verdict:
     left_out: tuple[str, ...] = ()
     undefined_as_wrong: Mapping[str, float] = field(default_factory=dict)
     reason: str | None = None
-    reference: str | None = None
-    against_reference: Mapping[str, Mapping[str, int | float | None]] = field(default_factory=dict)
-    baseline: str | None = None
-    against_baseline: Mapping[str, Mapping[str, int | float | None]] = field(default_factory=dict)
-    second_baseline: str | None = None
-    against_second_baseline: Mapping[str, Mapping[str, int | float | None]] = field(default_factory=dict)
+    opponents: tuple[Opponent, ...] = ()
     chance: float | None = None
     smallest_difference: float | None = None
     smallest_units: int | None = None
@@ -311,9 +394,22 @@ class Verdict:
         figures = ("value", "low", "high", "chance", "smallest_difference")
         _check_figures(self, figures, ("items", "units"))
 
+    def opponent(self, role: Role) -> Opponent:
+        """Return the opponent with a role; one without a name and differences where there is none."""
+        return next((one for one in self.opponents if one.role == role), Opponent(role, ""))
+
+    @property
+    def key(self) -> MetricKey:
+        """The metric that encoders are ranked by."""
+        return MetricKey(
+            self.metric, self.subset, self.similarity_function, self.condition, self.diagnostic, self.corpus
+        )
+
     def ranks_by(self, record: Row | Comparison) -> bool:
-        """Return whether a row or comparison, of any corpus, is about the metric that encoders are ranked by."""
-        return record.diagnostic == self.diagnostic and is_of(record, self)
+        """Return whether a row or comparison is of the metric that encoders are ranked by."""
+        # Most records are of other diagnostics and corpora, and a key takes a moment to make.
+        is_here = (record.diagnostic, record.corpus) == (self.diagnostic, self.corpus)
+        return is_here and self.key.covers(record.key)
 
 
 SEVERITIES = ("high", "medium", "low")
@@ -531,21 +627,16 @@ class Result:
     verdicts: tuple[Verdict, ...] = ()
     failed: tuple[Failure, ...] = ()
     findings: tuple[Finding, ...] = ()
-    schema: int = 3
+    schema: int = 4
     items: ItemFrames | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         """Return counts and the most important finding, in a few lines."""
-        from embassay.reports.notebook import summary_line
-
-        return summary_line(self)
+        return _in_one_line(self)
 
     def _repr_html_(self) -> str:
         """Return scorecard and findings for a notebook."""
-        from embassay.reports.layouts import layouts
-        from embassay.reports.notebook import html
-
-        return html(self, layouts(self))
+        return _renderer().html(self)
 
     def scores(self, diagnostic: str) -> DataFrame:
         """Return one row for each item and encoder, as a polars frame.
@@ -625,11 +716,11 @@ class Result:
         verdict = self.verdict(diagnostic, corpus)
         if not verdict.metric:
             raise SpecError(f"{diagnostic} does not rank encoders")
-        row_of = headline_rows(self, verdict)
+        row_of = self.headline(verdict)
         ranks = []
         for name in verdict.candidates:
             row = row_of.get(name)
-            gap = verdict.against_baseline.get(name, {})
+            against_baseline = verdict.opponent("baseline").difference(name)
             may_be_best = None
             if verdict.best_set:
                 may_be_best = name in verdict.best_set
@@ -642,8 +733,8 @@ class Result:
                     "rank_low": verdict.rank_low.get(name),
                     "rank_high": verdict.rank_high.get(name),
                     "may_be_best": may_be_best,
-                    "difference": gap.get("difference"),
-                    "p": gap.get("p"),
+                    "difference": against_baseline.difference,
+                    "p": against_baseline.p,
                 }
             )
         return polars.DataFrame(ranks, schema=_RANKS, orient="row")
@@ -663,11 +754,8 @@ class Result:
         SpecError
             See :meth:`verdict`; also if there is nothing to draw.
         """
-        from embassay.reports.layouts import layouts
-        from embassay.reports.notebook import chart
-
         verdict = self.verdict(diagnostic, corpus)
-        drawn = chart(self, layouts(self)[diagnostic], verdict)
+        drawn = _renderer().chart(self, verdict)
         if drawn is None:
             raise SpecError(f"{diagnostic} on {verdict.corpus} has nothing to draw")
         return drawn
@@ -698,6 +786,43 @@ class Result:
             raise UnknownNameError("corpus", corpus, of_diagnostic)
         return of_diagnostic[corpus]
 
+    def headline(self, verdict: Verdict) -> dict[str, Row]:
+        """Return by encoder the row of the metric that a verdict ranks by."""
+        rows: dict[str, Row] = {}
+        for row in self.rows:
+            if verdict.ranks_by(row):
+                rows.setdefault(row.encoder, row)
+        return rows
+
+    def figure(self, metric: str, encoder: str) -> Row:
+        """Return the row of a metric and an encoder.
+
+        Parameters
+        ----------
+        metric
+            Its name, as for ``embassay check --floor``: ``Success@5``; where several diagnostics, corpora or conditions
+            have it, more of ``retrieval/docs/Success@5[all]{whiten}``.
+        encoder
+            Its label; empty for a property of the corpus.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such encoder, or it has no such metric.
+        SpecError
+            If it has several.
+        """
+        row_of = {row.key: row for row in self.rows if row.encoder == encoder}
+        if not row_of:
+            raise UnknownNameError("encoder", encoder, [record.name for record in self.encoders])
+        headlines = {row.key for verdict in self.verdicts for row in self.headline(verdict).values()}
+        matches = matching(metric, row_of, headlines)
+        if not matches:
+            raise UnknownNameError("metric", metric, near_names(metric, row_of))
+        if len(matches) > 1:
+            raise SpecError(f"there are several metrics {metric!r}; name one: {', '.join(map(str, matches))}")
+        return row_of[matches[0]]
+
     def table(self, diagnostic: str | None = None) -> DataFrame:
         """Return the rows as a polars frame, all or one diagnostic's.
 
@@ -717,33 +842,53 @@ class Result:
         return polars.DataFrame(rows, schema=columns_of(Row), orient="row")
 
 
-class Metric(Protocol):
-    """What has the name of a metric: a verdict, or the column of a table."""
+class Renderer(Protocol):
+    """Draws a result. The methods of :class:`Result` that show something use the one that is registered."""
 
-    @property
-    def metric(self) -> str: ...  # noqa: D102
-    @property
-    def subset(self) -> str: ...  # noqa: D102
-    @property
-    def similarity_function(self) -> str: ...  # noqa: D102
-    @property
-    def condition(self) -> str: ...  # noqa: D102
+    def html(self, result: Result, /) -> str:
+        """Return the result as HTML for a notebook."""
+        ...
 
-
-def is_of(record: Row | Comparison, metric: Metric) -> bool:
-    """Return whether a row or comparison is of a metric, whose similarity function may be empty for any."""
-    if (record.metric, record.subset, record.condition) != (metric.metric, metric.subset, metric.condition):
-        return False
-    return metric.similarity_function in ("", record.similarity_function)
+    def chart(self, result: Result, verdict: Verdict, /) -> TopLevelMixin | None:
+        """Return the first chart of a verdict's diagnostic; None if it has none."""
+        ...
 
 
-def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:
-    """Return by encoder the row of the metric that a verdict ranks by."""
-    rows: dict[str, Row] = {}
-    for row in result.rows:
-        if row.corpus == verdict.corpus and verdict.ranks_by(row):
-            rows.setdefault(row.encoder, row)
-    return rows
+_renderers: list[Callable[[], Renderer]] = []
+
+
+def register_renderer(load: Callable[[], Renderer]) -> None:
+    """Let results be drawn by what a function returns; it is called when a result is drawn."""
+    _renderers.append(load)
+
+
+def _renderer() -> Renderer:
+    """Return the renderer that was registered last."""
+    if not _renderers:
+        raise SpecError("nothing is there to draw a result with: import embassay.api")
+    return _renderers[-1]()
+
+
+LONGEST = 900
+"""Characters of a result's line of text at most."""
+
+
+def _in_one_line(result: Result) -> str:
+    """Return what a result holds and its most important finding, in under 1,000 characters."""
+    encoders = counted(len(result.encoders), "encoder")
+    corpora = visible(", ".join(corpus.name for corpus in result.corpora))
+    rows = counted(len(result.rows), "row")
+    line = f"<Result: {encoders} on {corpora}; {rows}"
+    if result.failed:
+        failures = counted(len(result.failed), "failure")
+        line += f", {failures}"
+    if result.findings:
+        findings = counted(len(result.findings), "finding")
+        first = visible(result.findings[0].sentence)
+        line += f"; {findings}, the first: {first}"
+    if len(line) > LONGEST:
+        line = f"{line[:LONGEST]}…"
+    return f"{line}>"
 
 
 def columns_of(record: type) -> dict[str, type]:

@@ -15,7 +15,13 @@ from embassay.samples.base import Role, Text
 
 Similarity = Literal["cosine", "dot"]
 """How a model compares a query with a document."""
-VectorMatrix: TypeAlias = "NDArray[np.float32] | csr_array"
+DenseVectors: TypeAlias = NDArray[np.float32]
+"""Vectors, one a row."""
+Indices: TypeAlias = NDArray[np.int64]
+"""Numbers of rows or columns, from 0."""
+VectorBatch: TypeAlias = tuple[Indices, DenseVectors]
+"""Indices of texts, and their vectors in the same order."""
+VectorMatrix: TypeAlias = DenseVectors | csr_array
 """Vectors, one a row: dense float32, or sparse."""
 
 
@@ -42,13 +48,13 @@ class Found:
         How the search was computed, in words.
     """
 
-    documents: NDArray[np.int64]
-    passages: NDArray[np.int64]
+    documents: Indices
+    passages: Indices
     similarity: NDArray[np.float64]
     own: NDArray[np.float64]
-    own_passages: NDArray[np.int64]
-    greater: NDArray[np.int64]
-    tied: NDArray[np.int64]
+    own_passages: Indices
+    greater: Indices
+    tied: Indices
     route: str = ""
 
 
@@ -62,8 +68,8 @@ class Search(Protocol):
         *,
         k: int,
         measure: Similarity,
-        starts: NDArray[np.int64] | None = None,
-        pairs: NDArray[np.int64] | None = None,
+        starts: Indices | None = None,
+        pairs: Indices | None = None,
         route: str = "auto",
     ) -> Found:
         """Search (P, d) passages for the k documents nearest to each of (Q, d) queries.
@@ -108,7 +114,7 @@ class Vectors:
     row: Mapping[Text, int]
     similarity: Similarity = "cosine"
     search: Search | None = None
-    learn: Callable[[NDArray[np.int64]], Any] | None = None
+    learn: Callable[[Indices], Any] | None = None
     documents: Any = None
     of_whole_documents: bool = False
 

@@ -9,7 +9,7 @@ from embassay.adaptation.card import Origin, card_of, hub_name
 from embassay.adaptation.figures import INTERVALS, of_variants
 from embassay.adaptation.options import AdaptOptions
 from embassay.adaptation.variants import Stage
-from embassay.encoders.neural.locations import LOCAL_FOLDER, Found
+from embassay.encoders.neural.locations import LOCAL_FOLDER, ModelFiles
 from embassay.result import CorpusRecord, EncoderRecord, Result, Row
 from embassay.training.settings import FINETUNE
 
@@ -83,8 +83,8 @@ def test_the_base_is_named_to_the_hub_only_where_it_is_there(result):
     ],
 )  # fmt: skip
 def test_the_name_on_the_hub_is_the_one_that_was_found(target, folder, name):
-    assert hub_name(target, Found(Path(folder), "c9")) == name
-    assert hub_name(target, Found(Path(target), LOCAL_FOLDER)) is None
+    assert hub_name(target, ModelFiles(Path(folder), "c9")) == name
+    assert hub_name(target, ModelFiles(Path(target), LOCAL_FOLDER)) is None
 
 
 def test_all_variants_stand_in_one_table_of_six_figures(result):

@@ -11,7 +11,7 @@ import pytest
 from embassay.adaptation.domain import examining_diagnostics
 from embassay.adaptation.gain import Change, changes
 from embassay.adaptation.wording import CAVEAT, PHRASES, sentence, verdict
-from embassay.metrics.metric import meaning_of
+from embassay.metrics.metric import headline_metric, meaning_of
 from embassay.result import Comparison, EncoderRecord, Result
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.noninferiority import Headline, NotWorse
@@ -337,7 +337,7 @@ def test_each_outcome_stands_in_the_documentation_and_each_margin():
     for phrase in PHRASES.values():
         assert f"| *{phrase}*" in table
     for name in examining_diagnostics().values():
-        meaning = meaning_of(name)
-        margin = meaning.margin
-        size = f"{100 * margin:g} points" if meaning.points else f"{margin:g}"
+        meaning, headline = meaning_of(name), headline_metric(name)
+        margin = headline.margin
+        size = f"{100 * margin:g} points" if headline.is_share else f"{margin:g}"
         assert re.search(rf"\| {meaning.title} \| `{name}` \| .* \| {size} \|", table)

@@ -17,7 +17,7 @@ RUN = ["run", "-e", "bow", "-c", "opposites", "-d", "isotropy", "--no-baselines"
 def diffs():
     """The differences that the example prints, by the file that they change."""
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    example = re.search(r"^### An option of a run\n(.*?)^##", page, flags=re.S | re.M)[1]
+    example = re.search(r"^### An option of a run\n(.*?)(?=^##|\Z)", page, flags=re.S | re.M)[1]
     return dict(re.findall(r"`(src/[^`]+\.py)`:\n\n```diff\n(.*?)```", example, flags=re.S))
 
 

@@ -293,18 +293,18 @@ def test_a_question_that_repeats_is_matched_by_its_number(make_run):
 
 
 def test_corpora_on_which_nothing_changed_are_not_left_out_of_a_summary():
-    from embassay.comparison.differences import Difference, Pair, summaries_of
+    from embassay.comparison.differences import HeadlineChange, Pair, summaries_of
 
     pair = Pair("m", "m (old)", "m (new)")
     common = {"heading": "S", "format": "percent", "old_value": 0.5, "new_value": 0.5, "p": None, "margin": 0.02}
     common |= {"note": "", "smallest_difference": None, "items": 50, "units": 50}
     changed = [
-        Difference(
+        HeadlineChange(
             pair, "retrieval", f"c{n}", difference=-0.1, low=-0.2, high=-0.01, outcome="worse", error=0.04, **common
         )
         for n in range(5)
     ]
-    same = Difference(
+    same = HeadlineChange(
         pair, "retrieval", "same", difference=0.0, low=None, high=None, outcome="nothing changed", error=0.0, **common
     )
     (summary,) = summaries_of([*changed, same])

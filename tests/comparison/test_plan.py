@@ -23,8 +23,8 @@ def test_the_figures_are_those_that_the_run_states(make_run):
     run = make_run("run", TWO)
     verdict = ea.read(run).verdict("retrieval")
     for pair in ea.plan(run).pairs:
-        against = verdict.against_reference if pair.b == "a" else verdict.against_baseline
-        stated = against[pair.a]["smallest_difference"]
+        against = verdict.opponent("reference" if pair.b == "a" else "baseline")
+        stated = against.difference(pair.a).smallest_difference
         assert pair.minimum_detectable_difference == pytest.approx(stated, rel=1e-6)
 
 
@@ -32,15 +32,15 @@ def test_the_advice_of_a_run_is_that_of_its_plan(make_run):
     run = make_run("run", TWO)
     result = ea.read(run)
     verdict = result.verdict("retrieval")
-    for against, family in ((verdict.against_baseline, "baseline"), (verdict.against_reference, "reference")):
-        for name, entry in against.items():
-            pairs = ea.plan(run, entry["target"]).pairs
-            (pair,) = [pair for pair in pairs if pair.a == name and family in pair.against]
-            assert entry["more_units"] == pair.units_needed - pair.units
-            assert entry["more_items"] == pair.items_needed - pair.items
+    for role in ("baseline", "reference"):
+        for difference in verdict.opponent(role).differences:
+            pairs = ea.plan(run, difference.target).pairs
+            (pair,) = [pair for pair in pairs if pair.a == difference.candidate and role in pair.against]
+            assert difference.more_units == pair.units_needed - pair.units
+            assert difference.more_items == pair.items_needed - pair.items
     (action,) = [f.action for f in result.findings if f.title == "Minimum detectable difference"]
-    more = verdict.against_baseline["a"]
-    assert f"add about {more['more_items']} questions ({more['more_units']} independent units; there are 40" in action
+    more = verdict.opponent("baseline").difference("a")
+    assert f"add about {more.more_items} questions ({more.more_units} independent units; there are 40" in action
 
 
 @pytest.mark.slow
@@ -53,7 +53,7 @@ def test_every_diagnostic_has_a_plan_that_agrees_with_the_run(tmp_path):
     for pair in plan.pairs:
         verdict = result.verdict(pair.diagnostic, pair.corpus)
         if pair.against == "the reference":
-            stated = verdict.against_reference[pair.a]["smallest_difference"]
+            stated = verdict.opponent("reference").difference(pair.a).smallest_difference
             assert pair.minimum_detectable_difference == pytest.approx(stated, rel=1e-6)
 
 

@@ -97,7 +97,7 @@ def test_every_diagnostic_is_tried():
     assert set(CORPORA) == DIAGNOSTICS.own_names(), "add the diagnostic to CORPORA and to what it can do, below"
 
 
-ON_ITEMS = {"ShowsItems", "HasHeadline", "HasItemMetrics"}
+ON_ITEMS = {"ShowsItems", "DeclaresMetrics"}
 ABILITIES = {
     "negated_antonyms": ON_ITEMS,
     "minimal_pairs": ON_ITEMS,
@@ -105,8 +105,8 @@ ABILITIES = {
     "localization": {"ChecksCorpus", "ScoresInParallel", *ON_ITEMS},
     "retrieval": {"ChecksCorpus", "SearchesWholeDocuments", *ON_ITEMS},
     "similarity": ON_ITEMS,
-    "isotropy": set(),
-    "shift": {"SetsSideBySide"},
+    "isotropy": {"DeclaresMetrics"},
+    "shift": {"DeclaresMetrics", "SetsSideBySide"},
 }
 """What each diagnostic can do beyond scoring; a method that is renamed by mistake takes an ability away."""
 

@@ -167,7 +167,7 @@ def test_broken_queries_are_named(folder, queries, says):
 @pytest.mark.parametrize(
     ("qrels", "says"),
     [
-        ("", ", line 1: the header must be query-id, corpus-id, score, separated by tabs; it is nothing"),
+        ("", ": the file is empty"),
         ("q1\td1\t1\n", ", line 1: the header must be query-id, corpus-id, score, separated by tabs; it is q1, d1, 1"),
         (HEADER + "q1\td1\n", ", line 2: 2 columns; the header has 3"),
         (HEADER + "q1\td1\thigh\n", ", line 2, field 'score': must be a whole number, is 'high'"),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embassay.corpora.io.documents import read_documents
-from embassay.corpora.io.passages import FEWEST_WORDS, collapsed, cutter, paragraphs
+from embassay.corpora.io.passages import FEWEST_WORDS, Cutter, collapsed, paragraphs
 from embassay.corpora.retrieval.documents import load
 from embassay.errors import SourceError, SpecError
 from embassay.run.resolve import load_corpus
@@ -187,7 +187,7 @@ def test_units_are_the_right_documents_or_the_questions(docs, at):
     ],
 )
 def test_passages_worked_by_hand(passages, expected):
-    assert cutter(passages)("  One two.  Three\nfour.\n \n\nFive six seven. ") == expected
+    assert Cutter(passages)("  One two.  Three\nfour.\n \n\nFive six seven. ") == expected
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -216,12 +216,12 @@ LONG = "word " * (FEWEST_WORDS - 1) + "word."
 )
 def test_short_paragraphs_join_those_of_their_section(parts, expected):
     joined = [" ".join(collapsed(parts[place]) for place in places) for places in expected]
-    assert list(cutter("paragraph")("\n\n".join(parts))) == joined
+    assert list(Cutter("paragraph")("\n\n".join(parts))) == joined
 
 
 def test_writing_without_spaces_has_words_too():
     text = "水" * (2 * FEWEST_WORDS)
-    assert cutter("paragraph")(f"{text}\n\n{text}") == (text, text)
+    assert Cutter("paragraph")(f"{text}\n\n{text}") == (text, text)
 
 
 words = st.lists(st.sampled_from(["it", "rained", "a", "lot", "é"]), min_size=1, max_size=90)
@@ -229,7 +229,7 @@ words = st.lists(st.sampled_from(["it", "rained", "a", "lot", "é"]), min_size=1
 
 @given(words=words, size=st.integers(1, 100))
 def test_windows_hold_all_words_and_overlap_by_a_tenth(words, size):
-    found = [passage.split(" ") for passage in cutter(str(size))(" ".join(words))]
+    found = [passage.split(" ") for passage in Cutter(str(size))(" ".join(words))]
     overlap = max(1, size // 10) if size > 1 else 0
     assert found[0] + [word for window in found[1:] for word in window[overlap:]] == words
     assert all(len(window) == size for window in found[:-1])
@@ -240,7 +240,7 @@ def test_windows_hold_all_words_and_overlap_by_a_tenth(words, size):
 @given(text=st.text(alphabet="a.! \n\r\té\u2028\u200b\x1c", max_size=40).filter(str.strip))
 @pytest.mark.parametrize("passages", ["document", "paragraph", "sentence", "1", "3"])
 def test_every_text_has_passages_and_none_is_blank(text, passages):
-    found = cutter(passages)(text)
+    found = Cutter(passages)(text)
     assert found
     assert all(passage == passage.strip() != "" for passage in found)
 
@@ -345,7 +345,7 @@ def test_a_broken_folder_is_named(at, tmp_path):
         assert fails(folder, questions=asked).startswith(says)
         (tmp_path / "f" / name).unlink()
     assert fails(folder, questions=str(tmp_path / "no.csv")) == f"{tmp_path / 'no.csv'}: no such file"
-    assert fails(str(tmp_path / "none"), questions=asked) == f"{tmp_path / 'none'}: no such file"
+    assert fails(str(tmp_path / "none"), questions=asked) == f"{tmp_path / 'none'}: no such file or folder"
 
 
 @settings(max_examples=10)

@@ -775,7 +775,7 @@ def test_an_option_that_cannot_be_is_refused(text):
 
 def excess(scores, seed, resamples=1000):
     """Estimate the headline as :meth:`summarise` does, without all the rest."""
-    headline = create().headline(scores)
+    headline = create().figures(scores).headline()
     values, unit = headline.values, headline.unit
     purpose = ("composition", scores[0].origin.corpus_fingerprint)
     tables = [v[:, None] for v in values.values()]
@@ -978,8 +978,11 @@ def test_those_that_may_be_the_highest_are_named_and_what_is_above_chance():
         {"most": 2, "some": 2, "none": 3},
     )
     # Nothing is right or wrong in a share less its null.
-    assert (verdict.reference, verdict.undefined_as_wrong, verdict.left_out) == ("none", {}, ())
-    assert {name: gap["p"] <= 0.05 for name, gap in verdict.against_reference.items()} == {"some": True, "most": True}
+    assert (verdict.opponent("reference").name, verdict.undefined_as_wrong, verdict.left_out) == ("none", {}, ())
+    assert {one.candidate: one.is_significant for one in verdict.opponent("reference").differences} == {
+        "some": True,
+        "most": True,
+    }
     row = rows(result, "most")["share", "c1:TT", "cosine", "excess:eps0"]
     assert (verdict.value, verdict.low, verdict.high) == (row.value, row.low, row.high)
     assert (verdict.items, verdict.units, verdict.chance) == (40, 40, 0.0)
@@ -1066,11 +1069,12 @@ def test_baselines_are_no_candidates_and_candidates_are_compared_with_the_lexica
     result = summarise([low, words, chance], resamples=200)
     (verdict,) = result.verdicts
     assert (verdict.candidates, verdict.best, verdict.best_set) == (("low",), "low", ("low",))
-    assert (verdict.baseline, set(verdict.against_baseline)) == ("tfidf", {"low"})
-    gap = verdict.against_baseline["low"]
-    assert gap["difference"] == pytest.approx(-30 / 40)
-    assert gap["high"] < 0
-    assert gap["p"] <= 0.05
+    baseline = verdict.opponent("baseline")
+    (gap,) = baseline.differences
+    assert (baseline.name, gap.candidate) == ("tfidf", "low")
+    assert gap.difference == pytest.approx(-30 / 40)
+    assert gap.high < 0
+    assert gap.is_significant
     assert {finding.encoder for finding in result.findings} == {"low"}
 
 

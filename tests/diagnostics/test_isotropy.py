@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from embassay.api import assay
 from embassay.diagnostics import isotropy as module
-from embassay.diagnostics.isotropy import METRICS, SUBSETS, TRANSFORMED, UNBIASED, create
+from embassay.diagnostics.isotropy import SUBSETS, TRANSFORMED, UNBIASED, UNTRANSFORMED, create
 from embassay.geometry import isotropy as geometry
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import isotropy
@@ -138,7 +138,7 @@ def test_after_a_transform_there_is_no_unbiased_estimate(measured):
     _, result = measured
     conditions = {r.condition for r in result.rows if r.metric in UNBIASED}
     assert conditions == {""}
-    assert set(METRICS) == {*TRANSFORMED, *UNBIASED}
+    assert set(UNTRANSFORMED) == {*TRANSFORMED, *UNBIASED}
 
 
 @pytest.mark.parametrize(("condition", "moved"), [("standardize", standardized), ("remove_pcs", without_top_component)])
@@ -164,14 +164,16 @@ def test_rows_equal_direct_calls_to_six_digits(measured):
     for condition in CONDITIONS:
         moved = transforms.fit(condition, matrix).apply(matrix) if condition else matrix
         figures = isotropy(moved)
-        for metric in TRANSFORMED if condition else METRICS:
+        for metric in TRANSFORMED if condition else UNTRANSFORMED:
             assert found[condition, metric].value == float(f"{getattr(figures, metric):.6g}")
 
 
 def test_every_condition_has_its_rows_without_intervals(measured):
     _, result = measured
     assert list(rows(result)) == [
-        (condition, metric) for condition in CONDITIONS for metric in ((*TRANSFORMED, "rank") if condition else METRICS)
+        (condition, metric)
+        for condition in CONDITIONS
+        for metric in ((*TRANSFORMED, "rank") if condition else UNTRANSFORMED)
     ]
     for r in result.rows:
         assert (r.diagnostic, r.similarity_function, r.low, r.high, r.reason) == (
@@ -190,7 +192,7 @@ def test_equal_directions_by_hand():
     corpus = pairs(2)
     vectors = {"a0": (1, 0), "b0": (-1, 0), "a1": (0, 1), "b1": (0, -1)}
     found = rows(run([Table("t", vectors)], corpus))
-    assert [found["", q].value for q in METRICS] == pytest.approx([1, 1, 1, 3, 2, -1 / 3], abs=1e-6)
+    assert [found["", q].value for q in UNTRANSFORMED] == pytest.approx([1, 1, 1, 3, 2, -1 / 3], abs=1e-6)
 
 
 def test_a_text_counts_once_however_often_it_occurs():
@@ -261,7 +263,7 @@ def test_transforms_are_of_dense_vectors_only():
     dense, sparse = rows(result, "dense"), rows(result, "sparse")
     assert {c for c, _ in sparse} == {""}
     assert {c for c, _ in dense} == set(CONDITIONS)
-    for metric in METRICS:
+    for metric in UNTRANSFORMED:
         assert sparse["", metric].value == pytest.approx(dense["", metric].value, rel=1e-5, abs=1e-6)
     assert not any("whitening" in note for note in sentences(result) if note.startswith("sparse"))
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.diagnostics.base import HasHeadline, HasItemMetrics
+from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import SpecError
-from embassay.metrics.metric import Metric, direction_of, meaning_of
+from embassay.metrics.metric import Metric, direction_of, headline_metric
 from embassay.stats.correlate import correlation
 
 RUNS = {
@@ -47,8 +47,8 @@ NAMES = [*RUNS, "composition", "similarity"]
 def test_the_mean_over_items_is_the_value_of_the_row(tasks, name):
     task, result = tasks[name]
     rows = {(r.metric, r.subset, r.similarity_function, r.condition): r for r in result.rows if r.encoder}
-    assert isinstance(task.diagnostic, HasItemMetrics)
-    metrics = list(task.diagnostic.item_metrics(task.scores))
+    assert isinstance(task.diagnostic, DeclaresMetrics)
+    metrics = list(task.diagnostic.figures(task.scores).item_metrics())
     assert len({metric.key for metric in metrics}) == len(metrics) > 1
     for metric in metrics:
         key = (
@@ -73,10 +73,10 @@ def test_the_mean_over_items_is_the_value_of_the_row(tasks, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_headline_is_one_of_them_and_declares_its_margin(tasks, name):
     task, _ = tasks[name]
-    assert isinstance(task.diagnostic, HasHeadline)
-    headline = task.diagnostic.headline(task.scores)
-    assert headline.margin == meaning_of(name).margin > 0
-    (same,) = [one for one in task.diagnostic.item_metrics(task.scores) if one.key == headline.key]
+    assert isinstance(task.diagnostic, DeclaresMetrics)
+    headline = task.diagnostic.figures(task.scores).headline()
+    assert headline.margin == headline_metric(name).margin > 0
+    (same,) = [one for one in task.diagnostic.figures(task.scores).item_metrics() if one.key == headline.key]
     for values, again in zip(headline.values.values(), same.values.values(), strict=True):
         np.testing.assert_array_equal(values, again)
     np.testing.assert_array_equal(headline.unit, same.unit)

@@ -501,7 +501,7 @@ def test_baselines_have_no_findings_and_are_no_candidates(three):
     assert verdict.candidates == ("a",)
     assert {finding.encoder for finding in result.findings} <= {"a", ""}
     assert [(c.a, c.b, c.family) for c in result.comparisons] == [("a", "tfidf", "baseline")]
-    assert (verdict.baseline, set(verdict.against_baseline)) == ("tfidf", {"a"})
+    assert [(one.name, *one.tested) for one in verdict.opponents] == [("tfidf", "a")]
 
 
 def test_without_the_headline_edits_nobody_is_ranked():

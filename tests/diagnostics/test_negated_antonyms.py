@@ -261,7 +261,7 @@ def test_a_verdict_counts_what_is_undefined():
     assert (verdict.best, verdict.best_set) == ("wrong", ("wrong",))
     assert (verdict.candidates, verdict.left_out, verdict.undefined) == (("wrong", "holes"), ("holes",), ("zeros",))
     assert verdict.undefined_as_wrong == {"holes": 15 / 40, "wrong": 0.0, "zeros": 0.0}
-    assert verdict.against_reference["wrong"]["difference"] == -1
+    assert verdict.opponent("reference").difference("wrong").difference == -1
     assert verdict.smallest_units == 15
     (finding,) = [f for f in result.findings if f.encoder == "holes" and f.title.startswith("Better than chance")]
     row = next(r for r in result.rows if (r.encoder, r.metric, r.subset) == ("holes", "accuracy", "all"))

@@ -15,8 +15,9 @@ from scipy.stats import pearsonr, spearmanr
 
 from embassay.api import assay, report
 from embassay.diagnostics.published import published
-from embassay.diagnostics.retrieval.retrieval import NAME, create
+from embassay.diagnostics.retrieval.retrieval import create
 from embassay.diagnostics.retrieval.scores import EncodedCorpus, similarity_to_random
+from embassay.diagnostics.retrieval.view import NAME
 from embassay.engine.search import top as topk
 from embassay.errors import SpecError
 from embassay.findings.templates import verdict as words_of
@@ -823,6 +824,20 @@ def test_sparse_vectors_are_not_transformed():
     assert values(result, "isoscore")["documents"] == pytest.approx(
         values(run([Table("t", noisy(corpus))], corpus), "isoscore")["documents"], rel=1e-5
     )
+
+
+def test_beside_sparse_vectors_only_dense_ones_have_a_success_after_transforms():
+    corpus = many(30, 12)
+    encoders = [Table("sparse", noisy(corpus), csr_array), Table("dense", noisy(corpus, seed=1))]
+    result = run(encoders, corpus)
+    alone = run(encoders[1:], corpus)
+    assert not values(result, "Success@5", "sparse", "whiten")
+    assert values(result, "Success@5", "dense", "whiten") == values(alone, "Success@5", "dense", "whiten")
+    # A loss can be tested only where both have the metric.
+    task = result.items.tasks[0]
+    conditions = {metric.condition for metric in task.diagnostic.figures(task.scores).item_metrics()}
+    assert conditions == {""}
+    assert {metric.condition for metric in task.diagnostic.figures(task.scores[1:]).item_metrics()} == {"", *TRANSFORMS}
 
 
 def test_sparse_and_dense_vectors_have_the_same_figures():

@@ -97,11 +97,10 @@ def test_best_and_better_never_contradict_each_other():
             for k, p in enumerate(shares)
         ]
         (found,) = run(tables, corpus).verdicts
-        if found.reference in found.best_set:
-            better = [
-                name for name, gap in found.against_reference.items() if gap["p"] <= 0.05 and gap["difference"] > 0
-            ]
-            assert set(better) <= set(found.left_out)
+        reference = found.opponent("reference")
+        if reference.name in found.best_set:
+            better = {gap.candidate for gap in reference.differences if gap.is_significant and gap.is_higher}
+            assert better <= set(found.left_out)
 
 
 # --- defect 12: variants of one model --------------------------------------------------------------------
@@ -115,11 +114,16 @@ def test_seven_variants_of_a_model_leave_the_answer_against_bm25_as_it_was():
     of_model = [next(c for c in r.comparisons if (c.a, c.family) == ("model", "baseline")) for r in (alone, joined)]
     first, second = ((c.b, c.difference, c.low, c.high, c.p, c.p_method, c.items, c.units) for c in of_model)
     assert first == second
-    assert first[0] == alone.verdicts[0].baseline == joined.verdicts[0].baseline == "bm25"
+    assert (
+        first[0]
+        == alone.verdicts[0].opponent("baseline").name
+        == joined.verdicts[0].opponent("baseline").name
+        == "bm25"
+    )
     assert [c.pairs_in_family for c in of_model] == [1, 8]
     assert of_model[1].p_holm <= 0.05
-    against = joined.verdicts[0].against_baseline["model"]
-    assert (against["difference"], against["p"]) == (of_model[1].difference, of_model[1].p_holm)
+    against = joined.verdicts[0].opponent("baseline").difference("model")
+    assert (against.difference, against.p) == (of_model[1].difference, of_model[1].p_holm)
 
 
 # --- whom the others are compared with -------------------------------------------------------------------
@@ -131,9 +135,9 @@ def test_the_reference_is_the_first_encoder_or_the_one_that_is_named():
     for reference, expected in (("", "a"), ("b", "b"), ("c", "c")):
         result = run(tables, corpus, reference=reference)
         (found,) = result.verdicts
-        assert found.reference == expected
+        assert found.opponent("reference").name == expected
         assert {c.b for c in result.comparisons} == {expected}
-        assert set(found.against_reference) == {"a", "b", "c"} - {expected}
+        assert set(found.opponent("reference").tested) == {"a", "b", "c"} - {expected}
     assert "c is better than b: +25.0 points" in " ".join(sentences(run(tables, corpus, reference="b")))
 
 

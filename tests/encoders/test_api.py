@@ -12,7 +12,7 @@ from embassay.cli.app import exit_code_of
 from embassay.encoders.probe import PROBES, remembered, settled
 from embassay.encoders.remote import api
 from embassay.encoders.remote.embeddings import is_too_large, packed
-from embassay.endpoint import Retries
+from embassay.endpoint.attempts import Retries
 from embassay.endpoint.spending import guess
 from embassay.errors import EncoderError, EndpointError, MissingExtraError, SpecError
 from embassay.plugins import ENCODERS
@@ -335,7 +335,6 @@ def test_a_damaged_memory_is_none(kept):
     assert remembered(memory, "k") is None
     assert settled(memory, "k", probe) is probe
     assert np.array_equal(remembered(memory, "k"), probe)
-    assert settled(None, "k", probe) is probe
     assert not np.array_equal(settled(memory, "k", np.ones((16, 3), np.float32)), probe)
 
 

@@ -6,7 +6,7 @@ import pytest
 import embassay as ea
 import tiny_model
 from embassay.encoders.base import key_in_cache
-from embassay.encoders.neural.shared import NeuralEncoder
+from embassay.encoders.neural.encoder import NeuralEncoder
 from embassay.engine.encode import encode
 from embassay.errors import EncoderError, SpecError
 from embassay.run.execute import execute
@@ -82,7 +82,7 @@ def test_a_prompt_or_a_length_is_another_model(model, tmp_path):
 
 def test_too_many_dimensions_are_refused_also_from_the_cache(model, tmp_path, monkeypatch):
     # For example a model with modules of its own, whose files do not tell its dimensions.
-    monkeypatch.setattr("embassay.encoders.neural.st._dimensions", lambda folder: None)
+    monkeypatch.setattr("embassay.encoders.neural.st.dimensions", lambda folder: None)
     with VectorCache(tmp_path) as cache:
         vectors_of(model, cache)
         with pytest.raises(EncoderError, match="the model has 32 dimensions, so dim=500 is too large"):

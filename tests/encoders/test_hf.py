@@ -9,7 +9,7 @@ import pytest
 from embassay.encoders.neural import hf, memory
 from embassay.encoders.neural import locations as models_module
 from embassay.encoders.neural.hf_files import kind_of, limit_of
-from embassay.encoders.neural.locations import Found
+from embassay.encoders.neural.locations import ModelFiles
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import Spec
@@ -564,7 +564,7 @@ def test_a_tokenizer_in_the_hub_s_cache_needs_no_weights(folder, tmp_path, monke
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
     (tmp_path / "models--org--llama").mkdir()
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **options: str(cache))
-    monkeypatch.setattr(models_module, "_in_cache", lambda repository, revision: Found(path, "c0ffee"))
+    monkeypatch.setattr(models_module, "_in_cache", lambda repository, revision: ModelFiles(path, "c0ffee"))
     encoder = load_encoder("hf:org/elm,tokenizer=org/llama")
     assert encoder.tokens == cache
     assert encoder.card.revision == "c0ffee"

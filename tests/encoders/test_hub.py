@@ -14,7 +14,7 @@ from embassay.encoders.neural.locations import find
 from embassay.errors import ModelNotFoundError
 from embassay.types import Runtime
 
-SHA = Runtime().sha256
+RUNTIME = Runtime()
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def hub(monkeypatch):
 def test_an_unknown_model_is_said_to_be_unknown(hub):
     hub["status"] = 404
     with pytest.raises(ModelNotFoundError, match="the hub has no such model"):
-        find("nothing-of-that-name", "", SHA)
+        find("nothing-of-that-name", "", RUNTIME)
     assert [path for path, _ in hub["seen"]] == [
         "/api/models/sentence-transformers/nothing-of-that-name?blobs=true",
         "/api/models/nothing-of-that-name?blobs=true",
@@ -57,34 +57,34 @@ def test_an_unknown_model_is_said_to_be_unknown(hub):
 def test_an_unknown_revision_is_said_to_be_that(hub):
     hub["status"] = 404
     with pytest.raises(ModelNotFoundError, match="no such model or no such revision 'v 9'"):
-        find("org/model", "v 9", SHA)
+        find("org/model", "v 9", RUNTIME)
     assert hub["seen"][0][0] == "/api/models/org/model/revision/v%209?blobs=true"
 
 
 def test_a_gated_model_is_said_to_be_that(hub):
     hub["status"] = 403
     with pytest.raises(ModelNotFoundError, match="restricts access to this model"):
-        find("org/model", "", SHA)
+        find("org/model", "", RUNTIME)
 
 
 def test_an_answer_that_is_no_listing(hub):
     hub["body"] = ["what"]
     with pytest.raises(ModelNotFoundError, match="the hub does not answer"):
-        find("org/model", "", SHA)
+        find("org/model", "", RUNTIME)
 
 
 def test_a_hub_that_fails_is_named_so(hub):
     hub["status"] = 503
     with pytest.raises(ModelNotFoundError, match="the hub answered HTTP 503"):
-        find("org/model", "", SHA)
+        find("org/model", "", RUNTIME)
 
 
 def test_a_hub_that_stalls_is_given_up(hub, monkeypatch):
     monkeypatch.setattr(models, "HUB_TIMEOUT", 0.2)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: pytest.fail("it waited for the answer"))
-    hub["seconds"], hub["body"] = 1.0, {"siblings": [{"rfilename": "config.json"}]}
+    hub["seconds"], hub["body"] = 1.0, {"id": "a", "siblings": [{"rfilename": "config.json"}]}
     with pytest.raises(ModelNotFoundError, match="the hub does not answer"):
-        find("org/model", "", SHA)
+        find("org/model", "", RUNTIME)
 
 
 def test_nobody_listening_is_said_at_once(monkeypatch):
@@ -93,13 +93,14 @@ def test_nobody_listening_is_said_at_once(monkeypatch):
     with pytest.raises(
         ModelNotFoundError, match="the hub does not answer; a folder with the model's files works offline"
     ):
-        find("org/model", "", SHA)
+        find("org/model", "", RUNTIME)
 
 
 def test_only_the_files_that_are_needed_are_downloaded(hub, monkeypatch, tmp_path):
     names = ["config.json", "model.safetensors", "pytorch_model.bin", "onnx/model.onnx", "README.md"]
     sizes = {"model.safetensors": 90_900_000, "pytorch_model.bin": 91_000_000}
-    hub["body"] = {"siblings": [{"rfilename": name, "size": sizes.get(name)} for name in names]}
+    listing = [{"rfilename": name, "size": sizes.get(name)} for name in names]
+    hub["body"] = {"id": "org/model", "siblings": listing}
     asked, told = {}, []
 
     def download(repository, **options):
@@ -109,7 +110,7 @@ def test_only_the_files_that_are_needed_are_downloaded(hub, monkeypatch, tmp_pat
         return str(tmp_path)
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
-    assert find("org/model", "v2", SHA, tell=told.append).folder == tmp_path
+    assert find("org/model", "v2", Runtime(tell=told.append)).folder == tmp_path
     assert told == ["org/model: downloading 91 MB from the hub, once"]
     assert asked == {
         "repository": "org/model",
@@ -124,6 +125,6 @@ def test_a_token_is_sent_and_never_shown(hub, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     hub["status"] = 500
     with pytest.raises(ModelNotFoundError) as error:
-        find("org/model", "", SHA)
+        find("org/model", "", RUNTIME)
     assert hub["seen"][0][1] == "Bearer hf_secret"
     assert "hf_secret" not in str(error.value)

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("gensim", reason="the words extra is not installed")
 
-from embassay.encoders.static import paragraphs
+from embassay.encoders.static import paragraph_model, paragraphs
 from embassay.encoders.static.paragraph_model import ParagraphModel
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.errors import EncoderError, SourceError, SpecError
@@ -72,7 +72,8 @@ def test_inference_is_gensims_own(trained, monkeypatch):
     start = (generator(3, "paragraph", text).random(DIM, np.float32) - np.float32(0.5)) / np.float32(DIM)
     monkeypatch.setattr("gensim.models.doc2vec.pseudorandom_weak_vector", lambda size, seed_string: start.copy())
     theirs = model.gensim.infer_vector(words, alpha=0.025, min_alpha=0.0001, epochs=200)
-    ours, resting = model.infer(words, text, 3, moved=0.0)
+    monkeypatch.setattr(paragraph_model, "MOVED", 0.0)
+    ours, resting = model.infer(words, text, 3)
     assert not resting
     assert np.allclose(ours, theirs, atol=1e-6)
     assert np.linalg.norm(ours - start) > 0.1
@@ -121,13 +122,14 @@ def test_it_says_how_many_texts_were_still_moving(trained):
     assert encoder.route()["stopped_by_limit"] == 0.25
 
 
-def test_a_vector_comes_to_rest(trained):
+def test_a_vector_comes_to_rest(trained, monkeypatch):
     """One more epoch at the rate of the last one moves it less than a thousandth."""
     model = ParagraphModel.of(TrainedFolder.of(trained[0], "paragraphs"))
     words = ["the", "pilot", "long", "book", "."]
     resting = model.infer(words, "x", 0)
     assert resting[1]
-    further, _ = model.infer(words, "x", 0, moved=0.0)
+    monkeypatch.setattr(paragraph_model, "MOVED", 0.0)
+    further, _ = model.infer(words, "x", 0)
     assert 0 < np.linalg.norm(further - resting[0]) < 0.05 * np.linalg.norm(further)
 
 

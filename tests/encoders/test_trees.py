@@ -8,7 +8,7 @@ import pytest
 from embassay.encoders.static import link_parser
 from embassay.encoders.static.brackets import read
 from embassay.encoders.static.parses import check_source, parse, words
-from embassay.encoders.static.tree_plans import Plan
+from embassay.encoders.static.tree_plans import TreePlan
 from embassay.encoders.static.trees import balanced, binarised, right, shape_of
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 
@@ -106,7 +106,7 @@ def test_a_plan_merges_what_the_trees_merge():
     for _ in range(60):
         shapes = [makers[rng.integers(3)](int(rng.integers(0, 8))) for _ in range(rng.integers(0, 7))]
         total = sum(shape.leaves for shape in shapes)
-        plan = Plan.of(shapes)
+        plan = TreePlan.of(shapes)
         # Each word by its name; inner nodes as nested pairs, worked off level by level.
         leaves = [f"w{word}" for word in plan.order.tolist()]
         starts = np.cumsum([0, *plan.sizes]).tolist()
@@ -130,7 +130,7 @@ def test_a_plan_unfolds_every_inner_node_to_the_words_below_it():
     rng = np.random.default_rng(1)
     for _ in range(30):
         shapes = [random_shape(rng, int(rng.integers(0, 9))) for _ in range(4)]
-        plan = Plan.of(shapes)
+        plan = TreePlan.of(shapes)
         found = np.zeros(len(plan.order), dtype=int)
         for step in plan.steps:
             np.add.at(found, plan.order[step.targets], 1)

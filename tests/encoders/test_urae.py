@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from embassay.encoders.static import link_parser
-from embassay.encoders.static.tree_plans import Plan
+from embassay.encoders.static.tree_plans import TreePlan
 from embassay.encoders.static.trees import balanced, right, shape_of
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.run.resolve import load_encoder
@@ -81,7 +81,7 @@ def test_the_loss_of_three_words_worked_by_hand():
     #            x1' = tanh(0.091886) = 0.091628, x2' = tanh(0.174868) = 0.173108
     #   0.259927² + 0.091603² + 0.261308² + 0.291628² + 0.073108² = 0.234627
     m = Matrices(*map(torch.tensor, ([[0.6, 0.4]], [0.1], [[0.5], [-0.3]], [0.05, 0.2])))
-    plan = Plan.of([right(3)])
+    plan = TreePlan.of([right(3)])
     leaves = torch.tensor([[0.5], [-0.2], [0.1]])[torch.from_numpy(plan.order)]
     assert encode(plan, leaves, m).flatten().tolist() == pytest.approx([0.019997, 0.386772], abs=1e-6)
     assert roots(plan, leaves, m).flatten().tolist() == pytest.approx([0.386772], abs=1e-6)
@@ -101,17 +101,17 @@ def test_many_trees_at_once_give_what_each_gives_alone(normalize):
             loss, nodes = naive_loss(words[first : first + shape.leaves], shape, m)
             expected, first = expected + loss, first + shape.leaves
             tops.append(nodes[-1] if nodes else np.zeros(dim))
-        plan = Plan.of(shapes)
+        plan = TreePlan.of(shapes)
         leaves = torch.from_numpy(words[plan.order])
         assert unfolding_loss(plan, leaves, m).item() == pytest.approx(expected, rel=1e-10)
         assert np.allclose(roots(plan, leaves, m).numpy(), tops, atol=1e-12)
-        assert np.allclose(roots(Plan.of(shapes, unfold=False), leaves, m).numpy(), tops, atol=1e-12)
+        assert np.allclose(roots(TreePlan.of(shapes, unfold=False), leaves, m).numpy(), tops, atol=1e-12)
 
 
 @pytest.mark.parametrize("normalize", [False, True])
 def test_the_gradient_is_that_of_finite_differences(normalize):
     rng, dim = np.random.default_rng(2), 3
-    plan = Plan.of([*random_shapes(rng, 3), right(4), balanced(4)])
+    plan = TreePlan.of([*random_shapes(rng, 3), right(4), balanced(4)])
     leaves = torch.from_numpy(rng.normal(0, 0.3, (len(plan.order), dim))).requires_grad_()
     m = matrices(dim, normalize)
     given = [t.requires_grad_() for t in (m.fold, m.fold_bias, m.unfold, m.unfold_bias)]

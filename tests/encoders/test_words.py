@@ -7,6 +7,7 @@ import struct
 import numpy as np
 import pytest
 
+from embassay.encoders.static import word_blocks
 from embassay.encoders.static.word_files import read, recognise
 from embassay.errors import EncoderError, MissingExtraError, SourceError, SpecError
 from embassay.run.resolve import load_encoder
@@ -62,8 +63,9 @@ def naive_tokens(text, lower=None):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("block", [1 << 23, 40])
-def test_every_form_gives_the_same_words_and_numbers(form, block, write):
-    found = read(write(FORMS[form]), block_size=block)
+def test_every_form_gives_the_same_words_and_numbers(form, block, write, monkeypatch):
+    monkeypatch.setattr(word_blocks, "BLOCK", block)
+    found = read(write(FORMS[form]))
     assert list(found.row) == WORDS
     assert found.matrix.dtype == np.float32
     assert np.array_equal(found.matrix, MATRIX)

@@ -5,7 +5,8 @@ import os
 
 import pytest
 
-from embassay.engine.executors import ATTEMPTS, Executor, map_tasks
+from embassay.engine.executors import ATTEMPTS, Executor
+from embassay.engine.map import map_tasks
 from embassay.errors import EncoderError, SpecError
 
 MODULE = """

@@ -6,7 +6,6 @@ import pytest
 from embassay.engine import encode as pool
 from embassay.engine.encode import encode
 from embassay.store.cache.cache import VectorCache
-from embassay.store.cache.ledger import Ledger
 from embassay.types import Card
 
 TEXTS = tuple(("text", f"{'x' * (1 + n % 7)}{n:03}") for n in range(60))
@@ -43,9 +42,7 @@ def start(folder, encoder, texts=TEXTS):
     """Begin, or go on with, a run in a folder; return the matrix, None if it was interrupted."""
     with VectorCache(folder / "cache") as cache:
         try:
-            found, _ = encode(
-                encoder, texts, cache, lambda done: None, lambda: Ledger(folder / "ledger.json", "company-1", texts)
-            )
+            found, _ = encode(encoder, texts, cache, lambda done: None)
         except KeyboardInterrupt:
             return None
     return found.matrix
@@ -57,13 +54,6 @@ def test_the_vectors_are_those_of_a_run_that_was_never_interrupted(tmp_path, kil
     for dies_after in kills:
         start(tmp_path / "killed", Company(dies_after=dies_after))
     assert np.array_equal(start(tmp_path / "killed", Company()), undisturbed)
-
-
-def test_without_the_ledger_they_would_not_be(tmp_path):
-    undisturbed = start(tmp_path / "quiet", Company())
-    assert start(tmp_path / "killed", Company(dies_after=13)) is None
-    (tmp_path / "killed" / "ledger.json").unlink()
-    assert not np.array_equal(start(tmp_path / "killed", Company()), undisturbed)
 
 
 def test_chunks_that_are_whole_are_not_encoded_again(tmp_path):
@@ -80,25 +70,9 @@ def test_chunks_that_are_whole_are_not_encoded_again(tmp_path):
 def test_what_was_cached_when_the_run_began_stays_as_it_was(tmp_path):
     for folder in ("quiet", "killed"):
         start(tmp_path / folder, Company(), TEXTS[10:25])
-        (tmp_path / folder / "ledger.json").unlink()
     undisturbed = start(tmp_path / "quiet", Company())
     assert start(tmp_path / "killed", Company(dies_after=20)) is None
     assert np.array_equal(start(tmp_path / "killed", Company()), undisturbed)
-
-
-def test_a_chunk_that_another_run_has_encoded_meanwhile_is_encoded_again(tmp_path):
-    undisturbed = start(tmp_path / "quiet", Company())
-    assert start(tmp_path / "killed", Company(dies_after=20)) is None
-    with VectorCache(tmp_path / "killed" / "cache") as cache:
-        cache.put("company-1", TEXTS[:40], np.ones((40, 2), dtype=np.float32))
-    assert np.array_equal(start(tmp_path / "killed", Company()), undisturbed)
-
-
-def test_a_damaged_ledger_counts_as_none(tmp_path):
-    start(tmp_path, Company(dies_after=20))
-    for content in (b"", b"{", b"[]", b'{"texts": 1}', b'{"texts": "x", "had": "zz", "chunks": {}}'):
-        (tmp_path / "ledger.json").write_bytes(content)
-        assert start(tmp_path, Company()) is not None
 
 
 @pytest.mark.parametrize("kind", [{"batch_invariant": True}, {"remote": True}])

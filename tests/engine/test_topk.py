@@ -458,13 +458,6 @@ def test_faiss_is_an_extra(monkeypatch):
         search(rows[:5], rows, k=3, measure="cosine", route="faiss")
 
 
-def test_torch_is_an_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"torch search needs the extra 'hf'"):
-        search(np.eye(3), np.eye(3), k=1, measure="dot", route="torch")
-    assert search(np.eye(3), np.eye(3), k=1, measure="dot").route == "exact: numpy float32, decided in float64"
-
-
 class FakeTorch:
     """Says what a machine has."""
 
@@ -506,7 +499,6 @@ def test_what_does_not_fit_is_refused():
         {"starts": np.array([0, 2, 2])},
         {"starts": np.array([0, 4])},
         {"starts": np.array([], dtype=int)},
-        {"pairs": np.array([0, 1])},
         {"pairs": np.array([[0, 4]])},
         {"pairs": np.array([[-1, 0]])},
     ):

@@ -76,11 +76,12 @@ def faiss():
 
 @pytest.mark.parametrize("measure", ["cosine", "dot"])
 @pytest.mark.parametrize("passages_per_document", [1, 3])
-def test_if_all_lists_are_searched_it_is_exact(measure, passages_per_document):
+def test_if_all_lists_are_searched_it_is_exact(measure, passages_per_document, monkeypatch):
     rows = clustered(3040)
     starts = np.arange(0, 3000, passages_per_document) if passages_per_document > 1 else None
     task = task_of(rows[:40], rows[40:], measure, starts)
-    answer, name = approximate(task, probed=1)
+    monkeypatch.setattr(topk_faiss, "PROBED", 1)
+    answer, name = approximate(task)
     exact = search(rows[:40], rows[40:], k=K, measure=measure, starts=starts, pairs=task.pairs, route="numpy")
     assert name == "faiss IVF110 nprobe 110"
     for field in ("documents", "passages", "similarity"):

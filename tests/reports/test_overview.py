@@ -5,7 +5,8 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from embassay.findings.templates import readable
+from embassay.findings.speed import MeasuredTimes
+from embassay.formatting import readable
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout, SeriesTable
 from embassay.reports.glossary import TERMS, Glossary
 from embassay.reports.overview import (
@@ -16,7 +17,6 @@ from embassay.reports.overview import (
     why_none_is_best,
 )
 from embassay.reports.page import render
-from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import Cell, Table
 from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
 

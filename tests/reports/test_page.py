@@ -14,6 +14,7 @@ from embassay.api import assay, report
 from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.findings.decision import Decision
 from embassay.findings.limits import findings_of
+from embassay.findings.speed import MeasuredTimes
 from embassay.findings.templates import verdict, whole_run
 from embassay.formatting import interval, names, number, p_value
 from embassay.layout import (
@@ -42,7 +43,6 @@ from embassay.layout import (
 from embassay.reports import charts
 from embassay.reports.layouts import layouts
 from embassay.reports.page import render
-from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import (
     Scope,
     across_table,

@@ -13,6 +13,7 @@ from embassay.layout import Column, EncoderTable, Layout
 from embassay.reports.scorecard import legend, scorecard
 from embassay.reports.screen import LINES, group_statement, grouped, show_summary
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
+from verdicts import opponents
 
 ACCURACY = Column("accuracy", "accuracy")
 
@@ -130,7 +131,7 @@ def test_those_that_a_choice_depends_on_have_a_line():
     rows += [row(name, 0.3, 0.2, 0.4) for name in ("tfidf", "bm25")]
     verdict = Verdict(
         "d", "c", "accuracy", 100, 50, candidates=tuple(names), best="e0", value=0.9, low=0.4, high=0.95,
-        best_set=("e0", "e1", "e2"), reference="e8", baseline="bm25", chance=0.5,
+        best_set=("e0", "e1", "e2"), opponents=opponents(reference=("e8", {}), baseline=("bm25", {})), chance=0.5,
     )  # fmt: skip
     lines = lines_of(result_of(rows, baselines=("tfidf", "bm25"), verdicts=(verdict,)))
     assert [line.split()[0] for line in lines[-7:-1]] == ["e0", "e1", "e2", "e3", "e8", "bm25"]

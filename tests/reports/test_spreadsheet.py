@@ -43,8 +43,7 @@ def test_a_verdict_has_a_line_for_each_candidate(result):
     of_verdict = frame.filter(diagnostic="negated_antonyms")
     assert of_verdict["encoder"].to_list() == list(verdict.candidates)
     for line in of_verdict.to_dicts():
-        against = verdict.against_baseline.get(line["encoder"], {})
-        assert line["baseline_difference"] == against.get("difference")
+        assert line["baseline_difference"] == verdict.opponent("baseline").difference(line["encoder"]).difference
         (row,) = [r for r in result.rows if (r.metric, r.encoder, r.subset) == ("accuracy", line["encoder"], "all")]
         assert line["value"] == row.value
     # A diagnostic that does not rank encoders has lines without a value.

@@ -1,16 +1,18 @@
 """Each sentence that states a finding is there where its test supports it, and nowhere else."""
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
 from embassay.corpora.queries.made import SOURCES
 from embassay.findings.decision import Decision
 from embassay.findings.limits import findings_of
+from embassay.findings.speed import MeasuredTimes
 from embassay.findings.templates import verdict
 from embassay.layout import Column
-from embassay.reports.speed import MeasuredTimes
-from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
+from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Role, Row, Verdict
+from verdicts import opponents
 
 ACCURACY = Column("accuracy", "accuracy")
 CLAIMS = ("best", "highest", "better", "worse", "higher", "lower", "detectable", "Fastest", "Price")
@@ -18,7 +20,11 @@ CLAIMS = ("best", "highest", "better", "worse", "higher", "lower", "detectable",
 
 
 def verdict_with(**changes):
-    """The verdict on three candidates of which a and b may be the best, b the reference, bm25 the baseline."""
+    """The verdict on three candidates of which a and b may be the best.
+
+    Opponents are given by their roles: ``reference=("b", {"a": gap(…)})``.
+    """
+    roles = {role: changes.pop(role) for role in get_args(Role) if role in changes}
     usual = {
         "candidates": ("a", "b", "c"),
         "best": "a",
@@ -28,6 +34,7 @@ def verdict_with(**changes):
         "best_set": ("a", "b"),
         "rank_low": {"a": 1, "b": 1, "c": 3},
         "rank_high": {"a": 2, "b": 2, "c": 3},
+        "opponents": opponents(**roles),
     }
     return Verdict("d", "c", "accuracy", 100, 50, **{**usual, **changes})
 
@@ -88,7 +95,7 @@ def with_one_fingerprint(names, ranking):
 
 def test_labels_of_one_encoder_are_not_compared():
     gaps = {"b": gap(0.0, -0.1, 0.1, 1.0, 0.2), "c": gap(-0.3, -0.4, -0.2, 0.001, 0.1)}
-    ranking = verdict_with(reference="a", against_reference=gaps, smallest_difference=0.2, smallest_units=50)
+    ranking = verdict_with(reference=("a", gaps), smallest_difference=0.2, smallest_units=50)
     same, best, compared, detectable = with_one_fingerprint("ab", ranking)
     assert same == "a and b are the same encoder (same fingerprint)."
     assert best.startswith("May be the best of 3 candidates: a (80.0% accuracy), b (70.0%)")
@@ -117,7 +124,7 @@ def test_where_none_is_excluded_nothing_is_worse():
 def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
     # The p of two sides is between 5 and 10 %: rank 1 is still possible for c, and the families say the same.
     gaps = {"b": gap(-0.1, -0.2, 0.01, 0.09), "c": gap(-0.3, -0.4, -0.2, 0.001)}
-    ranking = verdict_with(best_set=("a",), rank_low={"a": 1, "b": 1, "c": 2}, reference="a", against_reference=gaps)
+    ranking = verdict_with(best_set=("a",), rank_low={"a": 1, "b": 1, "c": 2}, reference=("a", gaps))
     assert lines(ranking) == [
         "May be the best of 3 candidates: a (80.0% accuracy) (95% confidence). "
         "Significantly worse than another candidate: c. "
@@ -170,10 +177,8 @@ def test_under_ten_units_nothing_is_called_better_or_worse():
     ranking = verdict_with(
         **nobody,
         reason="that takes 10 independent units; there are 9",
-        reference="b",
-        against_reference=untested,
-        baseline="bm25",
-        against_baseline=untested,
+        reference=("b", untested),
+        baseline=("bm25", untested),
     )
     assert lines(ranking) == ["No encoder is called best: that takes 10 independent units; there are 9."]
 
@@ -193,9 +198,7 @@ def test_a_diagnostic_that_ranks_nobody(builtin):
 
 def test_on_a_built_in_corpus_no_finding_names_an_encoder():
     better = {"a": gap(0.2, 0.1, 0.3, 0.001)}
-    sentences = lines(
-        verdict_with(baseline="bm25", against_baseline=better, reference="b", against_reference=better), builtin=True
-    )
+    sentences = lines(verdict_with(baseline=("bm25", better), reference=("b", better)), builtin=True)
     assert sentences == ["Built-in corpora are for trying things out: no best model is named."]
 
 
@@ -259,7 +262,7 @@ def test_items_undefined_for_all_alike_are_no_finding():
 
 def test_better_worse_and_neither_are_told_by_holm_s_p():
     gaps = {"a": gap(0.2, 0.12, 0.28, 0.001), "b": gap(0.1, -0.01, 0.21, 0.0501), "c": gap(-0.1, -0.15, -0.02, 0.05)}
-    assert lines(verdict_with(baseline="bm25", against_baseline=gaps))[1:] == [
+    assert lines(verdict_with(baseline=("bm25", gaps)))[1:] == [
         "a is better than bm25: +20.0 points [+12.0, +28.0] of accuracy, p (Holm) 0.001.",
         "b is not significantly better or worse than bm25: +10.0 points [−1.0, +21.0] of accuracy, p (Holm) 0.050.",
         "c is worse than bm25: −10.0 points [−15.0, −2.0] of accuracy, p (Holm) 0.050.",
@@ -268,7 +271,7 @@ def test_better_worse_and_neither_are_told_by_holm_s_p():
 
 def test_the_best_set_against_the_baseline_matters_most():
     gaps = {"a": gap(0.2, 0.12, 0.28, 0.001), "c": gap(-0.1, -0.15, -0.02, 0.05)}
-    findings = decided(verdict_with(baseline="bm25", against_baseline=gaps, reference="b", against_reference=gaps))
+    findings = decided(verdict_with(baseline=("bm25", gaps), reference=("b", gaps)))
     by_title = {(finding.title, finding.encoder): finding for finding in findings}
     assert by_title["May be the best", ""].severity == "high"
     assert by_title["Better than bm25", "a"].severity == "high"
@@ -283,7 +286,7 @@ def test_findings_are_in_order_of_severity_and_link_to_their_section():
         Finding("low", "Fine.", "Fine", diagnostic="d", corpus="c"),
         Finding("high", "Bad.", "Bad", diagnostic="d", corpus="c", encoder="a"),
     )
-    ranking = verdict_with(baseline="bm25", against_baseline={"a": gap(0.2, 0.1, 0.3, 0.001)})
+    ranking = verdict_with(baseline=("bm25", {"a": gap(0.2, 0.1, 0.3, 0.001)}))
     findings = findings_of(replace(result_of(ranking), findings=own), {"d": ACCURACY})
     assert [finding.title for finding in findings] == ["May be the best", "Better than bm25", "Bad", "Fine"]
     assert {finding.link for finding in findings} == {"#d-c"}
@@ -303,7 +306,7 @@ def test_queries_that_nobody_asked_come_first(method):
     # Nobody wrote them independently of each other, and more of them would not help.
     dependent = replace(corpus, documents=40, effective_units=20.0, loader="documents")
     against_bm25 = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.2, **MORE)}
-    imprecise = verdict_with(baseline="bm25", against_baseline=against_bm25, smallest_difference=0.2, smallest_units=50)
+    imprecise = verdict_with(baseline=("bm25", against_bm25), smallest_difference=0.2, smallest_units=50)
     result = replace(result_of(imprecise), corpora=(dependent,))
     actions = [finding.action for finding in findings_of(result, {"d": ACCURACY}) if finding.action]
     assert actions == [findings[0].action]
@@ -475,35 +478,35 @@ def test_one_text_in_a_hundred_is_many_that_are_truncated(truncated, severity):
 
 
 def test_an_interval_without_0_is_no_finding_where_holm_s_p_is_above_5_percent():
-    (sentence,) = lines(verdict_with(baseline="bm25", against_baseline={"a": gap(0.1, 0.01, 0.19, 0.08)}))[1:]
+    (sentence,) = lines(verdict_with(baseline=("bm25", {"a": gap(0.1, 0.01, 0.19, 0.08)})))[1:]
     assert sentence.startswith("a is not significantly better or worse than bm25")
 
 
 def test_the_reference_is_told_as_the_baseline_is_and_once_where_it_is_the_same():
     gaps = {"a": gap(0.1, 0.02, 0.18, 0.02), "c": gap(-0.2, -0.3, -0.1, 0.001)}
-    sentences = lines(verdict_with(reference="b", against_reference=gaps))[1:]
+    sentences = lines(verdict_with(reference=("b", gaps)))[1:]
     assert [line.split(":")[0] for line in sentences] == ["a is better than b", "c is worse than b"]
-    both = verdict_with(reference="b", against_reference=gaps, baseline="b", against_baseline=gaps)
+    both = verdict_with(reference=("b", gaps), baseline=("b", gaps))
     assert lines(both)[1:] == sentences
 
 
 def test_where_higher_is_not_better_it_is_higher_or_lower():
     gaps = {"a": gap(0.1, 0.02, 0.18, 0.02), "c": gap(-0.2, -0.3, -0.1, 0.001)}
-    sentences = lines(verdict_with(leader="Highest", reference="b", against_reference=gaps))[1:]
+    sentences = lines(verdict_with(leader="Highest", reference=("b", gaps)))[1:]
     assert [line.split(":")[0] for line in sentences] == ["a is higher than b", "c is lower than b"]
-    neither = verdict_with(leader="Highest", reference="b", against_reference={"a": gap(0.1, -0.1, 0.3, 0.4)})
+    neither = verdict_with(leader="Highest", reference=("b", {"a": gap(0.1, -0.1, 0.3, 0.4)}))
     assert lines(neither)[1].startswith("a is not significantly higher or lower than b: ")
 
 
 def test_those_of_the_best_set_come_first():
     gaps = {f"e{n}": gap(0.1, 0.02, 0.18, 0.02) for n in range(9)}
-    ranking = verdict_with(baseline="bm25", against_baseline=gaps, best_set=("e8", "e7"))
+    ranking = verdict_with(baseline=("bm25", gaps), best_set=("e8", "e7"))
     sentences = [line.split(" ")[0] for line in lines(ranking) if "than bm25" in line]
     assert sentences == ["e8", "e7", *(f"e{n}" for n in range(7))]
 
 
 def test_a_difference_without_common_items_is_not_told():
-    ranking = verdict_with(reference="b", against_reference={"a": gap(None, None, None, None)})
+    ranking = verdict_with(reference=("b", {"a": gap(None, None, None, None)}))
     assert lines(ranking) == lines(verdict_with())
 
 
@@ -525,7 +528,7 @@ MORE = {"target": 0.1, "more_units": 300, "more_items": 300}
 
 
 def test_a_pair_that_is_precise_needs_no_more_items():
-    finding = precision_of(baseline="bm25", against_baseline={"a": gap(0.1, -0.1, 0.3, 0.4, 0.028)})
+    finding = precision_of(baseline=("bm25", {"a": gap(0.1, -0.1, 0.3, 0.4, 0.028)}))
     assert (finding.severity, finding.action) == ("medium", "")
 
 
@@ -533,8 +536,7 @@ def advised_number(**changes):
     """What a run advises that takes 54 units of 97 questions; 23 units and 42 questions are there."""
     more = {"target": 0.15, "more_units": 31, "more_items": 55}
     ranking = verdict_with(
-        baseline="bm25",
-        against_baseline={"a": gap(0.1, -0.1, 0.3, 0.4, 0.3, **more)},
+        baseline=("bm25", {"a": gap(0.1, -0.1, 0.3, 0.4, 0.3, **more)}),
         smallest_difference=0.3,
         smallest_units=23,
     )
@@ -566,7 +568,7 @@ def precision_of(**changes):
 def test_the_minimum_detectable_differences_are_of_the_pairs_that_decide():
     against_bm25 = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.2, **MORE), "b": gap(0.1, -0.1, 0.3, 0.4, 0.5)}
     against_b = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.3), "c": gap(-0.3, -0.5, -0.1, 0.001, 0.4)}
-    findings = precision_of(baseline="bm25", against_baseline=against_bm25, reference="b", against_reference=against_b)
+    findings = precision_of(baseline=("bm25", against_bm25), reference=("b", against_b))
     assert findings.sentence == (
         "Minimum detectable difference: 20.0 points between a and bm25, 30.0 points between a and b "
         "(100 units, 80% power)."
@@ -579,25 +581,23 @@ def test_the_minimum_detectable_differences_are_of_the_pairs_that_decide():
 def test_a_difference_that_is_significant_needs_no_more_items():
     better = {"a": gap(0.4, 0.3, 0.5, 0.001, 0.2, **MORE)}
     against_b = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.3, **MORE)}
-    findings = precision_of(baseline="bm25", against_baseline=better, reference="b", against_reference=against_b)
+    findings = precision_of(baseline=("bm25", better), reference=("b", against_b))
     assert findings.action == "To show a difference of 10.0 points between a and b, add about 300 items."
-    findings = precision_of(baseline="bm25", against_baseline=better)
+    findings = precision_of(baseline=("bm25", better))
     assert (findings.severity, findings.action) == ("low", "")
 
 
 def test_where_the_first_is_the_reference_the_runner_up_decides():
     against_a = {"b": gap(-0.1, -0.3, 0.1, 0.4, 0.3), "c": gap(-0.3, -0.5, -0.1, 0.001, 0.4)}
-    findings = precision_of(reference="a", against_reference=against_a)
+    findings = precision_of(reference=("a", against_a))
     assert findings.sentence == "Minimum detectable difference: 30.0 points between a and b (100 units, 80% power)."
 
 
 def test_bm25_is_told_of_where_tfidf_is_the_best_baseline():
     findings = decided(
         verdict_with(
-            baseline="tfidf",
-            against_baseline={"a": gap(0.1, -0.1, 0.3, 0.4)},
-            second_baseline="bm25",
-            against_second_baseline={"a": gap(0.2, 0.12, 0.28, 0.001)},
+            baseline=("tfidf", {"a": gap(0.1, -0.1, 0.3, 0.4)}),
+            second_baseline=("bm25", {"a": gap(0.2, 0.12, 0.28, 0.001)}),
         )
     )
     (comparison,) = [finding for finding in findings if "tfidf" in finding.title]

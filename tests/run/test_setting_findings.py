@@ -10,6 +10,7 @@ from embassay.formatting import written_bytes
 from embassay.layout import Column, EncoderTable, Layout
 from embassay.reports.settings import setting_tables
 from embassay.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
+from verdicts import opponents
 
 HEADLINE = Column("Success@5", "Success@5")
 
@@ -39,7 +40,7 @@ def result_of(records, gaps, **changes):
     verdict = Verdict(
         "retrieval", "docs", "Success@5", items=100, units=100, subset="all", similarity_function="cosine",
         candidates=names,
-        reference=names[0], against_reference=dict(zip(names[1:], gaps, strict=True)), best_set=names[:1],
+        opponents=opponents(reference=(names[0], dict(zip(names[1:], gaps, strict=True)))), best_set=names[:1],
     )  # fmt: skip
     corpus = CorpusRecord("docs", "retrieval", "f", 100, 100, 100.0, 0, 200, "", "", builtin=False, documents=50)
     return Result(

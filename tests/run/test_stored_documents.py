@@ -9,7 +9,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.engine.executors import map_tasks
+from embassay.engine.map import map_tasks
 from embassay.engine.search import approximate as topk_faiss
 from embassay.engine.search import top as topk
 from embassay.errors import EncoderError, SpecError

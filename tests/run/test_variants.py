@@ -84,8 +84,8 @@ def test_each_combination_is_a_candidate(docs, result):
     assert [corpus.name for corpus in result.corpora] == ["docs"]
     verdict = result.verdict("retrieval")
     assert set(verdict.candidates) == {record.name for record in candidates}
-    assert verdict.reference == "m,passages=document"
-    assert set(verdict.against_reference) == {"m,passages=6", "m,passages=3"}
+    assert verdict.opponent("reference").name == "m,passages=document"
+    assert set(verdict.opponent("reference").tested) == {"m,passages=6", "m,passages=3"}
 
 
 def test_the_best_lexical_baseline_on_any_variant_is_the_opponent(result):
@@ -93,8 +93,8 @@ def test_the_best_lexical_baseline_on_any_variant_is_the_opponent(result):
     assert len(lexical) == 6
     best = max(row_of(result, name).value for name in lexical)
     verdict = result.verdict("retrieval")
-    assert verdict.baseline in lexical
-    assert row_of(result, verdict.baseline).value == best
+    assert verdict.opponent("baseline").name in lexical
+    assert row_of(result, verdict.opponent("baseline").name).value == best
     assert [record.name for record in result.encoders if record.spec.startswith("random")] == ["random"]
 
 
@@ -114,9 +114,9 @@ def test_differences_are_those_of_the_same_questions(docs, result):
     for (_, corpus), scores in outcome.encoders[0].scores.items():
         success[corpus.rpartition("=")[2]] = dict(zip(scores.item, scores.values["Success@1"], strict=True))
     for cut in CUTS[1:]:
-        gap = result.verdict("retrieval").against_reference[f"m,passages={cut}"]
+        gap = result.verdict("retrieval").opponent("reference").difference(f"m,passages={cut}")
         naive = [success[cut][item] - success["document"][item] for item in success["document"]]
-        assert gap["difference"] == pytest.approx(np.mean(naive))
+        assert gap.difference == pytest.approx(np.mean(naive))
 
 
 def test_two_options_and_two_encoders_vary_at_once(docs):
@@ -132,7 +132,7 @@ def test_two_options_and_two_encoders_vary_at_once(docs):
     records = {record.name: record for record in result.encoders}
     assert records["a,dim=64,passages=6"].setting == "dim=64,passages=6"
     assert records["a,dim=64,passages=6"].vector_bytes == 256
-    assert len(result.verdict("retrieval").against_reference) == 5
+    assert len(result.verdict("retrieval").opponent("reference").differences) == 5
 
 
 def test_prompts_with_commas_lengths_and_precisions_vary(tmp_path):
@@ -222,7 +222,7 @@ def test_a_column_in_brackets_stays_one_beside_a_list(docs, tmp_path):
 def test_the_reference_is_named_by_its_label_or_that_of_its_encoder(docs):
     for label, expected in (("m,passages=3", "m,passages=3"), ("n", "n,passages=document")):
         result = assay(docs, CUTS, ["m=hashing", "n=bow"], baselines=False, reference=label)
-        assert result.verdict("retrieval").reference == expected
+        assert result.verdict("retrieval").opponent("reference").name == expected
     with pytest.raises(UnknownNameError, match="did you mean 'm,passages="):
         assay(docs, CUTS, reference="m,passages=4")
 

@@ -8,8 +8,8 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.comparison.runs import read_run
-from embassay.corpora.io.passages import cutter
-from embassay.corpora.retrieval.shared import cut_all
+from embassay.corpora.io.passages import Cutter
+from embassay.corpora.retrieval.corpus import cut_all
 from embassay.errors import SpecError
 
 WHOLE = "bm25 on whole documents"
@@ -53,9 +53,9 @@ def test_it_joins_where_documents_are_cut_and_the_better_one_is_the_opponent(doc
     # It is the bm25 of a run that does not cut.
     assert success(result, WHOLE) == success(assay(docs, "document"), "bm25")
     assert success(result, WHOLE) > max(success(result, "bm25"), success(result, "tfidf"))
-    verdict = result.verdict("retrieval")
-    assert verdict.baseline == WHOLE
-    assert verdict.against_baseline["m"]["difference"] == pytest.approx(success(result, "m") - success(result, WHOLE))
+    baseline = result.verdict("retrieval").opponent("baseline")
+    assert baseline.name == WHOLE
+    assert baseline.difference("m").difference == pytest.approx(success(result, "m") - success(result, WHOLE))
     (sentence,) = [finding.sentence for finding in result.findings if f"than {WHOLE}: " in finding.sentence]
     assert sentence.startswith("m is ")
     # One vector for each document.
@@ -111,11 +111,11 @@ def test_encoders_are_added_to_a_run_with_it(docs, tmp_path):
     after = ea.read(out)
     assert names(after) == ["m", "b", "tfidf", "bm25", WHOLE, "random"]
     assert success(after, WHOLE) == success(before, WHOLE)
-    assert after.verdict("retrieval").baseline == WHOLE
+    assert after.verdict("retrieval").opponent("baseline").name == WHOLE
 
 
 @pytest.mark.parametrize("passages", ["document", "paragraph", "1", "2", "5", "30"])
 def test_passages_make_the_whole_document_again(passages):
     text = "One two. Three\n\nfour five. Six\n\nseven eight. Nine ten. " + "One two. " * 30
-    (document,) = cut_all({"d": text}, cutter(passages), passages)
+    (document,) = cut_all({"d": text}, Cutter(passages))
     assert document.whole.split() == text.split()

@@ -40,13 +40,16 @@ def named(name, count=COUNT):
     return [("text", f"{name} {number}") for number in range(count)]
 
 
+def count(cache, texts):
+    return len(texts) - len(cache.missing("model", texts))
+
+
 def test_two_writers_and_a_reader_lose_nothing(tmp_path, start):
     writers = [start(WRITE, tmp_path, name, COUNT) for name in ("one", "two")]
     seen = [0]
     while any(writer.poll() is None for writer in writers):
         with VectorCache(tmp_path) as cache:
-            # As many as are looked up at once.
-            seen.append(cache.count("model", named("one", 4000)))
+            seen.append(count(cache, named("one", 4000)))
         time.sleep(0.05)
     assert [(writer.communicate(), writer.returncode) for writer in writers] == [(("\n", ""), 0)] * 2
     assert seen == sorted(seen)
@@ -66,7 +69,7 @@ def test_a_writer_killed_at_any_moment(tmp_path, start, wait_until):
         process.kill()
         process.communicate()
         with VectorCache(tmp_path) as cache:
-            assert cache.count("model", named(number)) % 250 == 0
+            assert count(cache, named(number)) % 250 == 0
             assert cache.info().damaged == 0
             cache.put("other", [("text", "x")], np.ones((1, 8), dtype=np.float32))
             assert not cache.trouble
@@ -78,9 +81,9 @@ def test_the_same_folder_twice_in_one_process(tmp_path):
     with VectorCache(tmp_path) as outer:
         outer.put("model", named("a", 10), np.ones((10, 4), dtype=np.float32))
         with VectorCache(tmp_path / ".." / tmp_path.name) as inner:
-            assert inner.count("model", named("a", 10)) == 10
+            assert count(inner, named("a", 10)) == 10
             inner.put("model", named("b", 10), np.ones((10, 4), dtype=np.float32))
-        assert outer.count("model", named("b", 10)) == 10
+        assert count(outer, named("b", 10)) == 10
 
 
 def test_threads_share_it(tmp_path):

@@ -9,7 +9,7 @@ pytest.importorskip("lemminflect")
 
 from embassay.randomness import generator
 from embassay.testsets.english.exchanges import Names, number
-from embassay.testsets.english.wordnet import places, wordnet
+from embassay.testsets.english.wordnet import open_wordnet, places
 from embassay.testsets.english.words import tag
 
 needs_wordnet = pytest.mark.skipif(
@@ -40,7 +40,7 @@ def test_a_number_that_counts_nothing_stays(text):
 @needs_wordnet
 def test_a_name_becomes_another_of_the_corpus_of_its_kind():
     corpus = [tag("We flew to Texas in May."), tag("She lives in Utah now."), tag("He left Belgium early.")]
-    names = Names(corpus, wordnet(), "Jackie")
+    names = Names(corpus, open_wordnet(), "Jackie")
     assert names.entity(tag("I have never seen Texas."), generator(0, "e")) == "I have never seen Utah."
     assert names.entity(tag("I have never seen Belgium."), generator(0, "e")) is None
     assert names.entity(tag("I have never seen snow."), generator(0, "e")) is None
@@ -48,5 +48,5 @@ def test_a_name_becomes_another_of_the_corpus_of_its_kind():
 
 @needs_wordnet
 def test_the_placeholders_name_becomes_another():
-    made = Names([], wordnet(), "Jackie").entity(tag("I met Jackie there."), generator(0, "e"))
+    made = Names([], open_wordnet(), "Jackie").entity(tag("I met Jackie there."), generator(0, "e"))
     assert re.fullmatch(r"I met (Robin|Casey|Jamie|Morgan) there\.", made)

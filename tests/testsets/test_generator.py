@@ -12,8 +12,8 @@ from itertools import pairwise
 
 import pytest
 
-from embassay.endpoint import Retries
-from embassay.endpoint.chat import Answer
+from embassay.endpoint.attempts import Retries
+from embassay.endpoint.chat import ChatAnswer
 from embassay.endpoint.spending import guess
 from embassay.errors import EncoderError, InputError, MissingExtraError, OutputError, SourceError, SpecError
 from embassay.testsets.generator import chat as chat_module
@@ -349,18 +349,18 @@ def test_on_a_full_disk_no_half_line_stays(journal):
     book = Journal(journal)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     with book.held():
-        book.keep("a", Answer("kept"))
+        book.keep("a", ChatAnswer("kept"))
         # Room for nine bytes more.
         resource.setrlimit(resource.RLIMIT_FSIZE, (journal.stat().st_size + 9, limits[1]))
         try:
             with pytest.raises(OutputError, match=r"answers.jsonl: cannot be written: the disk is full"):
-                book.keep("b", Answer("lost"))
+                book.keep("b", ChatAnswer("lost"))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        book.keep("c", Answer("kept too"))
+        book.keep("c", ChatAnswer("kept too"))
     again = Journal(journal)
     again.read()
-    assert again.answers == {"a": Answer("kept"), "c": Answer("kept too")}
+    assert again.answers == {"a": ChatAnswer("kept"), "c": ChatAnswer("kept too")}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
@@ -562,7 +562,7 @@ PROMPTS = [request.prompt for request in REQUESTS]
 
 
 def judged(text, prompt=PROMPTS[0], prompts=PROMPTS, **more):
-    return problem_of(Answer(text, **more), prompt, Instructions.of(prompts))
+    return problem_of(ChatAnswer(text, **more), prompt, Instructions.of(prompts))
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 from embassay.errors import InputError, SourceError
 from embassay.geometry.complete_linkage import complete_linkage
 from embassay.run.resolve import load_corpus, load_encoder
+from embassay.testsets.build import make, put
 from embassay.testsets.kinds import groups
-from embassay.testsets.making import make, put
 from embassay.testsets.options import Order
 from embassay.testsets.sources import Source, SourcePair
 
@@ -161,7 +161,7 @@ class Planted:
 
 
 def proposed(monkeypatch):
-    monkeypatch.setattr(groups, "BLOCK", 2)
+    monkeypatch.setattr("embassay.testsets.encoding.BLOCK", 2)
     told = []
     sources = [Source(text, line) for line, text in enumerate((*RAIN, "It is late.", *SHOP, "Go home."), 1)]
     found = groups.propose(sources, Planted(), threshold=0.9, advance=lambda done, total: told.append((done, total)))

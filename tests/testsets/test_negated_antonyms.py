@@ -10,7 +10,7 @@ pytest.importorskip("better_profanity")
 
 from embassay.errors import InputError
 from embassay.samples.units import independent_units
-from embassay.testsets.english.wordnet import wordnet
+from embassay.testsets.english.wordnet import open_wordnet
 from embassay.testsets.kinds.negated_antonyms import build
 from embassay.testsets.sources import Source, SourcePair
 
@@ -18,7 +18,7 @@ from embassay.testsets.sources import Source, SourcePair
 @pytest.fixture(autouse=True)
 def _words():
     try:
-        wordnet()
+        open_wordnet()
     except InputError as error:
         pytest.skip(str(error))
 

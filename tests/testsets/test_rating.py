@@ -13,7 +13,7 @@ from embassay.samples.choice import Choice
 from embassay.samples.groups import Grouped
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Built
-from embassay.testsets.making import put
+from embassay.testsets.build import put
 from embassay.testsets.options import Order
 from embassay.testsets.rating import rate
 

@@ -7,7 +7,7 @@ import pytest
 
 from embassay.errors import SourceError
 from embassay.samples.choice import Choice
-from embassay.testsets.review import entries, read_review, review_of
+from embassay.testsets.review import confirmed_choices, read_review, review_of
 
 FIRST = Choice(
     "0", "He is tall.", "He is short.", "He is not tall.", "He is not short.", "adjective", "short–tall", "not"
@@ -26,7 +26,7 @@ def filled(tmp_path, *said):
 
 def test_a_confirmed_quadruple_joins_with_each_sentence_as_the_input(tmp_path):
     # Sorted by their pairs: full–hungry comes first.
-    found = tuple(entries((FIRST, SECOND), read_review(filled(tmp_path, "", "Yes"))))
+    found = tuple(confirmed_choices((FIRST, SECOND), read_review(filled(tmp_path, "", "Yes"))))
     assert [choice.input for choice in found] == ["He is tall.", "He is short.", "He is not tall.", "He is not short."]
     assert [choice.paraphrase for choice in found] == [choice.input for choice in found[::-1]]
     assert [choice.antonym for choice in found[:2]] == ["He is short.", "He is tall."]
@@ -36,7 +36,7 @@ def test_a_confirmed_quadruple_joins_with_each_sentence_as_the_input(tmp_path):
 
 
 def test_nothing_joins_that_was_not_confirmed(tmp_path):
-    assert not tuple(entries((FIRST, SECOND), read_review(filled(tmp_path, "", "no"))))
+    assert not tuple(confirmed_choices((FIRST, SECOND), read_review(filled(tmp_path, "", "no"))))
 
 
 def test_what_is_neither_yes_nor_no_is_refused(tmp_path):

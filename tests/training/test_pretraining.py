@@ -11,7 +11,8 @@ import pytest
 
 from embassay.encoders.neural import st
 from embassay.errors import InputError, ModelNotFoundError, OutputError, SpecError, UnknownNameError
-from embassay.training.pretraining import DELETED, OBJECTIVES, pretrain, with_words_deleted
+from embassay.training.pretraining import DELETED, pretrain, with_words_deleted
+from embassay.training.settings import OBJECTIVES
 from embassay.training.stage import spec_of
 from embassay.types import Runtime
 
@@ -29,12 +30,10 @@ def same(tiny, a, b):
 def pre(tiny, base):
     """Pre-train the base on forty sentences of its domain for six steps."""
 
-    def train(folder, advance=lambda done, total: None, objective="mlm", overwrite=False, sentences=None, **changes):
+    def train(folder, advance=lambda done, total: None, objective="mlm", sentences=None, **changes):
         settings = tiny.settings(**{"max_steps": 6, "checkpoints": 5, **changes})
         texts = tiny.sentences() if sentences is None else sentences
-        return pretrain(
-            base, texts, folder, objective=objective, settings=settings, overwrite=overwrite, advance=advance
-        )
+        return pretrain(base, texts, folder, objective=objective, settings=settings, advance=advance)
 
     return train
 
@@ -118,13 +117,11 @@ def test_the_same_command_again_trains_nothing_and_another_is_refused(pre, stopp
     )
     with pytest.raises(OutputError, match=message):
         pre(tmp_path / "out", rate=1e-4)
-    pre(tmp_path / "out", rate=1e-4, overwrite=True)
-    assert record(tmp_path / "out")["asked"]["settings"]["rate"] == 1e-4
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
 @pytest.mark.slow
-def test_a_checkpoint_of_other_data_is_refused_and_overwritten(pre, tiny, stopped, tmp_path):
+def test_a_checkpoint_of_other_data_is_refused(pre, tiny, stopped, tmp_path):
     advance = stopped(5)
     with pytest.raises(advance.error):
         pre(tmp_path / "out", advance)
@@ -132,17 +129,13 @@ def test_a_checkpoint_of_other_data_is_refused_and_overwritten(pre, tiny, stoppe
         OutputError, match=r"out\.training: contains a training with other settings \(different: data\)"
     ):
         pre(tmp_path / "out", sentences=tiny.sentences(seed=2))
-    pre(tmp_path / "out", sentences=tiny.sentences(seed=2), overwrite=True)
-    pre(tmp_path / "whole", sentences=tiny.sentences(seed=2))
-    assert same(tiny, tmp_path / "whole", tmp_path / "out")
 
 
 def test_a_foreign_folder_is_left_alone(pre, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letter.txt").write_text("dear")
-    for overwrite in (False, True):
-        with pytest.raises(OutputError, match="is not empty and was not written by embassay adapt"):
-            pre(tmp_path / "out", overwrite=overwrite)
+    with pytest.raises(OutputError, match="is not empty and was not written by embassay adapt"):
+        pre(tmp_path / "out")
     assert (tmp_path / "out" / "letter.txt").read_text() == "dear"
 
 

@@ -208,6 +208,15 @@ def test_a_folder_of_other_things_is_never_touched(folder, tmp_path, place):
     assert [path.name for path in (tmp_path / place).iterdir()] == ["thesis.txt"]
 
 
+def test_a_users_own_file_beside_a_model_is_never_removed(folder, tmp_path):
+    finish(folder())
+    (tmp_path / "model" / "thesis.txt").write_text("dear to somebody")
+    assert folder().open() is True
+    with pytest.raises(OutputError, match=r"model: contains files that are not of the model \(thesis\.txt\); move"):
+        folder(kind="urae").open(overwrite=True)
+    assert names(folder()) == ["thesis.txt", "vectors.npy", "words.json"]
+
+
 def test_a_file_in_the_folders_place_is_refused(folder):
     folder().path.write_text("a file")
     with pytest.raises(OutputError, match="cannot be used as a folder: Not a directory"):

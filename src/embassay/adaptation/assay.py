@@ -12,14 +12,14 @@ from typing import Literal
 from embassay.adaptation.domain import examining_diagnostics
 from embassay.adaptation.gain import Headlines
 from embassay.adaptation.request import AdaptRequest
-from embassay.diagnostics.base import HasHeadline
+from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import OutputError
-from embassay.outputs.formats import draw
 from embassay.plugins import DIAGNOSTICS
 from embassay.reports.layouts import layouts
 from embassay.result import Result
 from embassay.run.command import attempt, write_outcome
 from embassay.run.execute import execute
+from embassay.run.finished import draw
 from embassay.run.plan import Plan, Task, prepare
 from embassay.run.record import settings_of
 from embassay.run.request import RunRequest
@@ -152,7 +152,7 @@ def _headlines(plan: Plan, folder: RunFolder) -> Headlines:
     """
     headlines = {}
     for task in plan.tasks:
-        if not isinstance(task.diagnostic, HasHeadline):
+        if not isinstance(task.diagnostic, DeclaresMetrics):
             continue
         # These encoders are not fitted to a corpus, so their scores are stored under the encoders themselves.
         scores = {entry.label: folder.load(task.origin(entry, entry.encoder)) for entry in plan.entries}
@@ -162,7 +162,7 @@ def _headlines(plan: Plan, folder: RunFolder) -> Headlines:
             raise OutputError(
                 f"{folder.path}: the stored scores of {missing} ({task.name} on {task.corpus.name}) cannot be read"
             )
-        headline = task.diagnostic.headline(readable)
+        headline = task.diagnostic.figures(readable).headline()
         if headline is not None:
             headlines[task.name, task.corpus.name] = headline
     return headlines

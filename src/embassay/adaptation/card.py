@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from embassay._version import __version__
 from embassay.adaptation.figures import named, of_two, table
 from embassay.adaptation.variants import BASE, Stage
-from embassay.encoders.neural.locations import LOCAL_FOLDER, Found, repositories
+from embassay.encoders.neural.locations import LOCAL_FOLDER, ModelFiles, repositories
 from embassay.result import Result
 from embassay.types import JsonObject
 
@@ -86,7 +86,7 @@ def card_of(
     return "\n\n".join(parts) + "\n"
 
 
-def hub_name(target: str, found: Found) -> str | None:
+def hub_name(target: str, found: ModelFiles) -> str | None:
     """Return the name that a model has on the hub; None for a local folder.
 
     Parameters

@@ -94,7 +94,7 @@ def changes(result: Result, headlines: Headlines, domain: Sequence[str], other: 
         if comparison.family != family or other not in (comparison.a, comparison.b):
             continue
         headline = headlines.get((comparison.diagnostic, comparison.corpus))
-        if headline is None or not _is_of(comparison, headline):
+        if headline is None or not headline.key.covers(comparison.key):
             continue
         oriented = minus(comparison, other)
         variant = oriented.a
@@ -117,15 +117,6 @@ def minus(comparison: Comparison, other: str) -> Comparison:
         difference=_negated(comparison.difference),
         low=_negated(comparison.high),
         high=_negated(comparison.low),
-    )
-
-
-def _is_of(comparison: Comparison, headline: Headline) -> bool:
-    """Return whether a comparison is of a headline's metric."""
-    return (
-        comparison.metric == headline.metric
-        and comparison.subset == headline.subset
-        and comparison.condition == headline.condition
     )
 
 

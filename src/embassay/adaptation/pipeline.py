@@ -101,8 +101,8 @@ class Adaptation:
             "split": {"by": options.by, "test": options.test},
             "seed": options.seed,
         }
-        if base.options:
-            identity["options"] = dict(base.options)
+        if base.options.explicit:
+            identity["options"] = base.options.explicit
         adaptation = cls(request, base, material, general, stages, identity)
         adaptation.folder.check(identity, stages, request.overwrite)
         lineage.check_unlearnt(base.found.folder, material)
@@ -122,7 +122,7 @@ class Adaptation:
     @cached_property
     def assay(self) -> VariantAssay:
         """The assay of the variants."""
-        base = Spec(f"st:{self.base.target}", BASE, self.base.options)
+        base = Spec(f"st:{self.base.target}", BASE, self.base.options.explicit)
         return VariantAssay(self.request, base, self.material.tests, self.general)
 
     @property

@@ -8,7 +8,7 @@ from embassay.adaptation.gain import SMALLEST_SHOWN, Change, Headlines, Outcome,
 from embassay.adaptation.variants import BASE, BOTH, FINETUNED
 from embassay.formatting import interval, number, p_value
 from embassay.layout import Format
-from embassay.metrics.metric import meaning_of
+from embassay.metrics.metric import declared, meaning_of
 from embassay.result import FEW_UNITS, MIN_UNITS, Result
 from embassay.stats.noninferiority import NotWorse
 
@@ -75,7 +75,7 @@ def sentence(change: Change, several: bool = False) -> str:
         Whether there are several corpora of the domain, so that each is named.
     """
     comparison, test = change.comparison, change.test
-    style: Format = "points" if meaning_of(comparison.diagnostic).points else "number"
+    style: Format = "points" if declared(comparison.key).is_share else "number"
     head = f"{comparison.a}{_against(change)} on {_place(change, several)}"
     if test is None or change.outcome == "unknown":
         return f"{head}: nothing can be said ({comparison.metric}: {_why_unknown(change)})"

@@ -116,12 +116,12 @@ def show(
 
 @app.command(name="list")
 def list_(what: str | None = None, *, cite: Flag = False) -> int:
-    """List encoders, corpora, diagnostics, builders, sets and profiles, and the command that installs what is missing.
+    """List encoders, corpora, diagnostics, metrics and more, and the command that installs what is missing.
 
     Parameters
     ----------
     what
-        encoders, corpora, diagnostics, builders, sets or profiles; all by default.
+        encoders, corpora, diagnostics, builders, sets or profiles (all of them by default), or metrics.
     cite
         Print the references in BibTeX: of this package and of the method behind each diagnostic.
     """

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from embassay.errors import PluginError, UnknownNameError, say
+from embassay.metrics.metric import listed_metrics
 from embassay.outputs.citations import OURS, other_references
 from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, Folder
 from embassay.reports.terminal import stdout
@@ -19,19 +21,22 @@ from embassay.run.profiles import PROFILES
 KINDS = {"encoders": ENCODERS, "corpora": CORPORA, "diagnostics": DIAGNOSTICS, "builders": BUILDERS}
 SETS = "sets"
 PROFILES_LISTED = "profiles"
+METRICS = "metrics"
 
 
 def show(what: str | None) -> None:
-    """Print the plug-ins of one kind or of all kinds; sets are listed with their encoders only for ``sets``.
+    """Print the plug-ins of one kind or of all kinds.
+
+    Sets are listed with their encoders only for ``sets``, metrics only for ``metrics``.
 
     Raises
     ------
     UnknownNameError
         If ``what`` is not a kind.
     """
-    titles = (*KINDS, SETS, PROFILES_LISTED)
+    titles = (*KINDS, SETS, PROFILES_LISTED, METRICS)
     if what is None:
-        chosen = titles
+        chosen = titles[:-1]
     elif what in titles:
         chosen = (what,)
     else:
@@ -41,6 +46,8 @@ def show(what: str | None) -> None:
         console.print(Text(title, style="bold"))
         if title == SETS:
             console.print(_sets(whole=what == SETS))
+        elif title == METRICS:
+            _print_metrics(console)
         elif title == PROFILES_LISTED:
             console.print(_profiles())
         else:
@@ -99,6 +106,23 @@ def _profiles() -> Table:
             diagnostics += "; and those of other packages"
         table.add_row(Text(name), Text(f"{profile.purpose}\n{diagnostics}"))
     return table
+
+
+def _print_metrics(console: Console) -> None:
+    """Print what each diagnostic measures."""
+    for name in DIAGNOSTICS.working():
+        metrics = listed_metrics(name)
+        if not metrics:
+            continue
+        table = Table(box=None, padding=(0, 2, 0, 2))
+        table.add_column("metric", no_wrap=True, overflow="fold")
+        for heading in ("better", "range", "chance", "margin", "meaning"):
+            table.add_column(heading)
+        for metric in metrics:
+            cells = (metric.key, metric.better, metric.range, metric.chance, metric.margin, metric.meaning)
+            table.add_row(*map(Text, cells))
+        console.print(Text(f"\n{name}"))
+        console.print(table)
 
 
 def _sets(whole: bool) -> Table:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from embassay._version import __version__
 from embassay.comparison.gate import candidates_in
 from embassay.comparison.runs import StoredRun, StoredTask, TaskName, read_run
-from embassay.diagnostics.base import HasHeadline, HasItemMetrics
+from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import OutputError, SourceError
 from embassay.result import Result, Row
 from embassay.run.resolve import load_diagnostic
@@ -162,13 +162,10 @@ def _main_result(run: StoredRun, labels: Sequence[str]) -> Result:
     encoders = [replace(record, spec=without_folders(record.spec)) for record in candidates]
     corpora = [replace(corpus, source=without_folders(corpus.source)) for corpus in result.corpora]
     # The lexical baselines are not kept, so verdicts do not compare with them.
-    no_baseline: dict[str, Any] = {
-        "baseline": None,
-        "against_baseline": {},
-        "second_baseline": None,
-        "against_second_baseline": {},
-    }
-    verdicts = [replace(verdict, **no_baseline) for verdict in result.verdicts]
+    verdicts = []
+    for verdict in result.verdicts:
+        references = tuple(opponent for opponent in verdict.opponents if opponent.role == "reference")
+        verdicts.append(replace(verdict, opponents=references))
     comparisons = [one for one in result.comparisons if one.a in labels and one.b in labels]
     return Result(
         result.seed,
@@ -276,10 +273,8 @@ def _read_by_check(task: StoredTask, all_scores: Sequence[ItemScores]) -> list[I
     for place, scores in enumerate(all_scores):
         recorded.append(replace(scores, values=values[place], labels=labels[place]))
     # A check computes these. Here the results do not matter, only which arrays they are computed from.
-    if isinstance(method, HasHeadline):
-        method.headline(recorded)
-    if isinstance(method, HasItemMetrics):
-        for _ in method.item_metrics(recorded):
+    if isinstance(method, DeclaresMetrics):
+        for _ in method.figures(recorded).item_metrics():
             pass
     reduced = []
     for place, scores in enumerate(all_scores):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from embassay.comparison.differences import Difference, Pair, Summary, differences_of, summaries_of
+from embassay.comparison.differences import HeadlineChange, Pair, Summary, differences_of, summaries_of
 from embassay.comparison.merge import MergedRuns, merge
 from embassay.comparison.runs import StoredRun, common_tasks, differ, read_run
 from embassay.errors import SpecError, UnknownNameError
@@ -64,7 +64,7 @@ class RunComparison:
     result: Result = field(repr=False)
     pairs: tuple[Pair, ...]
     before_and_after: bool
-    differences: tuple[Difference, ...] = field(repr=False)
+    differences: tuple[HeadlineChange, ...] = field(repr=False)
     facts: tuple[Fact, ...] = field(repr=False)
     summaries: tuple[Summary, ...] = field(repr=False)
     notes: tuple[str, ...]
@@ -231,8 +231,8 @@ def _spec_of(merged: MergedRuns, label: str) -> str:
 def _against_reference(merged: MergedRuns) -> list[Pair]:
     """Return each candidate with the reference of the merged result."""
     for verdict in merged.result.verdicts:
-        if verdict.reference is not None:
-            reference = verdict.reference
+        reference = verdict.opponent("reference").name
+        if reference:
             others = [name for name in verdict.candidates if name != reference]
             return [Pair(f"{reference} → {name}", reference, name) for name in others]
     return []

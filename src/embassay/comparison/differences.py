@@ -10,10 +10,9 @@ import numpy as np
 
 from embassay.comparison.merge import MergedRuns, has_same_scores
 from embassay.comparison.runs import CommonTask
-from embassay.diagnostics.base import HasHeadline, ShowsItems
+from embassay.diagnostics.base import DeclaresMetrics, ShowsItems
 from embassay.layout import Column, Format
 from embassay.reports.layouts import headlines
-from embassay.result import headline_rows
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.noninferiority import Headline
 from embassay.stats.permutation import ALPHA, holm
@@ -23,7 +22,7 @@ from embassay.types import Diagnostic, Draws, ItemScores
 Outcome = Literal["better", "not worse", "worse", "inconclusive", "nothing changed"]
 
 
-class Ranking(Diagnostic, HasHeadline, Protocol):
+class Ranking(Diagnostic, DeclaresMetrics, Protocol):
     """A diagnostic with a headline."""
 
 
@@ -66,7 +65,7 @@ class Flip:
 
 
 @dataclass(frozen=True)
-class Difference:
+class HeadlineChange:
     """A headline of one pair of encoders: the new value less the old one.
 
     Attributes
@@ -142,12 +141,12 @@ class Summary:
 
     pair: Pair
     diagnostic: str
-    differences: tuple[Difference, ...]
+    differences: tuple[HeadlineChange, ...]
     across: AcrossCorpora | None
     reason: str = ""
 
 
-def differences_of(merged: MergedRuns, pairs: Sequence[Pair], *, texts: bool) -> tuple[Difference, ...]:
+def differences_of(merged: MergedRuns, pairs: Sequence[Pair], *, texts: bool) -> tuple[HeadlineChange, ...]:
     """Return the difference of each pair on each diagnostic with a headline and each corpus.
 
     A pair has no difference where one of its encoders has no scores, or where the diagnostic has no headline for these
@@ -162,7 +161,7 @@ def differences_of(merged: MergedRuns, pairs: Sequence[Pair], *, texts: bool) ->
     differences = []
     for task in merged.tasks:
         column = columns.get(task.diagnostic)
-        if column is None or not isinstance(task.method, HasHeadline):
+        if column is None or not isinstance(task.method, DeclaresMetrics):
             continue
         scores = merged.scores[task.name]
         compared_pairs = []
@@ -204,7 +203,7 @@ class _Compared:
         Whether both score all items in the same way.
     """
 
-    difference: Difference
+    difference: HeadlineChange
     scores: Sequence[ItemScores]
     headline: Headline
     is_same: bool
@@ -231,17 +230,17 @@ def _compared(
         # Both are candidates here, so that a lexical baseline can be compared with itself as well.
         origin = replace(scores[encoder].origin, encoder=label, baseline=False, reference=label == OLD)
         both.append(replace(scores[encoder], origin=origin))
-    headline = method.headline(both)
+    headline = method.figures(both).headline()
     if headline is None:
         return None
     result = method.summarise(both, draws)
     verdict = result.verdicts[0]
-    rows = headline_rows(result, verdict)
+    rows = result.headline(verdict)
     changes = headline.values[NEW] - headline.values[OLD]
     defined = ~np.isnan(changes)
     unit = headline.unit[defined]
     units = len(np.unique(unit))
-    difference = Difference(
+    difference = HeadlineChange(
         pair=pair,
         diagnostic=verdict.diagnostic,
         corpus=verdict.corpus,
@@ -250,7 +249,7 @@ def _compared(
         old_value=rows[OLD].value if OLD in rows else None,
         new_value=rows[NEW].value if NEW in rows else None,
         margin=headline.margin,
-        smallest_difference=verdict.against_reference.get(NEW, {}).get("smallest_difference"),
+        smallest_difference=verdict.opponent("reference").difference(NEW).smallest_difference,
         error=float(ratio_variance(changes[defined], unit) ** 0.5) if units > 1 else None,
         items=int(defined.sum()),
         units=units,
@@ -265,7 +264,7 @@ def _compared(
     return _Compared(difference, both, headline, is_same)
 
 
-def _with_outcome(difference: Difference, headline: Headline, draws: Draws) -> Difference:
+def _with_outcome(difference: HeadlineChange, headline: Headline, draws: Draws) -> HeadlineChange:
     """Return a difference with its outcome, from the corrected p-value."""
     change, p = difference.difference, difference.p
     is_significant = change is not None and p is not None and p <= ALPHA
@@ -278,7 +277,9 @@ def _with_outcome(difference: Difference, headline: Headline, draws: Draws) -> D
     return replace(difference, outcome="worse" if is_significant else "inconclusive")
 
 
-def _with_flips(difference: Difference, task: CommonTask, scores: Sequence[ItemScores], *, texts: bool) -> Difference:
+def _with_flips(
+    difference: HeadlineChange, task: CommonTask, scores: Sequence[ItemScores], *, texts: bool
+) -> HeadlineChange:
     """Return a difference with the items about which one encoder is right and the other is wrong."""
     if not isinstance(task.method, ShowsItems):
         return difference
@@ -301,12 +302,12 @@ def _with_flips(difference: Difference, task: CommonTask, scores: Sequence[ItemS
     return replace(difference, flips=tuple(flips), decided=int(decided.sum()))
 
 
-def summaries_of(differences: Sequence[Difference]) -> tuple[Summary, ...]:
+def summaries_of(differences: Sequence[HeadlineChange]) -> tuple[Summary, ...]:
     """Return a summary for each pair and diagnostic with a difference on several corpora.
 
     Corpora on which nothing changed belong to it like all others: to leave them out would move the mean away from 0.
     """
-    grouped: dict[tuple[Pair, str], list[Difference]] = {}
+    grouped: dict[tuple[Pair, str], list[HeadlineChange]] = {}
     for difference in differences:
         if difference.difference is not None:
             grouped.setdefault((difference.pair, difference.diagnostic), []).append(difference)
@@ -324,7 +325,7 @@ def summaries_of(differences: Sequence[Difference]) -> tuple[Summary, ...]:
     return tuple(summaries)
 
 
-def _why_no_summary(differences: Sequence[Difference]) -> str:
+def _why_no_summary(differences: Sequence[HeadlineChange]) -> str:
     """Return why a pair has no summary over its corpora for a diagnostic; empty where it has one.
 
     Parameters

@@ -8,29 +8,28 @@ metrics are tested with the margins that they declare, others with the margins t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from embassay.comparison.losses import NEW, OLD, Change, PairedQuantity, changes_of
-from embassay.comparison.names import Key, Named, matching, shortest_name
 from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run, run_in_memory
-from embassay.diagnostics.base import HasHeadline, HasItemMetrics
+from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import InputError, SpecError, UnknownNameError
-from embassay.metrics.metric import Direction, direction_of, meaning_of
+from embassay.metrics.key import MetricKey, matching, near_names, shortest_name
+from embassay.metrics.metric import declared
 from embassay.metrics.scoreboard import unit_codes
-from embassay.result import Failure, Result, Row, Verdict
-from embassay.stats.noninferiority import ItemMetric
+from embassay.result import Failure, Result, Row
+from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.types import Draws, is_chance
 
 Outcome = Literal["pass", "regression", "inconclusive", "failed"]
 Inconclusive = Literal["", "pass", "fail"]
-Testable = Named[tuple[CommonTask, ItemMetric]]
-"""A metric that can be tested: a mean over items, or a correlation, of one task of both runs."""
+Testable = Mapping[MetricKey, tuple[CommonTask, ItemMetric]]
+"""The metrics that can be tested: means over items, and correlations, each of one task of both runs."""
 EXIT_CODES: dict[Outcome, int] = {"pass": 0, "regression": 1, "failed": 3, "inconclusive": 4}
 
 
@@ -301,7 +300,8 @@ def _of_selected(numbers: Mapping[str, float], rows: Sequence[Row], run: StoredR
     """
     kept = {}
     for name, number in numbers.items():
-        tasks = {(one.diagnostic, one.corpus) for one in _named_rows(rows) if one.answers_to(name)}
+        wanted = MetricKey.parse(name)
+        tasks = {(row.diagnostic, row.corpus) for row in rows if wanted.may_mean(row.key)}
         if not tasks or tasks & set(run.tasks):
             kept[name] = number
     return kept
@@ -388,22 +388,27 @@ def _pairs(
     rows
         Those of the run; they have more metrics than can be tested.
     """
-    testable: list[Testable] = []
+    testable: dict[MetricKey, tuple[CommonTask, ItemMetric]] = {}
     for task in tasks:
         # Without margins of the user, only headlines are tested.
-        testable += _testable_metrics(task, labels, with_others=bool(margins))
+        testable |= _testable_metrics(task, labels, with_others=bool(margins))
     user_margins = _user_margins(testable, margins, rows)
     pairs: list[PairedQuantity] = []
-    for one in testable:
-        _, metric = one.content
-        margin = user_margins.get((one.diagnostic, one.key), metric.margin)
+    for key, (task, metric) in testable.items():
+        margin = user_margins.get(key, metric.margin)
         if margin is not None:
-            pairs += _pairs_of(one, shortest_name(one, testable), margin, labels)
+            name = shortest_name(key, testable, _headlines_of(testable))
+            pairs += _pairs_of(key, task, metric, name, margin, labels)
     return pairs
 
 
-def _testable_metrics(task: CommonTask, labels: Sequence[str], *, with_others: bool) -> Iterator[Testable]:
-    """Yield the metrics of a task that can be tested, the headline first.
+def _headlines_of(testable: Testable) -> list[MetricKey]:
+    """Return the metrics that are the headline of their task."""
+    return [key for key, (_, metric) in testable.items() if isinstance(metric, Headline)]
+
+
+def _testable_metrics(task: CommonTask, labels: Sequence[str], *, with_others: bool) -> Testable:
+    """Return the metrics of a task that can be tested, the headline first.
 
     Parameters
     ----------
@@ -418,55 +423,56 @@ def _testable_metrics(task: CommonTask, labels: Sequence[str], *, with_others: b
                 origin = replace(scores_of_run[label].origin, encoder=f"{prefix} {label}")
                 scores.append(replace(scores_of_run[label], origin=origin))
     if not scores:
-        return
-    headline = task.method.headline(scores) if isinstance(task.method, HasHeadline) else None
+        return {}
+    if not isinstance(task.method, DeclaresMetrics):
+        return {}
+    figures = task.method.figures(scores)
+    headline = figures.headline()
     metrics: list[ItemMetric] = [] if headline is None else [headline]
-    if with_others and isinstance(task.method, HasItemMetrics):
-        metrics += task.method.item_metrics(scores)
-    seen = set()
+    if with_others:
+        metrics += figures.item_metrics()
+    testable: dict[MetricKey, tuple[CommonTask, ItemMetric]] = {}
     for metric in metrics:
-        name, subset, similarity_function, condition = metric.key
-        key = (name, subset, similarity_function or scores[0].similarity_function, condition)
+        similarity_function = metric.similarity_function or scores[0].similarity_function
+        key = replace(
+            metric.key, similarity_function=similarity_function, diagnostic=task.diagnostic, corpus=task.corpus
+        )
         # A diagnostic may have its headline among its other metrics.
-        if key not in seen:
-            yield Named(task.diagnostic, task.corpus, key, (task, metric), metric is headline)
-        seen.add(key)
+        testable.setdefault(key, (task, metric))
+    return testable
 
 
-def _user_margins(
-    testable: Sequence[Testable], margins: Mapping[str, float], rows: Sequence[Row]
-) -> dict[tuple[str, Key], float]:
-    """Return the margins of the user by diagnostic and key; a name may be that of several metrics.
+def _user_margins(testable: Testable, margins: Mapping[str, float], rows: Sequence[Row]) -> dict[MetricKey, float]:
+    """Return the margins of the user by metric; a name may be that of several metrics.
 
     Raises
     ------
     InputError
         If a name is unknown, or its metric cannot be tested.
     """
-    diagnostics = {one.diagnostic for one in testable}
-    margin_of: dict[tuple[str, Key], float] = {}
-    # A name with its diagnostic, "retrieval.Success@5", is more precise, so it is read last and wins.
-    for name in sorted(margins, key=lambda name: name.partition(".")[0] in diagnostics):
+    margin_of: dict[MetricKey, float] = {}
+    # A name with its diagnostic or corpus, "retrieval/Success@5", is more precise, so it is read last and wins.
+    for name in sorted(margins, key=_precision):
         margin = margins[name]
-        matches = matching(name, testable)
+        matches = matching(name, testable, _headlines_of(testable))
         if not matches:
             raise _untestable(name, testable, rows)
-        for one in matches:
-            _, metric = one.content
-            _refuse_without_direction(one, name, "a margin")
+        for key in matches:
+            _, metric = testable[key]
+            _refuse_without_direction(key, name, "a margin")
             if metric.of_shares and margin >= 1:
                 raise SpecError(f"the margin of {name} must be below 1, is {margin:g}; it is a share: 0.02 is 2 points")
-            margin_of[one.diagnostic, one.key] = margin
+            margin_of[key] = margin
     return margin_of
 
 
-def _direction(one: Named[Any]) -> Direction:
-    """Return which values of a metric are better."""
-    metric, subset, _, condition = one.key
-    return direction_of(one.diagnostic, metric, subset, condition)
+def _precision(name: str) -> int:
+    """Return how much of the place of a metric a name tells: 0, 1 or 2 of diagnostic and corpus."""
+    key = MetricKey.parse(name)
+    return (key.diagnostic != "") + (key.corpus != "")
 
 
-def _refuse_without_direction(one: Named[Any], name: str, limit: str) -> None:
+def _refuse_without_direction(key: MetricKey, name: str, limit: str) -> None:
     """Refuse a metric of which neither direction is better.
 
     Parameters
@@ -476,38 +482,33 @@ def _refuse_without_direction(one: Named[Any], name: str, limit: str) -> None:
     limit
         What the user gave it: ``a margin`` or ``a floor``.
     """
-    if _direction(one) == "neither":
+    if declared(key).better == "neither":
         raise SpecError(f"{name} cannot have {limit}: neither higher nor lower values of it are better")
 
 
-def _untestable(name: str, testable: Sequence[Testable], rows: Sequence[Row]) -> InputError:
+def _untestable(name: str, testable: Testable, rows: Sequence[Row]) -> InputError:
     """Return the error for a margin of a metric that cannot be tested.
 
     Its message depends on whether the run has such a metric at all, and on its direction.
     """
-    suggestions = _suggestions(name, [one.names[0] for one in testable])
-    named_rows = _named_rows(rows)
-    rows_of_name = [one for one in named_rows if one.answers_to(name)]
-    of_metric = rows_of_name or _of_metric(name, named_rows)
-    if of_metric and all(_direction(one) == "neither" for one in of_metric):
+    suggestions = near_names(name, testable)
+    keys = [row.key for row in rows]
+    wanted = MetricKey.parse(name)
+    keys_of_name = [key for key in keys if wanted.may_mean(key)]
+    of_metric = keys_of_name or _of_metric(name, keys)
+    if of_metric and all(declared(key).better == "neither" for key in of_metric):
         _refuse_without_direction(of_metric[0], name, "a margin")
-    if not rows_of_name:
+    if not keys_of_name:
         return UnknownNameError("metric", name, suggestions)
     return SpecError(
-        f"{name} cannot have a margin: {rows_of_name[0].diagnostic} does not compare it item by item; "
+        f"{name} cannot have a margin: {keys_of_name[0].diagnostic} does not compare it item by item; "
         f"it can have a floor. Metrics that can have a margin: {', '.join(suggestions)}"
     )
 
 
-def _suggestions(name: str, known_names: Sequence[str]) -> list[str]:
-    """Return the known names without a subset, then the most similar ones: there may be hundreds of subsets."""
-    distinct = list(dict.fromkeys(known_names))
-    without_subset = [known for known in distinct if "[" not in known]
-    similar = get_close_matches(name, distinct, n=5)
-    return list(dict.fromkeys([*without_subset, *similar]))
-
-
-def _pairs_of(one: Testable, name: str, margin: float, labels: Sequence[str]) -> Iterator[PairedQuantity]:
+def _pairs_of(
+    key: MetricKey, task: CommonTask, metric: ItemMetric, name: str, margin: float, labels: Sequence[str]
+) -> Iterator[PairedQuantity]:
     """Yield a metric for each candidate that has it in both runs.
 
     Parameters
@@ -515,7 +516,6 @@ def _pairs_of(one: Testable, name: str, margin: float, labels: Sequence[str]) ->
     name
         What the metric is called in the check.
     """
-    task, metric = one.content
     old_scores, new_scores = task.scores.values()
     for label in labels:
         if label not in old_scores or label not in new_scores:
@@ -532,8 +532,8 @@ def _pairs_of(one: Testable, name: str, margin: float, labels: Sequence[str]) ->
             correlated = replace(correlated, ys={OLD: correlated.ys[old], NEW: correlated.ys[new]})
         yield PairedQuantity(
             encoder=label,
-            diagnostic=one.diagnostic,
-            corpus=one.corpus,
+            diagnostic=key.diagnostic,
+            corpus=key.corpus,
             metric=name,
             margin=margin,
             old=metric.values[old],
@@ -542,22 +542,13 @@ def _pairs_of(one: Testable, name: str, margin: float, labels: Sequence[str]) ->
             item=np.asarray(items).astype(str),
             purpose=metric.purpose,
             of_shares=metric.of_shares,
-            lower_is_better=_direction(one) == "lower",
+            lower_is_better=declared(key).better == "lower",
             same_encoder=old_fingerprint == new_fingerprint,
             correlated=correlated,
         )
 
 
 # --- floors ----------------------------------------------------------------------------------------------
-
-
-def _named_rows(rows: Sequence[Row], verdicts: Sequence[Verdict] = ()) -> list[Named[Row]]:
-    """Return rows by the names of their metrics; those that a verdict ranks by are headlines."""
-    named = []
-    for row in rows:
-        key = (row.metric, row.subset, row.similarity_function, row.condition)
-        named.append(Named(row.diagnostic, row.corpus, key, row, any(verdict.ranks_by(row) for verdict in verdicts)))
-    return named
 
 
 def _floors(run: StoredRun, rows: Sequence[Row], floors: Mapping[str, float]) -> Iterator[Floor]:
@@ -573,32 +564,39 @@ def _floors(run: StoredRun, rows: Sequence[Row], floors: Mapping[str, float]) ->
     if not floors:
         return
     candidates = candidates_in(run)
-    named_rows = _named_rows([row for row in rows if row.encoder in candidates], run.result.verdicts)
+    rows_of: dict[MetricKey, list[Row]] = {}
+    for row in rows:
+        if row.encoder in candidates:
+            rows_of.setdefault(row.key, []).append(row)
+    headlines = [key for key in rows_of if any(verdict.key.covers(key) for verdict in run.result.verdicts)]
     for name, floor in floors.items():
-        matches = matching(name, named_rows)
+        matches = matching(name, rows_of, headlines)
         # A run in which everything failed has no rows; the failures are reported then.
-        if not matches and named_rows:
-            raise _without_value(name, named_rows)
-        for one in matches:
-            _refuse_without_direction(one, name, "a floor")
-            if floor > 1 and _is_share(one):
-                raise SpecError(f"the floor of {name} must be at most 1, is {floor:g}; it is a share: 0.85 is 85%")
-            row = one.content
-            yield Floor(
-                encoder=row.encoder,
-                diagnostic=row.diagnostic,
-                corpus=row.corpus,
-                metric=shortest_name(one, named_rows),
-                value=row.value,
-                low=row.low,
-                high=row.high,
-                floor=floor,
-                lower_is_better=_direction(one) == "lower",
-                reason=row.reason or "",
-            )
+        if not matches and rows_of:
+            raise _without_value(name, list(rows_of))
+        for key in matches:
+            _refuse_without_direction(key, name, "a floor")
+            _, high = declared(key).range
+            if high is not None and floor > high:
+                hint = "; it is a share: 0.85 is 85%" if declared(key).is_share else ""
+                raise SpecError(f"the floor of {name} must be at most {high:g}, is {floor:g}{hint}")
+            metric = shortest_name(key, rows_of, headlines)
+            for row in rows_of[key]:
+                yield Floor(
+                    encoder=row.encoder,
+                    diagnostic=row.diagnostic,
+                    corpus=row.corpus,
+                    metric=metric,
+                    value=row.value,
+                    low=row.low,
+                    high=row.high,
+                    floor=floor,
+                    lower_is_better=declared(key).better == "lower",
+                    reason=row.reason or "",
+                )
 
 
-def _without_value(name: str, named_rows: Sequence[Named[Row]]) -> InputError:
+def _without_value(name: str, keys: Sequence[MetricKey]) -> InputError:
     """Return the error for a floor of a name that no row has; it lists names that can have a floor.
 
     Raises
@@ -606,25 +604,18 @@ def _without_value(name: str, named_rows: Sequence[Named[Row]]) -> InputError:
     SpecError
         If all metrics of that name have no direction.
     """
-    of_metric = _of_metric(name, named_rows)
-    with_direction = [one for one in of_metric or named_rows if _direction(one) != "neither"]
+    of_metric = _of_metric(name, keys)
+    with_direction = [key for key in of_metric or keys if declared(key).better != "neither"]
     if of_metric and not with_direction:
         _refuse_without_direction(of_metric[0], name, "a floor")
-    known_names = [one.names[0] for one in with_direction]
     if of_metric:
-        listed = ", ".join(sorted(set(known_names)))
+        listed = ", ".join(sorted({str(key.short) for key in with_direction}))
         return SpecError(f"{name} cannot have a floor: it has no value in this run; {listed} can have one")
     hint = "A floor needs a metric with a value in this run."
-    return UnknownNameError("metric", name, set(_suggestions(name, known_names)), hint)
+    return UnknownNameError("metric", name, near_names(name, with_direction), hint)
 
 
-def _of_metric(name: str, named_rows: Sequence[Named[Row]]) -> list[Named[Row]]:
-    """Return the rows of a name's metric, whatever the subset: of ``tau`` for ``tau[recommended]``."""
-    metric = name.partition("[")[0]
-    return [one for one in named_rows if metric in (one.key[0], f"{one.diagnostic}.{one.key[0]}")]
-
-
-def _is_share(one: Named[Row]) -> bool:
-    """Return whether a metric is declared as a share."""
-    meaning = meaning_of(one.diagnostic)
-    return meaning.title != "" and meaning.points and one.key[0] not in meaning.numbers
+def _of_metric(name: str, keys: Iterable[MetricKey]) -> list[MetricKey]:
+    """Return the keys of a name's metric, whatever the subset: those of ``tau`` for ``tau[recommended]``."""
+    wanted = MetricKey.parse(name)
+    return [key for key in keys if key.metric == wanted.metric and wanted.diagnostic in ("", key.diagnostic)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from embassay.comparison.gate import Check, Floor
 from embassay.comparison.losses import Change, Outcome
-from embassay.formatting import counted, interval, number, p_value
+from embassay.formatting import counted, difference_format, interval, number, p_value
 from embassay.layout import Format
 from embassay.result import MIN_UNITS
 
@@ -72,10 +72,11 @@ def summary(check: Check) -> str:
 
 def _change_line(change: Change) -> Line:
     """Return the line of a metric."""
-    style: Format = "percent" if change.of_shares else "number"
+    style = _format(change)
     old, new = number(change.old, style), number(change.new, style)
     margin = _size(change, change.margin)
-    difference = _with_interval(number(change.change, _size_format(change), signed=True), change, _size_format(change))
+    change_style = difference_format(style)
+    difference = _with_interval(number(change.change, change_style, signed=True), change, change_style)
     # The same encoder with the same scores; other encoders with equal scores have an interval.
     if change.unchanged:
         difference = "nothing changed"
@@ -178,11 +179,11 @@ def _loss_noun(change: Change) -> str:
     return "rise" if change.lower_is_better else "loss"
 
 
-def _size_format(change: Change) -> Format:
-    """Return how changes and margins are written: those of shares in points, so that 3 % is not read as relative."""
-    return "points" if change.of_shares else "number"
+def _format(change: Change) -> Format:
+    """Return how the values of a metric are written."""
+    return "percent" if change.of_shares else "number"
 
 
 def _size(change: Change, size: float) -> str:
     """Return a loss or margin with its unit."""
-    return number(size, _size_format(change))
+    return number(size, difference_format(_format(change)))

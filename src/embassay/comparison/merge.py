@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from embassay.comparison.runs import Common, CommonTask, StoredRun, TaskName
-from embassay.diagnostics.base import HasHeadline
+from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import SpecError
 from embassay.result import CorpusRecord, EncoderRecord, Result
 from embassay.run.execute import joined, without_best
@@ -145,9 +145,9 @@ def has_same_scores(task: CommonTask, scores: ItemScores, other_scores: ItemScor
 
 def _headline_values(task: CommonTask, scores: ItemScores) -> Floats | None:
     """Return the (n,) values of the headline; None where there is none."""
-    if not isinstance(task.method, HasHeadline):
+    if not isinstance(task.method, DeclaresMetrics):
         return None
-    headline = task.method.headline([scores])
+    headline = task.method.figures([scores]).headline()
     if headline is None:
         return None
     return headline.values[scores.origin.encoder]

@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from embassay.comparison.losses import units_to_detect
 from embassay.comparison.runs import StoredRun, StoredTask, read_run
-from embassay.diagnostics.base import HasHeadline
+from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import SpecError, UnknownNameError
 from embassay.layout import Format
+from embassay.metrics.key import MetricKey
+from embassay.metrics.summary import Figures
 from embassay.reports.layouts import headlines
-from embassay.result import MIN_UNITS, Comparison, Verdict
+from embassay.result import MIN_UNITS, Comparison, Role, Verdict
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
 from embassay.stats.detectable import POWER, Precision, precision_of_values
-from embassay.stats.noninferiority import Headline
+from embassay.stats.noninferiority import ItemMetric
 from embassay.types import Draws
 
 if TYPE_CHECKING:
@@ -31,8 +33,12 @@ POWER_OF_CHECK = 0.95
 """The probability with which a gate should detect a loss of twice the margin."""
 GROWTH = (1, 2, 4, 8)
 """The sizes of the curve, as multiples of the present number of units."""
-FAMILIES = {"reference": "the reference", "baseline": "the best lexical baseline", "second_baseline": "bm25"}
-"""The pairs of interest, by the family of their comparison."""
+ROLES: dict[Role, str] = {
+    "reference": "the reference",
+    "baseline": "the best lexical baseline",
+    "second_baseline": "bm25",
+}
+"""The opponents of the pairs of interest, by their role, which is the family of the comparison."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +52,14 @@ class SizePoint:
 
 @dataclass(frozen=True)
 class PairPlan:
-    """What it takes to tell two encoders apart on one headline.
+    """What it takes to tell two encoders apart on one metric.
 
     Attributes
     ----------
     against
         What ``b`` is: the reference, the best lexical baseline, bm25.
     heading, format
-        How the headline is called and written.
+        How the metric is called and written.
     difference, low, high
         The present difference, a − b, with its 95 % interval; for orientation only.
     minimum_detectable_difference
@@ -64,7 +70,7 @@ class PairPlan:
         For the difference that was named; None without one.
     margin, units_not_worse
         About how many units it takes to show that ``a`` is not worse than the reference by this margin (power 80 %) if
-        nothing is lost; None for other pairs, and where the headline has no margin.
+        nothing is lost; None for other pairs, and where the metric has no margin.
     units_to_detect
         How many units ``embassay check`` takes to call a true loss of twice the margin a regression (power 95 %), for
         an old and a new model that disagree as much as these two; None as for ``margin``.
@@ -193,7 +199,7 @@ def check_share(name: str, value: float | None) -> None:
 
 
 def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power: float) -> Iterator[PairPlan]:
-    """Yield the plan of each pair of interest on one corpus.
+    """Yield the plan of each pair of interest on one corpus, for each metric that the run compared.
 
     Parameters
     ----------
@@ -201,42 +207,48 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
         As in :func:`plan`.
     """
     verdict = _verdict(run, task)
-    headline = _headline(task)
-    if verdict is None or headline is None:
+    figures = _figures(task)
+    headline = None if figures is None else figures.headline()
+    if verdict is None or figures is None or headline is None:
         return
     column = headlines(run.result)[task.diagnostic]
     draws = Draws(run.result.seed, run.result.resamples)
-    for comparison in run.result.comparisons:
-        is_of_interest = comparison.family in FAMILIES and verdict.ranks_by(comparison)
-        if comparison.corpus != task.corpus or not is_of_interest:
+    of_task = [one for one in run.result.comparisons if (one.diagnostic, one.corpus) == task.name]
+    others = dict[MetricKey, ItemMetric]()
+    if not all(map(verdict.ranks_by, of_task)):
+        others = _other_metrics(figures)
+    for comparison in of_task:
+        is_headline = verdict.ranks_by(comparison)
+        metric = headline if is_headline else others.get(comparison.key.within_diagnostic)
+        role = next((role for role in ROLES if role == comparison.family), None)
+        if role is None or metric is None:
             continue
+        heading, style = column.heading, column.format
+        stated = None
+        if is_headline:
+            stated = verdict.opponent(role).difference(comparison.a).smallest_difference
+        else:
+            heading = str(replace(comparison.key.within_diagnostic, similarity_function=""))
+            style = "percent" if metric.of_shares else "number"
         pair = PairPlan(
             diagnostic=task.diagnostic,
             corpus=task.corpus,
             a=comparison.a,
             b=comparison.b,
-            against=FAMILIES[comparison.family],
-            heading=column.heading,
-            format=column.format,
+            against=ROLES[role],
+            heading=heading,
+            format=style,
             difference=comparison.difference,
             low=comparison.low,
             high=comparison.high,
             units=comparison.units,
             items=comparison.items,
         )
-        precision = _precision(headline, comparison, _stated_minimum(verdict, comparison), power)
+        precision = _precision(metric, comparison, stated, power)
         if precision is not None:
-            larger = [precision.with_units(growth * precision.units) for growth in GROWTH]
-            pair = replace(
-                pair,
-                minimum_detectable_difference=precision.minimum_detectable_difference,
-                curve=tuple(SizePoint(one.units, one.items, one.minimum_detectable_difference) for one in larger),
-            )
-            if difference is not None:
-                needed = precision.units_needed(difference), precision.items_needed(difference)
-                pair = replace(pair, units_needed=needed[0], items_needed=needed[1])
+            pair = _with_precision(pair, precision, difference)
         # A candidate may replace the reference, so a loss against it matters; a lexical baseline is there to be beaten.
-        if comparison.family == "reference" and headline.margin:
+        if comparison.family == "reference" and is_headline and headline.margin:
             # Of the test, only its need of units is used, which depends neither on its outcome nor on the p-value.
             test = headline.not_worse(new=pair.a, old=pair.b, draws=draws)
             pair = replace(pair, margin=headline.margin, units_not_worse=test.units_needed)
@@ -244,6 +256,21 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
                 loss = 2 * headline.margin
                 pair = replace(pair, units_to_detect=units_to_detect(precision, loss, POWER_OF_CHECK))
         yield pair
+
+
+def _with_precision(pair: PairPlan, precision: Precision, difference: float | None) -> PairPlan:
+    """Return the plan with the differences that more units would show, and how many units a difference takes."""
+    larger = [precision.with_units(growth * precision.units) for growth in GROWTH]
+    pair = replace(
+        pair,
+        minimum_detectable_difference=precision.minimum_detectable_difference,
+        curve=tuple(SizePoint(one.units, one.items, one.minimum_detectable_difference) for one in larger),
+    )
+    if difference is None:
+        return pair
+    return replace(
+        pair, units_needed=precision.units_needed(difference), items_needed=precision.items_needed(difference)
+    )
 
 
 def _verdict(run: StoredRun, task: StoredTask) -> Verdict | None:
@@ -254,55 +281,54 @@ def _verdict(run: StoredRun, task: StoredTask) -> Verdict | None:
     return None
 
 
-def _headline(task: StoredTask) -> Headline | None:
-    """Return the item values of a task's headline; None where there is none."""
+def _figures(task: StoredTask) -> Figures[Any] | None:
+    """Return the declared metrics of a task; None where its diagnostic declares none."""
     method = load_diagnostic(Spec(task.diagnostic, options=dict(task.options))).method
-    if not isinstance(method, HasHeadline):
-        return None
-    return method.headline(list(task.scores.values()))
+    return method.figures(list(task.scores.values())) if isinstance(method, DeclaresMetrics) else None
 
 
-def _stated_minimum(verdict: Verdict, comparison: Comparison) -> float | None:
-    """Return the minimum detectable difference of a pair that the run states (power 80 %)."""
-    families = {
-        "reference": verdict.against_reference,
-        "baseline": verdict.against_baseline,
-        "second_baseline": verdict.against_second_baseline,
-    }
-    entry = families[comparison.family].get(comparison.a, {})
-    return entry.get("smallest_difference")
+def _other_metrics(figures: Figures[Any]) -> dict[MetricKey, ItemMetric]:
+    """Return the item values of each metric that is a mean over items."""
+    metrics = dict[MetricKey, ItemMetric]()
+    for metric in figures.item_metrics():
+        similarity_function = metric.similarity_function or figures.board[0].similarity_function
+        metrics[replace(metric.key, similarity_function=similarity_function)] = metric
+    return metrics
 
 
-def _precision(headline: Headline, comparison: Comparison, stated: float | None, power: float) -> Precision | None:
+def _precision(metric: ItemMetric, comparison: Comparison, stated: float | None, power: float) -> Precision | None:
     """Return the precision of one pair; None under ``MIN_UNITS`` units, or where nothing varies.
 
     Parameters
     ----------
     stated
-        The minimum detectable difference that the run states, at a power of 80 %.
+        The minimum detectable difference that the run states, at a power of 80 %; None where it states none, as for
+        every metric but the headline.
     power
         The power that is planned for.
     """
-    if comparison.units < MIN_UNITS or stated is None:
+    if comparison.units < MIN_UNITS:
         return None
     precision = precision_of_values(
-        headline.values[comparison.a],
-        headline.values[comparison.b],
-        headline.unit,
-        of_shares=headline.of_shares,
+        metric.values[comparison.a],
+        metric.values[comparison.b],
+        metric.unit,
+        of_shares=metric.of_shares,
         tests=comparison.pairs_in_family,
     )
     if precision is None:
         return None
-    # Report and plan must not contradict each other, so the error is scaled to the minimum that the run states. The two
-    # differ for localization: its accuracy is a mean over folds, whose error is not quite that of the mean over
-    # sentences.
-    error = precision.error * stated / precision.minimum_detectable_difference
-    return replace(precision, error=error, power=power)
+    if stated is not None:
+        # Report and plan must not contradict each other, so the error is scaled to the minimum that the run states. The
+        # two differ for localization: its accuracy is a mean over folds, whose error is not quite that of the mean over
+        # sentences.
+        precision = replace(precision, error=precision.error * stated / precision.minimum_detectable_difference)
+    return replace(precision, power=power)
 
 
 def _reason(run: StoredRun, task: StoredTask) -> str:
     """Return why there is no plan for a task."""
-    if _verdict(run, task) is None or _headline(task) is None:
+    figures = _figures(task)
+    if _verdict(run, task) is None or figures is None or figures.headline() is None:
         return "it does not rank encoders"
     return "the run has one candidate and no lexical baseline, so there is no pair to compare"

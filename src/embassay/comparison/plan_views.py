@@ -9,8 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from embassay.comparison.plan import PairPlan, SizePlan
-from embassay.comparison.statements import change_format
-from embassay.formatting import interval, number, visible
+from embassay.formatting import difference_format, interval, number, visible
 from embassay.reports.tables import Cell, Table
 from embassay.result import MIN_UNITS
 from embassay.store.canonical import canonical
@@ -20,13 +19,12 @@ if TYPE_CHECKING:
 
 
 def show(plan: SizePlan, console: Console) -> None:
-    """Print a plan: for each diagnostic and corpus the pairs of interest, and what it takes to tell them apart."""
+    """Print a plan: for each metric of each task the pairs of interest, and what it takes to tell them apart."""
     from embassay.reports.terminal import print_line, print_table
 
-    # The pairs of a task follow each other.
-    for (diagnostic, corpus), group in groupby(plan.pairs, key=attrgetter("diagnostic", "corpus")):
+    # The pairs of a task follow each other, and in a task those of a metric.
+    for (diagnostic, corpus, heading), group in groupby(plan.pairs, attrgetter("diagnostic", "corpus", "heading")):
         pairs = list(group)
-        heading = pairs[0].heading
         console.print(f"{heading} ({diagnostic} on {visible(corpus)})", style="bold", markup=False)
         print_table(_size_table(pairs), console)
         if any(pair.curve for pair in pairs):
@@ -43,7 +41,7 @@ def _size_table(pairs: Sequence[PairPlan]) -> Table:
     """Return the table of the differences and sizes of this run, with a row for each pair."""
     rows = []
     for pair in pairs:
-        style = change_format(pair.format)
+        style = difference_format(pair.format)
         difference = number(pair.difference, style, signed=True)
         limits = interval(pair.low, pair.high, style, signed=True)
         row = (
@@ -70,7 +68,7 @@ def _curve_table(pairs: Sequence[PairPlan]) -> Table:
 
     rows = []
     for pair in pairs:
-        style = change_format(pair.format)
+        style = difference_format(pair.format)
         cells = [Cell(number(point.difference, style)) for point in pair.curve]
         if not cells:
             cells = [Cell("–")] * len(some_curve)
@@ -82,7 +80,7 @@ def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
     """Return what it takes, one sentence for each pair and question."""
     sentences = []
     for pair in pairs:
-        style = change_format(pair.format)
+        style = difference_format(pair.format)
         if pair.units < MIN_UNITS:
             sentences.append(f"{pair.name}: no plan with {pair.units:,} units; it takes {MIN_UNITS} or more.")
             continue

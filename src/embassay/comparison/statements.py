@@ -5,50 +5,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from embassay.comparison.compare import RunComparison
-from embassay.comparison.differences import Difference, Summary
-from embassay.formatting import counted, interval, names, number, p_value
-from embassay.layout import Format
+from embassay.comparison.differences import HeadlineChange, Summary
+from embassay.formatting import counted, difference_format, interval, names, number, p_value
 
 ORDER = ("worse", "better", "inconclusive", "not worse", "nothing changed")
 """Outcomes by importance."""
 
 
-def ordered(differences: Sequence[Difference]) -> list[Difference]:
+def ordered(differences: Sequence[HeadlineChange]) -> list[HeadlineChange]:
     """Return the differences, the most important first."""
     return sorted(differences, key=lambda difference: ORDER.index(difference.outcome))
 
 
-def change_format(style: Format) -> Format:
-    """Return how a difference is written: that of two shares in points."""
-    if style == "percent":
-        return "points"
-    return style
-
-
-def change(difference: Difference) -> str:
+def change(difference: HeadlineChange) -> str:
     """Return a difference with its interval: ``−0.4 points [−1.3, 0.5]``."""
-    style = change_format(difference.format)
+    style = difference_format(difference.format)
     value = number(difference.difference, style, signed=True)
     limits = interval(difference.low, difference.high, style, signed=True)
     return f"{value} {limits}".strip()
 
 
-def _change_and_p(difference: Difference) -> str:
+def _change_and_p(difference: HeadlineChange) -> str:
     """Return a difference with its interval and its p, which is corrected for the number of pairs."""
     if difference.p is None:
         return change(difference)
     return f"{change(difference)}, p (Holm) {p_value(difference.p)}"
 
 
-def place(difference: Difference) -> str:
+def place(difference: HeadlineChange) -> str:
     """Return what was measured on what: ``Success@5 on docs``."""
     return f"{difference.heading} on {difference.corpus}"
 
 
-def sentence(difference: Difference) -> str:
+def sentence(difference: HeadlineChange) -> str:
     """Return a difference in one or two sentences that can be read alone."""
     label = difference.pair.label
-    style = change_format(difference.format)
+    style = difference_format(difference.format)
     where = place(difference)
     old_value = number(difference.old_value, difference.format)
     new_value = number(difference.new_value, difference.format)
@@ -77,7 +69,7 @@ def sentence(difference: Difference) -> str:
     return f"{text}{_flipped(difference)}"
 
 
-def _flipped(difference: Difference) -> str:
+def _flipped(difference: HeadlineChange) -> str:
     """Return how many items flipped, as a sentence with a space before it; nothing where none did."""
     if not difference.flips:
         return ""
@@ -92,7 +84,7 @@ def _flipped(difference: Difference) -> str:
 def summary_sentence(summary: Summary) -> str:
     """Return what several corpora say together."""
     first = summary.differences[0]
-    style = change_format(first.format)
+    style = difference_format(first.format)
     title = f"{summary.pair.label}, {first.heading} over {len(summary.differences)} corpora"
     across = summary.across
     if across is None:

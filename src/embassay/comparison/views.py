@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embassay.comparison.compare import RunComparison
-from embassay.comparison.differences import Difference, Summary
+from embassay.comparison.differences import HeadlineChange, Summary
 from embassay.comparison.statements import (
     best_sets,
     change,
-    change_format,
     heading,
     ordered,
     place,
@@ -20,7 +19,7 @@ from embassay.comparison.statements import (
     summary_sentence,
 )
 from embassay.errors import OutputError
-from embassay.formatting import counted, number, p_value, visible
+from embassay.formatting import counted, difference_format, number, p_value, visible
 from embassay.outputs.markdown import escaped, folded, table_lines
 from embassay.reports.charts import Spec, forest_chart
 from embassay.reports.layouts import layouts
@@ -42,11 +41,11 @@ NARROW = (0, 1, 2, 3, 4, 6)
 """Columns of the scorecard for the terminal: without p, flipped items and minimum detectable difference."""
 
 
-def difference_table(differences: Sequence[Difference]) -> Table:
+def difference_table(differences: Sequence[HeadlineChange]) -> Table:
     """Return the scorecard of differences."""
     rows = []
     for difference in differences:
-        style = change_format(difference.format)
+        style = difference_format(difference.format)
         is_strong = difference.outcome in ("worse", "better")
         flipped = "–"
         if difference.flips:
@@ -123,7 +122,7 @@ def forest(summary: Summary) -> Spec:
     """Return the forest plot of one pair and diagnostic over several corpora."""
     first = summary.differences[0]
     # Vega has no format for points: a share would be written as 3%, which reads as a relative difference.
-    is_points = change_format(first.format) == "points"
+    is_points = difference_format(first.format) == "points"
     scale = 100 if is_points else 1
     values = []
     for difference in summary.differences:

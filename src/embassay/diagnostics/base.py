@@ -1,6 +1,6 @@
 """What a diagnostic may do beyond its two steps: optional abilities.
 
-``isinstance(diagnostic, HasHeadline)`` tells whether a diagnostic has one. It has the ability when it has the method of
+``isinstance(diagnostic, ShowsItems)`` tells whether a diagnostic has one. It has the ability when it has the method of
 that name; it need not inherit from anything here.
 """
 
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.engine.pending import Pending, Submit
+from embassay.metrics.summary import Figures
 from embassay.result import Example
-from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.stats.units import Floats
 from embassay.types import Corpus, ItemScores, Origin
 from embassay.vectors import Vectors
@@ -107,18 +107,9 @@ class ShowsItems(Protocol):
 
 
 @runtime_checkable
-class HasHeadline(Protocol):
-    """Has a headline that is a mean over items, so that ``embassay adapt`` and ``check`` can test it for a loss."""
+class DeclaresMetrics(Protocol):
+    """Declares its metrics, so that every command can test, plan and gate them."""
 
-    def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
-        """Return the headline's item values for all encoders; None where this corpus has none."""
-        ...
-
-
-@runtime_checkable
-class HasItemMetrics(Protocol):
-    """Has further metrics that are means over items, so that ``embassay check`` can test them for a loss."""
-
-    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
-        """Yield the item values of each metric for all encoders; they may repeat the headline."""
+    def figures(self, scores: Sequence[ItemScores]) -> Figures[Any]:
+        """Return the declared metrics of all encoders, with the values of the options."""
         ...

@@ -16,6 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,9 @@ from embassay.diagnostics.findings import finding
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import WIDEST, Isotropy, isotropy
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout
-from embassay.metrics.metric import Direction
+from embassay.metrics.metric import Metric
 from embassay.metrics.scoreboard import View
-from embassay.metrics.summary import row
-from embassay.metrics.verdict import unranked
+from embassay.metrics.summary import Figures, row
 from embassay.result import Estimate, Finding, Result, Row
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
@@ -43,23 +43,24 @@ CITATION = """@inproceedings{rudman2022,
 NAME = "isotropy"
 VERSION = 2
 """To be raised with each change after which the same vectors have other scores or figures."""
-DIRECTIONS: dict[str, Direction] = {
-    # Isotropic is not better by itself.
-    "i_a[*]": "neither",
-    "isoscore[*]": "neither",
-    "isoscore_unbiased[*]": "neither",
-    "participation_ratio[*]": "neither",
-    "participation_ratio_plugin[*]": "neither",
-    "mean_cosine[*]": "neither",
-    "rank[*]": "neither",
-}
+# Isotropic is not better by itself.
+_described = partial(Metric, subset="*", condition="*", kind="computed", better="neither")
+METRICS = (
+    _described("i_a", low=0.0, high=1.0, meaning="1 where the vectors favour no direction, their mean included"),
+    _described("isoscore", low=0.0, high=1.0, meaning="1 where all directions vary equally, 0 where one does"),
+    _described("isoscore_unbiased", meaning="the same as isoscore, without the bias of few texts"),
+    _described("participation_ratio", low=0.0, meaning="number of dimensions used, without the bias of few texts"),
+    _described("participation_ratio_plugin", low=0.0, meaning="number of dimensions used by these texts themselves"),
+    _described("mean_cosine", low=-1.0, high=1.0, meaning="mean cosine of two texts"),
+    _described("rank", low=0.0, meaning="directions that a transform leaves"),
+)
 SUBSETS = {"text": "texts", "query": "queries", "document": "documents"}
 TRANSFORMED = ("i_a", "isoscore", "participation_ratio_plugin", "mean_cosine")
 """What is also measured after a transform. The transform is fitted on the same texts, so their vectors are no longer
 independent of each other, and the unbiased estimates, which assume that, would be wrong: after whitening, 1,000 texts
 of 384 dimensions would seem to use 622."""
 UNBIASED = ("isoscore_unbiased", "participation_ratio")
-METRICS = ("i_a", "isoscore", *UNBIASED, "participation_ratio_plugin", "mean_cosine")
+UNTRANSFORMED = ("i_a", "isoscore", *UNBIASED, "participation_ratio_plugin", "mean_cosine")
 TEXTS_PER_DIMENSION = 5
 """The number of dimensions used is stated from this many texts per dimension used on."""
 DIGITS = 6
@@ -99,21 +100,23 @@ class IsotropyDiagnostic:
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Return the figures of all encoders on one corpus."""
-        views = [IsotropyView(s) for s in scores]
+        figures = self.figures(scores)
         rows, findings = list[Row](), list[Finding]()
-        for view in views:
+        for view in figures.views:
             rows += _rows(view, draws)
             if not view.is_baseline:
                 findings += _findings(view)
-        return Result(
-            draws.seed, draws.resamples, rows=tuple(rows), verdicts=(unranked(scores),), findings=tuple(findings)
-        )
+        return figures.summarise(draws, rows=rows).result(findings=findings)
+
+    def figures(self, scores: Sequence[ItemScores]) -> Figures[IsotropyView]:
+        """Return the declared metrics of all encoders."""
+        return Figures.of(IsotropyView, scores, METRICS)
 
 
 def measured(vectors: Any) -> dict[str, dict[str, float]]:
     """Return the figures of (n, d) vectors by condition and name; undefined ones are missing."""
     is_dense = not issparse(vectors)
-    values = {"": _figures(isotropy(vectors), METRICS)}
+    values = {"": _figures(isotropy(vectors), UNTRANSFORMED)}
     values[""] |= {"width": float(vectors.shape[1]), "dense": float(is_dense)}
     for name in transforms.NAMES if is_dense else ():
         try:
@@ -160,7 +163,7 @@ def _rows(view: IsotropyView, draws: Draws) -> Iterator[Row]:
             conditions += transforms.NAMES
         for condition in conditions:
             values = view.values(subset, condition)
-            metrics: Sequence[str] = METRICS
+            metrics: Sequence[str] = UNTRANSFORMED
             if condition:
                 metrics = (*TRANSFORMED, "rank")
             for metric in metrics:

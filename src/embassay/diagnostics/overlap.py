@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from embassay.diagnostics.published import table
 from embassay.layout import SeriesTable
 from embassay.lexical.overlap import METRICS, ON_PIECES
-from embassay.metrics.metric import Direction, Metric
+from embassay.metrics.metric import Metric
 from embassay.metrics.scoreboard import stream_of, unit_codes
 from embassay.metrics.summary import row as row_of
 from embassay.result import Row, Series
@@ -22,9 +23,15 @@ from embassay.stats.resample import ABSENT, means
 from embassay.stats.units import Floats
 from embassay.types import Draws, ItemScores
 
-OVERLAP_METRICS = tuple(Metric(metric, "*", kind="computed", better="neither") for metric in METRICS)
-OVERLAP_DIRECTIONS: dict[str, Direction] = {f"{metric}[*]": "neither" for metric in METRICS}
-"""They describe the corpus."""
+_of_corpus = partial(Metric, subset="*", kind="computed", better="neither", low=0.0)
+OVERLAP_METRICS = (
+    _of_corpus("rouge1", high=1.0, format="percent", meaning="F1 of the words that two texts share"),
+    _of_corpus("rouge2", high=1.0, format="percent", meaning="F1 of the pairs of words that two texts share"),
+    _of_corpus("rougeL", high=1.0, format="percent", meaning="F1 of the longest common subsequence of words"),
+    _of_corpus("levenshtein", high=1.0, meaning="share of the word pieces of a text to change, to get the other"),
+    _of_corpus("length", meaning="mean number of word pieces of two texts"),
+)
+"""They describe the corpus, not an encoder."""
 PUBLISHED = {
     "STS-b test": (1379, 0.558, 0.325, 0.532, 0.54, 12.2),
     "SICK-R test": (4927, 0.612, 0.374, 0.562, 0.53, 10.0),

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import partial
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -34,18 +35,15 @@ from embassay.layout import (
     Layout,
     SeriesTable,
 )
-from embassay.metrics.metric import Direction
-from embassay.metrics.scoreboard import View, roles_of, unit_codes, without_baselines
-from embassay.metrics.summary import comparisons, row
-from embassay.metrics.verdict import unranked
+from embassay.metrics.metric import Metric
+from embassay.metrics.scoreboard import View
+from embassay.metrics.summary import Figures
 from embassay.randomness import generator
-from embassay.result import Comparison, Estimate, Finding, Result, Row, Series
+from embassay.result import Estimate, Finding, Result, Row, Series
 from embassay.samples.base import Role, Sample
 from embassay.samples.two import Member, Side
 from embassay.stats.correlate import MIN_ITEMS, correlation
 from embassay.stats.density import histogram, overlap
-from embassay.stats.families import compare_means
-from embassay.stats.resample import mean
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Search, VectorMatrix, Vectors
@@ -53,7 +51,6 @@ from embassay.vectors import Search, VectorMatrix, Vectors
 NAME = "shift"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
-DIRECTIONS: dict[str, Direction] = {"distance[*]": "neither", "overlap[*]": "neither"}
 SUBSETS: dict[Role, str] = {"document": "documents", "query": "queries", "text": "texts"}
 ROLES = {subset: role for role, subset in SUBSETS.items()}
 NEIGHBOURS = 5_000
@@ -186,43 +183,25 @@ class Shift:
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one pair of corpora."""
-        views = [ShiftView(s, self.most_searched) for s in scores]
-        requested = without_baselines(views)
-        rows, findings = list[Row](), list[Finding]()
-        for view in views:
-            rows += _rows(view, draws)
-        for view in requested:
+        figures = self.figures(scores)
+        views = {view.encoder: view for view in figures.views}
+        rows = list[Row]()
+        for row in figures.rows(draws):
+            # Without a pair of general texts there is nothing to compare an encoder's distances with.
+            if "relative" not in row.condition or not np.isnan(views[row.encoder].ruler(row.subset)):
+                rows.append(row)
+        series, findings = list[Series](), list[Finding]()
+        for subset in figures.views[0].subsets:
+            series += _series(figures.views, figures.requested, subset)
+        for view in figures.requested:
             findings += _findings(view, rows)
-        roles, compared, series = roles_of(scores), list[Comparison](), list[Series]()
-        for subset in views[0].subsets:
-            values = {view.encoder: view.relative(subset, "domain") for view in views}
-            unit = views[0].distances(subset, "domain").unit
-            differences = compare_means(values, unit, roles, draws, *views[0].stream)
-            compared += comparisons(scores[0], "distance", subset, differences, "relative")
-            series += _series(views, requested, subset)
-        return Result(
-            draws.seed,
-            draws.resamples,
-            rows=tuple(rows),
-            comparisons=tuple(compared),
-            series=tuple(series),
-            verdicts=(unranked(scores),),
-            findings=tuple(findings),
-        )
+        return figures.summarise(draws, rows=rows).result(series, findings)
 
-
-@dataclass(frozen=True)
-class Distances:
-    """The distances of one side's texts of one role to the nearest general text.
-
-    Attributes
-    ----------
-    values, unit
-        (m,) distances, NaN where undefined, and unit codes.
-    """
-
-    values: Floats
-    unit: Ints
+    def figures(self, scores: Sequence[ItemScores]) -> Figures[ShiftView]:
+        """Return the declared metrics of all encoders."""
+        subsets = ShiftView(scores[0]).subsets
+        metrics = [metric for metric in METRICS if metric.subset in subsets]
+        return Figures.of(lambda s: ShiftView(s, self.most_searched), scores, metrics)
 
 
 @dataclass(frozen=True)
@@ -247,21 +226,70 @@ class ShiftView(View):
         """Return the mean distance of two general texts; NaN where these have no distance."""
         return self.scores.scalars.get(f"ruler/{subset}", float("nan"))
 
-    def distances(self, subset: str, side: Side) -> Distances:
-        """Return the distances of one side's texts of a kind, without general texts that were not searched."""
-        scores = self.scores
-        is_subset = scores.labels["role"] == ROLES[subset]
-        is_side = scores.labels["side"] == side
-        distance = scores.values["distance"]
-        inside = is_subset & is_side
-        # Where there are more general texts, only a sample of them was searched; the others have no distance.
-        if side == "general" and np.count_nonzero(inside) > self.most_searched:
-            inside = inside & ~np.isnan(distance)
-        return Distances(distance[inside], unit_codes(scores.unit[inside]))
+    def places(self, subset: str, side: Side) -> Ints:
+        """Return the places of one side's texts of a kind, without general texts that were not searched."""
+        labels, unit = self.scores.labels, self.scores.unit
+        places = np.flatnonzero((labels["role"] == ROLES[subset]) & (labels["side"] == side))
+        if side == "domain":
+            return places
+        places = places[np.argsort(unit[places], kind="stable")]
+        chosen = _choose(len(places), self.most_searched, self.scores.origin.corpus_fingerprint, subset)
+        return np.sort(places[chosen])
+
+    def distances(self, subset: str, side: Side) -> Floats:
+        """Return (m,) the distances of one side's texts of a kind to the nearest general text; NaN where undefined."""
+        return self.scores.values["distance"][self.places(subset, side)]
 
     def relative(self, subset: str, side: Side) -> Floats:
         """Return (m,) the distances divided by the encoder's ruler."""
-        return self.distances(subset, side).values / self.ruler(subset)
+        return self.distances(subset, side) / self.ruler(subset)
+
+
+def _distances(subset: str, side: Side) -> Iterator[Metric]:
+    """Yield the mean distances of one side's texts of a kind to the nearest general text, as they are and relative."""
+    prefix = "" if side == "domain" else "general "
+    # Farther from general language is neither better nor worse.
+    distance = partial(
+        Metric,
+        "distance",
+        subset,
+        kind="mean",
+        better="neither",
+        places=lambda view: view.places(subset, side),
+        low=0.0,
+    )
+    yield distance(
+        prefix.strip(),
+        of=lambda view: view.distances(subset, side),
+        high=2.0,
+        meaning=f"mean distance of the {side} texts to the nearest general text",
+    )
+    yield distance(
+        f"{prefix}relative",
+        of=lambda view: view.relative(subset, side),
+        compared="always" if side == "domain" else "never",
+        meaning=f"the distance of the {side} texts, divided by the mean distance of two general texts",
+    )
+
+
+def _metrics(subset: str) -> Iterator[Metric]:
+    """Yield the mean distances of the texts of a kind, and how far the distances of both sides overlap."""
+    yield from _distances(subset, "domain")
+    yield from _distances(subset, "general")
+    yield Metric(
+        "overlap",
+        subset,
+        kind="computed",
+        better="neither",
+        of=lambda view: _overlap(view, subset),
+        low=0.0,
+        high=1.0,
+        format="percent",
+        meaning="how much the distributions of the distances of both sides overlap",
+    )
+
+
+METRICS = tuple(chain.from_iterable(map(_metrics, SUBSETS.values())))
 
 
 def _members(side: Side, corpus: Corpus[Any]) -> list[Member]:
@@ -361,34 +389,15 @@ def mean_pair_distance(general: VectorMatrix, most: int, *purpose: str) -> float
     return float(defined.mean())
 
 
-def _rows(view: ShiftView, draws: Draws) -> Iterator[Row]:
-    """Yield the mean distances of both sides, as they are and relative, and their overlap."""
-    conditions: tuple[tuple[Side, str, str], ...] = (
-        ("domain", "", "relative"),
-        ("general", "general", "general relative"),
-    )
-    for subset in view.subsets:
-        # Without a pair of general texts there is nothing to compare distances with.
-        has_ruler = not np.isnan(view.ruler(subset))
-        for side, condition, relative_condition in conditions:
-            distances = view.distances(subset, side)
-            estimate = mean(distances.values, distances.unit, draws, *view.stream)
-            yield row(view.scores, draws, "distance", subset, estimate, condition)
-            if has_ruler:
-                relative = mean(view.relative(subset, side), distances.unit, draws, *view.stream)
-                yield row(view.scores, draws, "distance", subset, relative, relative_condition)
-        yield row(view.scores, draws, "overlap", subset, _overlap(view, subset))
-
-
 def _overlap(view: ShiftView, subset: str) -> Estimate:
     """Return the overlap of the distributions of the domain's and the general texts' distances; no interval."""
     domain, general = view.distances(subset, "domain"), view.distances(subset, "general")
-    value = overlap(domain.values, general.values, 0.0, 2.0)
+    value = overlap(domain, general, 0.0, 2.0)
     # The row's items are the texts of the domain, as in the rows of their distances.
-    is_defined = ~np.isnan(domain.values)
+    is_defined = ~np.isnan(domain)
     defined = int(is_defined.sum())
     undefined = len(is_defined) - defined
-    units = len(np.unique(domain.unit[is_defined]))
+    units = len(np.unique(view.scores.unit[view.places(subset, "domain")][is_defined]))
     if np.isnan(value):
         return Estimate(None, None, None, defined, units, undefined, "undefined for every text")
     return Estimate(value, None, None, defined, units, undefined)

@@ -10,25 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from embassay.samples.base import Role
 from embassay.samples.retrieval import StoredDocuments
 from embassay.types import Encoder, cache_key
-from embassay.vectors import Similarity, VectorMatrix
+from embassay.vectors import DenseVectors, Indices, Similarity, VectorMatrix
 
 
 def spec_of(head: str, options: Mapping[str, object]) -> str:
     """Return a spec, ``head,option=value…``. Options without a value (None, an empty text, 0) are left out.
 
-    True and False are values, written ``true`` and ``false``.
+    True and False are values, written ``true`` and ``false``. The usual similarity, cosine, is left out too.
     """
     parts = [head]
     for name, value in options.items():
         if isinstance(value, bool):
             parts.append(f"{name}={str(value).lower()}")
-        elif value:
+        elif value and (name, value) != ("similarity", "cosine"):
             parts.append(f"{name}={value}")
     return ",".join(parts)
 
@@ -42,9 +39,7 @@ def supported_similarity(name: object) -> Similarity:
 class Batches(Protocol):
     """Makes its own batches: it receives all texts of a role at once."""
 
-    def batches(
-        self, texts: Sequence[str], role: Role
-    ) -> Iterator[tuple[Sequence[int] | NDArray[np.int64], VectorMatrix]]:
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[Sequence[int] | Indices, VectorMatrix]]:
         """Yield (indices into ``texts``, their (m, d) float32 vectors), each index once, in any order.
 
         Vectors that were yielded are kept, even if a later batch fails.
@@ -65,7 +60,7 @@ class Prepares(Protocol):
 class Derived(Protocol):
     """May have vectors that follow from those of another encoder (cut, scaled or quantised): ``card.full``."""
 
-    def derive(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    def derive(self, rows: DenseVectors) -> DenseVectors:
         """Return this encoder's (n, d) vectors from the (n, m) ones of ``card.full``.
 
         Raises
@@ -136,7 +131,7 @@ class Relearns(Protocol):
 class CountsTokens(Protocol):
     """Counts tokens; a run then reports how many texts are longer than ``card.max_tokens``."""
 
-    def count_tokens(self, texts: Sequence[str], role: Role) -> Sequence[int] | NDArray[np.int64]:
+    def count_tokens(self, texts: Sequence[str], role: Role) -> Sequence[int] | Indices:
         """Return the (n,) number of tokens of each text before truncation, prompt and special tokens included."""
         ...
 
@@ -198,7 +193,7 @@ class Remote(Protocol):
         """Return (estimated tokens, cost or None if the price is unknown) of texts; nothing is sent."""
         ...
 
-    def estimate_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
+    def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:
         """Return the (n,) estimated number of tokens of each text, prompt included."""
         ...
 

@@ -1,4 +1,4 @@
-"""The base of encoders that do not learn from texts and load a model when the first text is encoded."""
+"""The bases of encoders that do not learn from texts, and of those that load a model for the first text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ M = TypeVar("M")
 """The type of a loaded model."""
 
 
-class LoadedEncoder(ABC, Generic[M]):
+class UnfittedEncoder:
+    """An encoder that learns nothing from texts."""
+
+    def fit(self, texts: Sequence[str]) -> Self:
+        """Return itself: nothing is learnt."""
+        return self
+
+
+class LoadedEncoder(UnfittedEncoder, ABC, Generic[M]):
     """An encoder with a model of type ``M``. A subclass implements :meth:`load` and ``encode``."""
 
     @abstractmethod
@@ -50,10 +58,6 @@ class LoadedEncoder(ABC, Generic[M]):
     def explain(self, error: Exception) -> str:
         """Return a library's error as text."""
         return f"{type(error).__name__}: {error}"
-
-    def fit(self, texts: Sequence[str]) -> Self:
-        """Return itself: nothing is learnt."""
-        return self
 
     def release(self) -> None:
         """Release the model; it is loaded again for the next text."""

@@ -37,28 +37,23 @@ STEP = 1e-3
 Probe = NDArray[np.float32]
 
 
-def remembered(memory: MutableMapping[str, str] | None, key: str) -> Probe | None:
+def remembered(memory: MutableMapping[str, str], key: str) -> Probe | None:
     """Return the stored probe; None if there is none, or if it is damaged."""
-    if memory is None:
-        return None
     try:
         content = base64.b64decode(memory.get(key, ""), validate=True)
         probe = np.frombuffer(content, dtype="<f4").reshape(len(PROBES), -1)
     except (ValueError, TypeError):
         # A damaged probe is replaced by the next one.
         return None
-    if probe.size:
-        return probe
-    return None
+    return probe if probe.size else None
 
 
-def settled(memory: MutableMapping[str, str] | None, key: str, probe: Probe) -> Probe:
+def settled(memory: MutableMapping[str, str], key: str, probe: Probe) -> Probe:
     """Return the stored probe if this one agrees with it; otherwise store this one and return it."""
     before = remembered(memory, key)
     if before is not None and _agree(before, probe):
         return before
-    if memory is not None:
-        memory[key] = base64.b64encode(probe.astype("<f4").tobytes()).decode()
+    memory[key] = base64.b64encode(probe.astype("<f4").tobytes()).decode()
     return probe
 
 

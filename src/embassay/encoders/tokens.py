@@ -7,20 +7,21 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from embassay.encoders.lexical.counts import TOKENS
 from embassay.errors import MissingExtraError
 
+WORD = r"\w+|[^\w\s]"
+"""Words and single punctuation marks."""
 Cutting = Literal["words", "treebank"]
-Cut = Callable[[str], list[str]]
+CutWords = Callable[[str], list[str]]
 
 
-def cutter(tokens: Cutting, what: str) -> Cut:
+def cutter(tokens: Cutting, what: str) -> CutWords:
     """Return the function that cuts a text into its words.
 
     Parameters
     ----------
     tokens
-        ``words``: words and single punctuation marks (:data:`TOKENS`); ``treebank``: nltk's ``TreebankWordTokenizer``.
+        ``words``: words and single punctuation marks (:data:`WORD`); ``treebank``: nltk's ``TreebankWordTokenizer``.
     what
         What the tokens are for, for the message, for example ``"encoder 'words'"``.
 
@@ -30,7 +31,7 @@ def cutter(tokens: Cutting, what: str) -> Cut:
         If nltk is wanted and not installed.
     """
     if tokens == "words":
-        return re.compile(TOKENS).findall
+        return re.compile(WORD).findall
     if importlib.util.find_spec("nltk") is None:
         raise MissingExtraError(f"{what}, tokens=treebank,", "words")
     return _treebank

@@ -27,7 +27,7 @@ _TOO_LONG = re.compile(r"context.(?:length|window|size)|prompt is too long|maxim
 
 
 @dataclass(frozen=True)
-class Answer:
+class ChatAnswer:
     """The answer to a prompt.
 
     Attributes
@@ -57,36 +57,28 @@ class Answer:
         return self.prompt_tokens + self.completion_tokens
 
 
+@dataclass
 class Chat:
-    """A chat model. Each prompt is answered independently of the others."""
+    """A chat model. Each prompt is answered independently of the others.
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        model: str,
-        temperature: float = 0.0,
-        max_tokens: int = 512,
-        seed: int | None = None,
-    ):
-        """Describe the model; nothing is sent yet.
+    Attributes
+    ----------
+    temperature
+        0 for the most likely answer, more for variety.
+    max_tokens
+        Maximum number of tokens of an answer.
+    seed
+        A seed for the service; None to send none. Few services guarantee reproducible answers.
+    """
 
-        Parameters
-        ----------
-        temperature
-            0 for the most likely answer, more for variety.
-        max_tokens
-            Maximum number of tokens of an answer.
-        seed
-            A seed for the service; None to send none. Few services guarantee reproducible answers.
-        """
-        self.endpoint = endpoint
-        self.model = model
-        self.temperature = temperature
-        self.max_tokens = max_tokens
-        self.seed = seed
-        self._limit_name = LIMIT
+    endpoint: Endpoint
+    model: str
+    temperature: float = 0.0
+    max_tokens: int = 512
+    seed: int | None = None
+    _limit_name: str = LIMIT
 
-    def ask(self, prompt: str) -> Answer:
+    def ask(self, prompt: str) -> ChatAnswer:
         """Send a prompt and return the answer. A prompt that the service rejects has an answer without a text.
 
         Raises
@@ -121,13 +113,13 @@ class Chat:
                 return self.ask(prompt)
             may_be_the_prompt = error.status in ABOUT_THE_PROMPT
             if error.status == TOO_LARGE or (may_be_the_prompt and _TOO_LONG.search(error.said)):
-                return Answer(finish=TOO_LONG)
+                return ChatAnswer(finish=TOO_LONG)
             if may_be_the_prompt and _WITHHELD.search(error.said):
-                return Answer(finish=FILTERED, refused=True)
+                return ChatAnswer(finish=FILTERED, refused=True)
             raise
         return self._read(received, prompt)
 
-    def _read(self, received: object, prompt: str) -> Answer:
+    def _read(self, received: object, prompt: str) -> ChatAnswer:
         """Return an answer without secrets: it is written to the journal, to samples and to data cards."""
         choice = self._first_choice(received)
         message = choice.get("message")
@@ -137,7 +129,7 @@ class Chat:
         text = _text(message.get("content"))
         finish = self._name(choice.get("finish_reason"))
         prompt_tokens, completion_tokens = _tokens_used(received.get("usage"), prompt, text)
-        return Answer(
+        return ChatAnswer(
             text=self.endpoint.hide(text),
             finish=finish,
             refused=finish == FILTERED or bool(message.get("refusal")),

@@ -24,7 +24,6 @@ from embassay.endpoint.secrets import hider
 from embassay.endpoint.spending import Spending
 from embassay.errors import EndpointError, SpecError
 
-__all__ = ["Endpoint", "Retries"]
 T = TypeVar("T")
 R = TypeVar("R")
 LONGEST_SHORT = 1 << 16
@@ -207,11 +206,10 @@ class Endpoint:
                 raise failure from None
             raise RetryableError(failure) from None
         except (TimeoutError, httpx2.TimeoutException):
-            failure = self.error(f"no complete answer within {self._timeout:g} s", kind=LostError)
-            raise RetryableError(failure, answer_lost=True) from None
+            problem = f"no complete answer within {self._timeout:g} s"
         except (httpx2.RequestError, zlib.error) as error:
-            failure = self.error(self._connection_failed(error), kind=LostError)
-            raise RetryableError(failure, answer_lost=True) from None
+            problem = self._connection_failed(error)
+        raise RetryableError(self.error(problem, kind=LostError), answer_lost=True)
 
     def _connection_failed(self, error: Exception) -> str:
         return f"the connection failed: {answers.one_line(reason(error), self._hide_in_messages)}"

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -16,14 +16,6 @@ if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
-
-
-class Each(Protocol):
-    """Calls a function with (0, n), (1, n) … (n − 1, n), one call in each of n threads, and waits for the results."""
-
-    def __call__(self, work: Callable[[int, int], T]) -> list[T]:
-        """Return the results in this order."""
-        ...
 
 
 @cache
@@ -34,23 +26,23 @@ def cores() -> int:
     return int(cpu_count())
 
 
-def by_itself(work: Callable[[int, int], T]) -> list[T]:
-    """Do all the work in the calling thread."""
-    return [work(0, 1)]
+def in_threads(count: int, work: Callable[[int, int], T], stop: Callable[[], None] | None = None) -> list[T]:
+    """Call a function with (0, n), (1, n) … (n − 1, n), each call in a thread; return the results in this order.
 
-
-@contextmanager
-def side_by_side(count: int) -> Iterator[Each]:
-    """Open ``count`` threads and yield a function that runs work in them; with one, in the calling thread."""
+    Parameters
+    ----------
+    stop
+        Called after an error or Ctrl-C: the work should end soon, because its threads are waited for.
+    """
     if count < 2:
-        yield by_itself
-        return
-
-    def each(work: Callable[[int, int], T]) -> list[T]:
-        return list(pool.map(work, range(count), [count] * count))
-
+        return [work(0, 1)]
     with single_threads(count) as pool:
-        yield each
+        try:
+            return list(pool.map(work, range(count), [count] * count))
+        except BaseException:
+            if stop:
+                stop()
+            raise
 
 
 @contextmanager

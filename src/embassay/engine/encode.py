@@ -1,8 +1,8 @@
 """Encode each distinct text once; vectors in the cache are read from it.
 
 Texts are sorted by length, so that a batch has texts of similar length. They are encoded in blocks, so that finished
-vectors are kept if a run is interrupted. If the last bits of a vector depend on its batch, texts are encoded in chunks
-that are the same after every restart; see ``store.ledger``.
+vectors are kept if a run is interrupted. If the last bits of a vector depend on its batch, texts are encoded in chunks,
+and a chunk is cached whole or not at all: so a run that is started again encodes the same chunks that are left.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import compress
 from typing import Protocol
 
 import numpy as np
@@ -23,7 +21,7 @@ from embassay.encoders.base import Batches, BatchInvariant, Derived, Prepares, e
 from embassay.engine.timeline import TimeLine
 from embassay.errors import EncoderError
 from embassay.formatting import counted
-from embassay.samples.base import Text
+from embassay.samples.base import Role, Text
 from embassay.types import Encoder
 from embassay.vectors import VectorMatrix, Vectors, as_array, as_float32, check_finite, with_narrow_indices
 
@@ -31,8 +29,10 @@ BLOCK = 128
 """The number of texts that are encoded together, if the encoder makes no batches itself, and cached together."""
 GROWTH = 8
 """The first blocks are smaller: a block has at most this many times the texts that are encoded already."""
+CACHED = 64
+"""A file of the cache gets at least one in so many of the vectors so far, so that large corpora make few files."""
 CHUNK = 1_024
-"""The number of texts that are encoded again together after a killed run, if a vector depends on its batch."""
+"""The number of texts that are encoded and cached together, if a vector depends on its batch."""
 Vector = NDArray[np.float32]
 Rows = Sequence[Vector | None]
 
@@ -49,22 +49,6 @@ class Cache(Protocol):
         ...
 
 
-class Ledger(Protocol):
-    """Records which texts a run encoded together, for the next start of the same run."""
-
-    def had_vectors(self, now: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return (n,) which texts had a vector when the run first started; ``now`` at the first start."""
-        ...
-
-    def holds(self, chunk: int, rows: Rows) -> bool:
-        """Return whether an earlier start finished a chunk with exactly these vectors; None is a missing one."""
-        ...
-
-    def finish(self, chunk: int, rows: Sequence[Vector]) -> None:
-        """Record the vectors of a chunk."""
-        ...
-
-
 @dataclass(frozen=True)
 class Effort:
     """The work and the time that encoding took.
@@ -73,14 +57,13 @@ class Effort:
     ----------
     texts, encoded
         The number of distinct texts, and of those that were encoded; the others were cached.
-    timed, seconds
-        The number of texts whose encoding was timed, for the speed, and the time. The first batch is not timed, because
-        an encoder without ``prepare`` may load its model for it.
+    seconds
+        The time of the encoder. The first batch is not timed, because an encoder without ``prepare`` may load its model
+        for it.
     """
 
     texts: int = 0
     encoded: int = 0
-    timed: int = 0
     seconds: float = 0.0
 
     def __add__(self, other: Effort) -> Effort:
@@ -88,7 +71,6 @@ class Effort:
         return Effort(
             self.texts + other.texts,
             self.encoded + other.encoded,
-            self.timed + other.timed,
             self.seconds + other.seconds,
         )
 
@@ -98,7 +80,6 @@ def encode(
     texts: Sequence[Text],
     cache: Cache | None,
     advance: Callable[[int], None],
-    ledger: Callable[[], Ledger] | None = None,
     timeline: TimeLine | None = None,
 ) -> tuple[Vectors, Effort]:
     """Encode distinct texts, each once.
@@ -114,8 +95,6 @@ def encode(
         Where vectors are read and stored; None for no cache.
     advance
         Called with the number of texts whose vectors are ready since the last call.
-    ledger
-        Opens the record of earlier starts of the same run; called only if there is a cache.
     timeline
         Where the time of loading the model is counted.
 
@@ -133,7 +112,7 @@ def encode(
     """
     full = encoder_of_vectors(encoder)
     if full is not encoder:
-        vectors, effort = encode(full, texts, cache, advance, ledger, timeline)
+        vectors, effort = encode(full, texts, cache, advance, timeline)
         return derived(encoder, vectors), effort
     if not encoder.card.cached:
         cache = None
@@ -141,29 +120,18 @@ def encode(
     if cache is not None:
         cached = cache.get(key_in_cache(encoder), texts)
     ready = {text: vector for text, vector in zip(texts, cached, strict=True) if vector is not None}
-    if len(ready) < len(texts):
-        _prepare(encoder, timeline or TimeLine())
-    # Without a cache nothing of an earlier start is left, so there is nothing to look up.
-    record = None
-    if ledger is not None and cache is not None:
-        record = ledger()
-    chunks = _chunks(encoder, texts, ready, record)
-    remaining = sum(len(chunk.texts) for chunk in chunks)
-    advance(len(texts) - remaining)
+    missing = _by_length(text for text in texts if text not in ready)
+    advance(len(ready))
     work = _Work(encoder, cache, advance)
-    for chunk in chunks:
-        work.encode(chunk)
-    matrix = _assemble(texts, work.texts, work.blocks, ready)
+    if missing:
+        if isinstance(encoder, Prepares):
+            with (timeline or TimeLine()).during("loading"), _failing():
+                encoder.prepare()
+        work.encode_all(missing)
     row = {text: place for place, text in enumerate(texts)}
-    effort = Effort(len(texts), remaining, work.timed, work.seconds)
+    matrix = _assemble(row, work.texts, work.blocks, ready)
+    effort = Effort(len(texts), len(missing), work.seconds)
     return Vectors(matrix, row, encoder.card.similarity), effort
-
-
-def _prepare(encoder: Encoder, timeline: TimeLine) -> None:
-    """Have an encoder load its model, if it can do so before it encodes."""
-    if isinstance(encoder, Prepares):
-        with timeline.during("loading"), _failing():
-            encoder.prepare()
 
 
 def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
@@ -175,47 +143,6 @@ def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
             matrix = encoder.derive(vectors.matrix)
     # The similarity is no part of a fingerprint: encoders that compare otherwise may share their vectors.
     return replace(vectors, matrix=matrix, similarity=encoder.card.similarity)
-
-
-@dataclass(frozen=True)
-class _Chunk:
-    """Texts that are encoded together.
-
-    Attributes
-    ----------
-    finish
-        Called with the vectors of all texts when they are in the cache; the record of the run then has the chunk.
-    """
-
-    texts: list[Text]
-    finish: Callable[[Sequence[Vector]], None] | None = None
-
-
-def _chunks(encoder: Encoder, texts: Sequence[Text], ready: dict[Text, Vector], ledger: Ledger | None) -> list[_Chunk]:
-    """Return the chunks to encode; vectors that must be computed again are removed from ``ready``."""
-    # A vector may depend in its last bits on the texts beside it. So a restarted run encodes the same chunks as its
-    # first start, and computes cached vectors of an unfinished chunk again.
-    missing = _by_length(text for text in texts if text not in ready)
-    # The answers of a service cost money, so no text is sent twice. Vectors that no batch changes need no chunks.
-    if ledger is None or encoder.card.remote or (missing and _is_batch_invariant(encoder)):
-        return [_Chunk(missing)] if missing else []
-
-    ready_now = np.array([text in ready for text in texts], dtype=bool)
-    ready_at_first = set(compress(texts, ledger.had_vectors(ready_now)))
-    first_missing = _by_length(text for text in texts if text not in ready_at_first)
-    chunks = []
-    for number, start in enumerate(range(0, len(first_missing), CHUNK)):
-        chunk = first_missing[start : start + CHUNK]
-        if ledger.holds(number, [ready.get(text) for text in chunk]):
-            continue
-        for text in chunk:
-            ready.pop(text, None)
-        chunks.append(_Chunk(chunk, partial(ledger.finish, number)))
-    # Vectors that were cached at the first start and no longer are: the cache was cleared, or evicted them.
-    lost = _by_length(text for text in ready_at_first if text not in ready)
-    if lost:
-        chunks.append(_Chunk(lost))
-    return chunks
 
 
 def _is_batch_invariant(encoder: Encoder) -> bool:
@@ -230,14 +157,14 @@ def _by_length(texts: Iterable[Text]) -> list[Text]:
 
 
 class _Work:
-    """Encodes chunk after chunk, measures the time, and caches finished vectors, at least ``BLOCK`` at a time.
+    """Encodes texts, measures the time, and caches finished vectors.
 
     Attributes
     ----------
     texts, blocks
         The encoded texts, and their vectors in blocks, in the same order.
-    seconds, timed
-        The time of the encoder, and the number of texts that it was measured for: all but the first block.
+    seconds
+        The time of the encoder for all but the first block.
     """
 
     def __init__(self, encoder: Encoder, cache: Cache | None, advance: Callable[[int], None]):
@@ -247,41 +174,38 @@ class _Work:
         self.texts: list[Text] = []
         self.blocks: list[VectorMatrix] = []
         self.seconds = 0.0
-        self.timed = 0
         # Encoded, but not yet written to the cache.
         self._uncached_texts: list[Text] = []
         self._uncached_rows: list[VectorMatrix] = []
 
-    def encode(self, chunk: _Chunk) -> None:
-        """Encode and cache the texts of a chunk; then finish the chunk if all its vectors are cached."""
-        cached: dict[Text, Vector] = {}
-        start = time.perf_counter()
-        try:
-            for texts, rows in _encoded(self._encoder, chunk.texts):
-                # The model may be loaded for the first texts, so they are not timed.
-                if self.blocks:
-                    self.seconds += time.perf_counter() - start
-                    self.timed += len(texts)
-                self.texts += texts
-                self.blocks.append(rows)
-                # Sparse vectors are not cached.
-                if not issparse(rows):
-                    self._put(texts, rows)
-                    if chunk.finish:
-                        cached.update(zip(texts, rows, strict=True))
-                self._advance(len(texts))
-                start = time.perf_counter()
-        finally:
+    def encode_all(self, texts: list[Text]) -> None:
+        """Encode and cache sorted texts."""
+        # The answers of a service cost money, so that each is kept, also if no batch gives the same answer.
+        if self._cache is None or self._encoder.card.remote or _is_batch_invariant(self._encoder):
+            try:
+                self._encode(texts, in_parts=True)
+            finally:
+                self._flush()
+            return
+        for start in range(0, len(texts), CHUNK):
+            self._encode(texts[start : start + CHUNK], in_parts=False)
             self._flush()
-        if chunk.finish and len(cached) == len(chunk.texts):
-            chunk.finish([cached[text] for text in chunk.texts])
 
-    def _put(self, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
-        """Cache vectors together with those that follow, as soon as there are enough."""
-        self._uncached_texts += texts
-        self._uncached_rows.append(rows)
-        if len(self._uncached_texts) >= BLOCK:
-            self._flush()
+    def _encode(self, chunk: list[Text], *, in_parts: bool) -> None:
+        """Encode texts together; cache their vectors in parts, each as soon as it is large enough."""
+        start = time.perf_counter()
+        for texts, rows in _encoded(self._encoder, chunk):
+            # The model may be loaded for the first texts, so they are not timed.
+            if self.blocks:
+                self.seconds += time.perf_counter() - start
+            self.texts += texts
+            self.blocks.append(rows)
+            self._uncached_texts += texts
+            self._uncached_rows.append(rows)
+            if in_parts and len(self._uncached_texts) >= max(BLOCK, len(self.texts) // CACHED):
+                self._flush()
+            self._advance(len(texts))
+            start = time.perf_counter()
 
     def _flush(self) -> None:
         """Write the vectors that are not cached yet."""
@@ -289,29 +213,26 @@ class _Work:
         rows = self._uncached_rows
         self._uncached_texts = []
         self._uncached_rows = []
-        if self._cache is None or not texts:
-            return
-        # Vectors of different lengths are an error, which :func:`_assemble` raises.
+        # Sparse vectors are not cached. Vectors of different lengths are an error, which :func:`_assemble` raises.
         widths = {part.shape[1] for part in rows}
-        if len(widths) == 1:
+        if self._cache is not None and len(widths) == 1 and not issparse(rows[0]):
             self._cache.put(key_in_cache(self._encoder), texts, np.concatenate(rows))
 
 
 def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], VectorMatrix]]:
-    """Yield texts and their vectors as they are ready: from the encoder's own batches, or block by block.
+    """Yield sorted texts and their vectors as they are ready: from the encoder's own batches, or block by block.
 
     An encoder may have ``batches(texts, role)``. It gets all texts of a role at once, so that it can tokenise and sort
     them, and yields (places in texts, their vectors).
     """
-    if not isinstance(encoder, Batches):
-        for block in _blocks(texts):
-            with _failing():
-                rows = encoder.encode([text for _, text in block], block[0][0])
-            yield block, _checked(rows, block)
-        return
+    done = 0
     for role in dict.fromkeys(role for role, _ in texts):
         texts_of_role = [text for text in texts if text[0] == role]
-        iterator = encoder.batches([text for _, text in texts_of_role], role)
+        contents = [content for _, content in texts_of_role]
+        if isinstance(encoder, Batches):
+            iterator = encoder.batches(contents, role)
+        else:
+            iterator = _blocks(encoder, contents, role, done)
         while True:
             with _failing():
                 batch = next(iterator, None)
@@ -320,26 +241,21 @@ def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], 
             places, rows = batch
             block = [texts_of_role[place] for place in places]
             yield block, _checked(rows, block)
+        done += len(contents)
 
 
-def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
-    """Split texts into blocks of one role.
+def _blocks(encoder: Encoder, texts: list[str], role: Role, done: int) -> Iterator[tuple[Sequence[int], VectorMatrix]]:
+    """Yield blocks of texts of one role, after so many of other roles, and their vectors.
 
     The first block has one text, so that loading a model is not timed. The next ones grow, so that a slow encoder shows
     soon that it works.
-
-    Parameters
-    ----------
-    texts
-        Sorted by role, as :func:`_by_length` sorts them; otherwise texts would be lost.
     """
     start = 0
     while start < len(texts):
-        size = min(BLOCK, GROWTH * start) or 1
-        role = texts[start][0]
-        block = [text for text in texts[start : start + size] if text[0] == role]
-        yield block
-        start += len(block)
+        size = min(BLOCK, GROWTH * (done + start)) or 1
+        block = texts[start : start + size]
+        yield range(start, start + len(block)), encoder.encode(block, role)
+        start += size
 
 
 @contextmanager
@@ -373,25 +289,20 @@ def _checked(returned: object, block: Sequence[Text]) -> VectorMatrix:
 
 
 def _assemble(
-    texts: Sequence[Text], encoded: Sequence[Text], blocks: Sequence[VectorMatrix], ready: dict[Text, Vector]
+    row: dict[Text, int], encoded: Sequence[Text], blocks: Sequence[VectorMatrix], ready: dict[Text, Vector]
 ) -> VectorMatrix:
-    """Put the encoded blocks and the cached vectors into one matrix, in the order of ``texts``."""
+    """Put the encoded blocks and the cached vectors into one matrix, each text in its row."""
     widths = {block.shape[1] for block in blocks}
     widths.update(len(vector) for vector in ready.values())
     if len(widths) > 1:
         raise EncoderError(f"vectors of different lengths: {', '.join(map(str, sorted(widths)))}")
 
+    rows = [row[text] for text in encoded]
     if blocks and issparse(blocks[0]):
         # Sparse vectors are not cached, so all texts are encoded.
-        row = {text: place for place, text in enumerate(encoded)}
-        rows = [row[text] for text in texts]
-        return with_narrow_indices(vstack(blocks, format="csr")[rows])
-
-    width = widths.pop() if widths else 0
-    matrix = np.empty((len(texts), width), dtype=np.float32)
-    row = {text: place for place, text in enumerate(texts)}
+        return with_narrow_indices(vstack(blocks, format="csr")[np.argsort(rows)])
+    matrix = np.empty((len(row), max(widths, default=0)), dtype=np.float32)
     if blocks:
-        rows = [row[text] for text in encoded]
         matrix[rows] = np.concatenate(blocks)
     for text, vector in ready.items():
         matrix[row[text]] = vector

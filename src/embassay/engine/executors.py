@@ -1,22 +1,12 @@
-"""Tasks in several processes: of this machine, or of a Ray cluster (``ray_cluster``).
-
-``map_tasks`` only schedules. A task whose process was killed runs again, so a task must give the same whenever it runs.
-"""
+"""Where tasks run: in processes of this machine, or of a Ray cluster."""
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import Literal, TypeVar
 
-from embassay.engine.workers import end_with_parent
 from embassay.errors import EncoderError, SpecError, quoted
 from embassay.formatting import counted
 
@@ -24,10 +14,6 @@ Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 ATTEMPTS = 3
 """After this many killed processes without a finished task in between, the work is given up."""
-NO_MAIN_GUARD = (
-    "the worker processes cannot start, because the script fails when they import it; "
-    "put the call under 'if __name__ == \"__main__\":', or use one worker"
-)
 
 
 @dataclass(frozen=True)
@@ -64,35 +50,6 @@ class Executor:
                 raise SpecError(f"the Ray address must be HOST:PORT or auto, is {quoted(self.address)}")
 
 
-def map_tasks(
-    function: Callable[[Task], Answer], tasks: Iterable[Task], executor: Executor, tell: Callable[[str], None]
-) -> Generator[Answer, None, None]:
-    """Yield the answers of all tasks, in the order in which they are finished.
-
-    A task whose process was killed is tried again. Any other error ends the whole. Close the generator if not all
-    answers are taken (``contextlib.closing``): unfinished work is ended then.
-
-    Parameters
-    ----------
-    tell
-        Takes a message when a process was killed.
-
-    Raises
-    ------
-    EncoderError
-        If processes are killed ``ATTEMPTS`` times before a task is finished.
-    """
-    waiting = list(tasks)
-    if executor.kind == "ray" and waiting:
-        from embassay.engine.ray_cluster import map_in_cluster
-
-        yield from map_in_cluster(function, waiting, executor, tell)
-    elif min(executor.workers, len(waiting)) > 1:
-        yield from _map_in_processes(function, waiting, executor, tell)
-    else:
-        yield from map(function, waiting)
-
-
 class Losses:
     """Counts the processes that were killed before another task was finished."""
 
@@ -108,64 +65,6 @@ class Losses:
                 "use fewer workers or smaller shards"
             )
         self.tell(f"a worker process was killed; starting again: {counted(unfinished, 'unfinished task')}")
-
-
-def _map_in_processes(
-    function: Callable[[Task], Answer], tasks: list[Task], executor: Executor, tell: Callable[[str], None]
-) -> Iterator[Answer]:
-    remaining = dict(enumerate(tasks))
-    losses = Losses(tell)
-    while remaining:
-        # A forked process would inherit locked mutexes of the threads of BLAS and tokenizers.
-        pool = ProcessPoolExecutor(
-            min(executor.workers, len(remaining)),
-            get_context("spawn"),
-            initializer=_begin,
-            initargs=(os.getpid(), executor.threads),
-        )
-        with _without_interrupts():
-            futures = {pool.submit(function, task): number for number, task in remaining.items()}
-        # The pool forgets its processes when one has died.
-        processes = list(pool._processes.values())
-        try:
-            for future in as_completed(futures):
-                answer = future.result()
-                del remaining[futures[future]]
-                losses.count = 0
-                yield answer
-        except BrokenExecutor:
-            pool.shutdown(wait=True)
-            # A process that is killed has a negative code, and errors of tasks are returned to this process.
-            if any(process.exitcode == 1 for process in processes):
-                raise EncoderError(NO_MAIN_GUARD) from None
-            # A process that dies takes the others of its pool with it.
-            losses.add(len(remaining))
-        finally:
-            if remaining:
-                for process in processes:
-                    process.terminate()
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Let processes that start now ignore Ctrl-C, which a terminal sends to all: this process ends them itself."""
-    # Only the main thread may change what a signal does, and a handler that is not Python's cannot be put back.
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before is None:
-        yield
-        return
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _begin(parent: int, threads: int) -> None:
-    """Prepare a process: it ends with its parent and uses a fixed number of threads."""
-    os.environ.update(thread_settings(threads))
-    end_with_parent(parent)
 
 
 def thread_settings(threads: int) -> dict[str, str]:

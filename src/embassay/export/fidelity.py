@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.negated_antonyms.negated_antonyms import KINDS, choices
+from embassay.engine.encode import encode
 from embassay.engine.search.top import search
 from embassay.errors import EncoderError
 from embassay.geometry.closeness import paired_cosine
 from embassay.run.resolve import load_corpus
-from embassay.samples.base import Role, Text
-from embassay.types import AnyCorpus, Card, Encoder
+from embassay.samples.base import Text
+from embassay.types import AnyCorpus, Encoder
+from embassay.vectors import Vectors
 
 BUILT_IN = ("opposites", "handbook")
 """The built-in corpora on which decisions are compared."""
@@ -84,39 +86,6 @@ class Fidelity:
         return tuple(sentences)
 
 
-@dataclass(frozen=True)
-class _TextVectors:
-    """The (n, d) vectors of an encoder, and the row of each (role, text)."""
-
-    matrix: NDArray[np.float64]
-    row: dict[Text, int]
-
-    @classmethod
-    def of(cls, encoder: Encoder, texts: Sequence[Text]) -> _TextVectors:
-        """Encode distinct (role, text), role by role."""
-        texts_by_role: dict[Role, list[str]] = {}
-        for role, text in texts:
-            texts_by_role.setdefault(role, []).append(text)
-        blocks: list[np.ndarray] = []
-        row: dict[Text, int] = {}
-        for role, texts_of_role in texts_by_role.items():
-            block = encoder.encode(texts_of_role, role)
-            if not np.isfinite(block).all():
-                raise EncoderError(f"{encoder.name}: the vectors contain NaN or infinity")
-            blocks.append(block)
-            # The rows of the blocks are numbered one after the other.
-            for text in texts_of_role:
-                row[role, text] = len(row)
-        matrix = np.concatenate(blocks)
-        # Cosines of nearly equal vectors differ from 1 by less than float32 resolves.
-        return cls(matrix.astype(np.float64), row)
-
-    def take(self, texts: Sequence[Text]) -> NDArray[np.float64]:
-        """Return the (m, d) vectors of some (role, text)."""
-        rows = [self.row[text] for text in texts]
-        return self.matrix[rows]
-
-
 def measure(original: Encoder, exported: Encoder, corpora: Sequence[AnyCorpus]) -> Fidelity:
     """Compare the vectors of two encoders, and decisions based on them.
 
@@ -137,11 +106,12 @@ def measure(original: Encoder, exported: Encoder, corpora: Sequence[AnyCorpus]) 
     all_corpora = [*corpora]
     all_corpora += [corpus for corpus in built_in if corpus.fingerprint not in fingerprints]
     all_texts = _distinct_texts(all_corpora)
-    before = _TextVectors.of(original, all_texts)
-    after = _TextVectors.of(exported, all_texts)
+    before = _encoded(original, all_texts)
+    after = _encoded(exported, all_texts)
 
     texts = _distinct_texts(corpora or built_in)
-    rows, exported_rows = before.take(texts), after.take(texts)
+    places = [before.row[text] for text in texts]
+    rows, exported_rows = before.matrix[places], after.matrix[places]
     undefined = ~rows.any(axis=1) & ~exported_rows.any(axis=1)
     cosines = paired_cosine(rows, exported_rows)[~undefined]
     # If only one of two vectors is zero, their cosine is NaN and counts as 0.
@@ -153,7 +123,7 @@ def measure(original: Encoder, exported: Encoder, corpora: Sequence[AnyCorpus]) 
         if corpus.shape == "choice":
             changes.append(_changed_choices(corpus, before, after))
         elif corpus.shape == "retrieval":
-            changes.append(_changed_hits(corpus, before, after, exported.card))
+            changes.append(_changed_hits(corpus, before, after))
     return Fidelity(
         texts=len(texts),
         cosine_min=float(cosines.min()),
@@ -173,53 +143,59 @@ def _distinct_texts(corpora: Sequence[AnyCorpus]) -> list[Text]:
     return list(texts)
 
 
-def _changed_choices(corpus: AnyCorpus, before: _TextVectors, after: _TextVectors) -> Changed:
+def _encoded(encoder: Encoder, texts: Sequence[Text]) -> Vectors:
+    """Return the float64 vectors of distinct (role, text), in their order; an error names the encoder."""
+    try:
+        vectors, _ = encode(encoder, texts, None, lambda done: None)
+    except EncoderError as error:
+        raise EncoderError(f"{encoder.name}: {error}") from error
+    # Cosines of nearly equal vectors differ from 1 by less than float32 resolves.
+    return replace(vectors, matrix=vectors.matrix.astype(np.float64))
+
+
+def _changed_choices(corpus: AnyCorpus, before: Vectors, after: Vectors) -> Changed:
     """Count the items of a corpus of shape ``choice`` on which the two models choose differently."""
     differ = (_choices(corpus, before) != _choices(corpus, after)).any(axis=1)
     return Changed(corpus.name, "choices", int(differ.sum()), len(differ))
 
 
-def _choices(corpus: AnyCorpus, vectors: _TextVectors) -> NDArray[np.float64]:
+def _choices(corpus: AnyCorpus, vectors: Vectors) -> NDArray[np.float64]:
     """Return (n, 3): 1 for the chosen candidate of each item, as in negated_antonyms; ties share the 1.
 
     An item with an undefined cosine has only zeros.
     """
-    input_texts: list[Text] = [("text", sample.input) for sample in corpus.samples]
-    inputs = vectors.take(input_texts)
+    inputs = vectors.take(sample.input for sample in corpus.samples)
     cosines = []
     for kind in KINDS:
-        candidate_texts: list[Text] = [("text", getattr(sample, kind)) for sample in corpus.samples]
-        cosines.append(paired_cosine(inputs, vectors.take(candidate_texts)))
+        candidates = vectors.take(getattr(sample, kind) for sample in corpus.samples)
+        cosines.append(paired_cosine(inputs, candidates))
     chosen = choices(np.stack(cosines, axis=1))
     # NaN is never equal to NaN, so an undefined item would count as a difference.
     return np.nan_to_num(chosen)
 
 
-def _changed_hits(corpus: AnyCorpus, before: _TextVectors, after: _TextVectors, card: Card) -> Changed:
+def _changed_hits(corpus: AnyCorpus, before: Vectors, after: Vectors) -> Changed:
     """Count the nearest documents by the original that are not among the nearest by the exported model."""
-    hits = _hits(corpus, before, card)
-    exported_hits = _hits(corpus, after, card)
+    hits, exported_hits = _hits(corpus, before), _hits(corpus, after)
     lost = 0
     for documents, exported_documents in zip(hits, exported_hits, strict=True):
         lost += len(np.setdiff1d(documents, exported_documents))
     return Changed(corpus.name, "hits", lost, hits.size)
 
 
-def _hits(corpus: AnyCorpus, vectors: _TextVectors, card: Card) -> NDArray[np.int64]:
+def _hits(corpus: AnyCorpus, vectors: Vectors) -> NDArray[np.int64]:
     """Return the (q, K) indices of the documents nearest to each question."""
-    questions: list[Text] = [("query", sample.question) for sample in corpus.samples]
-    queries = vectors.take(questions)
     # A document is as near as its nearest passage; the search is told where each document starts.
     starts: list[int] = []
-    texts: list[Text] = []
+    passages: list[str] = []
     for document in corpus.documents:
-        starts.append(len(texts))
-        texts += [("document", passage) for passage in document.passages]
+        starts.append(len(passages))
+        passages += document.passages
     nearest = search(
-        queries.astype(np.float32),
-        vectors.take(texts).astype(np.float32),
+        vectors.take((sample.question for sample in corpus.samples), "query"),
+        vectors.take(passages, "document"),
         k=min(K, len(corpus.documents)),
-        measure=card.similarity,
+        measure=vectors.similarity,
         starts=np.array(starts, dtype=np.int64),
     )
     return nearest.documents

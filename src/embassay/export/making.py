@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import glob
 import importlib.util
-import json
-import os
-import secrets
 import shutil
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -20,8 +15,7 @@ from embassay.encoders.base import Releases
 from embassay.errors import EncoderError, MissingExtraError, OutputError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec
-from embassay.store.cache.cache import FileHashes
-from embassay.store.canonical import canonical, write
+from embassay.store.canonical import canonical, replace_folder, write
 from embassay.store.paths import output_path
 from embassay.types import AnyCorpus, JsonObject, Runtime
 
@@ -30,14 +24,15 @@ if TYPE_CHECKING:
     from embassay.export.fidelity import Fidelity
 
 RECORD, FORMAT = "embassay.json", 1
+GRAPHS = {"model.onnx", "openvino_model.xml", "openvino_model.bin"}
+FILES = {RECORD, "fidelity.json", "README.md", "tokenizer.json", *GRAPHS}
+"""All files of an exported model."""
 Target = Literal["onnx", "openvino"]
 NEEDED = {"onnx": ("onnxruntime", "onnx", "tokenizers"), "openvino": ("openvino", "tokenizers")}
 NEAR = 1e-6
 """The largest distance, 1 − cosine, between a vector of a float32 graph and the model's."""
 SLACK = 1e-4
 """The largest difference of a coordinate, relative to the norm of the longest vector."""
-ABANDONED = 3600.0
-"""An unfinished folder of an export that is older, in seconds, was left by a killed process."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +97,7 @@ def make(
             "made_with": made_with,
         }
         write(folder / RECORD, canonical(record))
-        exported = load_encoder(Spec(f"{to}:{folder}"), Runtime(sha256=FileHashes(None)))
+        exported = load_encoder(Spec(f"{to}:{folder}"), Runtime())
         fidelity = measure(original, exported, loaded)
         if not int8:
             _check_near(encoder, fidelity)
@@ -119,7 +114,7 @@ def make(
 def _original(encoder: str) -> SentenceTransformersEncoder:
     from embassay.encoders.neural.st import SentenceTransformersEncoder
 
-    model = load_encoder(encoder, Runtime("cpu", sha256=FileHashes(None)))
+    model = load_encoder(encoder, Runtime("cpu"))
     if not isinstance(model, SentenceTransformersEncoder):
         raise SpecError(f"encoder {encoder!r}: only sentence-transformers models (st:) can be exported")
     return model
@@ -149,11 +144,8 @@ def _check_free(out: Path, overwrite: bool) -> None:
         raise OutputError(f"{out}: is a file; choose a folder with -o")
     if not out.exists() or not any(out.iterdir()):
         return
-    try:
-        record = json.loads((out / RECORD).read_bytes())
-    except (OSError, ValueError):
-        record = None
-    if not isinstance(record, dict) or "graph" not in record:
+    names = {path.name for path in out.iterdir()}
+    if RECORD not in names or names - FILES:
         raise OutputError(f"{out}: is not empty and not an exported model; choose another folder with -o")
     if not overwrite:
         raise OutputError(
@@ -165,39 +157,19 @@ def _check_free(out: Path, overwrite: bool) -> None:
 def _whole_folder(out: Path) -> Iterator[Path]:
     """Yield an empty folder that is renamed to ``out`` after success and removed after an error."""
     out = out.resolve()
-    new = out.with_name(f".{out.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
-    # An earlier export stays until the new one is complete.
-    old = new.with_name(f"{new.name}.old")
-    made = [folder for folder in out.parents if not folder.exists()]
-    _clear_abandoned(out)
+    new = out.with_name(f".{out.name}.exporting")
     try:
+        # An export that was killed may have left it.
+        shutil.rmtree(new, ignore_errors=True)
         new.mkdir(parents=True)
         yield new
-        if out.exists():
-            out.rename(old)
-        new.rename(out)
+        replace_folder(new, out)
     except OSError as error:
         raise OutputError(f"{out}: cannot be written: {error.strerror or error}") from None
     except OutputError as error:
         raise OutputError(str(error).replace(str(new), str(out))) from None
     finally:
         shutil.rmtree(new, ignore_errors=True)
-        if not out.exists() and old.exists():
-            old.rename(out)
-        shutil.rmtree(old, ignore_errors=True)
-        if not out.exists():
-            # rmdir() fails for a folder that another program has written to in the meantime; it stays.
-            with suppress(OSError):
-                for folder in made:
-                    folder.rmdir()
-
-
-def _clear_abandoned(out: Path) -> None:
-    """Remove the unfinished folders that killed exports to this folder have left beside it."""
-    for folder in out.parent.glob(f".{glob.escape(out.name)}.*.part"):
-        with suppress(OSError):
-            if time.time() - folder.stat().st_mtime > ABANDONED:
-                shutil.rmtree(folder)
 
 
 def _card(spec: str, to: Target, int8: bool, facts: JsonObject, made_with: dict[str, str], fidelity: Fidelity) -> str:

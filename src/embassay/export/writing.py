@@ -5,19 +5,18 @@ The graph contains all modules of the model: transformer, pooling, dense layers,
 
 from __future__ import annotations
 
-import logging
 import shutil
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from embassay.encoders.neural.library_messages import quiet
+from embassay.encoders.neural.model_options import ModelOptions
 from embassay.encoders.neural.runner import PROBES
-from embassay.encoders.neural.shared import ModelOptions
 from embassay.encoders.neural.st import SentenceTransformersEncoder
-from embassay.errors import EncoderError, SpecError
+from embassay.errors import EncoderError, SpecError, first_line_of
 from embassay.export.int8 import compress_weights, quantize_dynamically
 from embassay.types import JsonObject
 
@@ -57,7 +56,7 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
         If the model has inputs other than tokens, has no fast tokenizer, or cannot be traced.
     """
     for name, wanted in (("dtype", "float32"), ("vectors", "float32")):
-        if encoder.options.get(name, wanted) != wanted:
+        if encoder.options.explicit.get(name, wanted) != wanted:
             raise SpecError(f"encoder {encoder.name!r}, option {name!r}: leave it out; a graph is exported in float32")
     model = encoder.load("cpu").eval()
     features = _features(model, encoder)
@@ -75,7 +74,7 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
         free = shutil.disk_usage(folder).free
         raise EncoderError(
             f"{to} cannot convert or write the model's graph ({free / 1e6:,.0f} MB free in the folder): "
-            f"{_first_line(error)}"
+            f"{first_line_of(error)}"
         ) from error
     if not hasattr(model.tokenizer, "backend_tokenizer"):
         raise EncoderError(
@@ -88,12 +87,12 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
         "graph": graph.name,
         "runtime": to,
         "int8": int8,
-        "dim": encoder.options.get("dim") or int(model.get_embedding_dimension()),
+        "dim": encoder.options.dim or int(model.get_embedding_dimension()),
         "max_length": model.max_seq_length,
         "pad": model.tokenizer.pad_token_id or 0,
         "modules": modules,
         "pooling": _pooling(model),
-        "normalize": bool(encoder.options.get("normalize")) or "Normalize" in modules,
+        "normalize": encoder.options.normalize or "Normalize" in modules,
         "made_with": {name: version(name) for name in libraries},
     }
 
@@ -120,8 +119,8 @@ def _trace(model: SentenceTransformer, features: Mapping[str, Tensor], options: 
     import torch
 
     names = list(features)
-    dim = options.get("dim")
-    normalize = bool(options.get("normalize"))
+    dim = options.dim
+    normalize = options.normalize
 
     class Whole(torch.nn.Module):  # type: ignore[misc]
         """The model with its inputs as positional arguments, as the exporter needs them."""
@@ -142,7 +141,9 @@ def _trace(model: SentenceTransformer, features: Mapping[str, Tensor], options: 
     axes = {name: {0: "batch", 1: "tokens"} for name in names}
     axes["sentence_embedding"] = {0: "batch"}
     try:
-        with _quiet(), torch.inference_mode():
+        with quiet("torch.onnx"), warnings.catch_warnings(), torch.inference_mode():
+            # Warnings about tracing: the graph is compared with the model afterwards.
+            warnings.simplefilter("ignore")
             torch.onnx.export(
                 Whole().eval(),
                 tuple(features.values()),
@@ -158,14 +159,7 @@ def _trace(model: SentenceTransformer, features: Mapping[str, Tensor], options: 
         # Reported by the folder's writer, because the disk is the problem, not the model.
         raise
     except Exception as error:
-        raise EncoderError(f"the model cannot be exported: {_first_line(error)}") from error
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    if lines:
-        return lines[0]
-    return type(error).__name__
+        raise EncoderError(f"the model cannot be exported: {first_line_of(error)}") from error
 
 
 def _convert(traced: Path, graph: Path, int8: bool) -> None:
@@ -189,17 +183,3 @@ def _pooling(model: SentenceTransformer) -> list[str]:
                 return [modes]
             return list(modes)
     return [""]
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Hide the exporter's warnings about tracing; the graph is compared with the model afterwards."""
-    log = logging.getLogger("torch.onnx")
-    before = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        log.setLevel(before)

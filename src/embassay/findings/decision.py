@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
@@ -11,8 +11,16 @@ from embassay.findings.advice import may_be_independent
 from embassay.findings.settings import base, setting_findings
 from embassay.formatting import counted, difference_format, interval, names, number, p_value, written_bytes
 from embassay.layout import Column, Format
-from embassay.metrics.verdict import Difference, read_difference, read_differences
-from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict, headline_rows
+from embassay.result import (
+    CorpusRecord,
+    Difference,
+    EncoderRecord,
+    Finding,
+    Opponent,
+    Result,
+    Row,
+    Verdict,
+)
 
 MAX_UNDEFINED = 0.05
 """A candidate with a larger share of undefined items is not ranked; see ``stats.best``."""
@@ -30,18 +38,12 @@ class Pair:
     ----------
     name
         `` between a and b``, to be written after a difference; may be empty.
-    detectable
-        The minimum detectable difference.
-    is_significant
-        Whether the observed difference is significant.
-    entry
-        The pair in ``Verdict.against_reference`` and the like; empty if none was tested.
+    difference
+        Theirs, of which the minimum detectable one is known.
     """
 
     name: str
-    detectable: float
-    is_significant: bool
-    entry: Mapping[str, float | None] = field(default_factory=dict)
+    difference: Difference
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Decision:
             yield from self.smaller_index()
             yield from self.settings()
             yield from self.comparisons()
-            if v.baseline or len(set(self.first_label.values())) > 1:
+            if self.baseline.name or len(set(self.first_label.values())) > 1:
                 yield from self.precision()
         elif v.undefined:
             yield self.finding("medium", "Undefined", f"Undefined for every item: {self.undefined()}.")
@@ -113,7 +115,7 @@ class Decision:
     @cached_property
     def rows(self) -> dict[str, Row]:
         """By encoder the row of the metric that encoders are ranked by."""
-        return headline_rows(self.result, self.verdict)
+        return self.result.headline(self.verdict)
 
     @property
     def difference_style(self) -> Format:
@@ -154,14 +156,19 @@ class Decision:
             first_label[name] = first_label_of.setdefault(identity, name)
         return first_label
 
-    @property
-    def against_reference(self) -> dict[str, Mapping[str, float | None]]:
-        """The verdict's comparisons with the reference, without the reference itself under another label."""
-        v = self.verdict
-        reference = self.first_label.get(v.reference or "")
-        return {
-            name: entry for name, entry in v.against_reference.items() if self.first_label.get(name, name) != reference
-        }
+    @cached_property
+    def reference(self) -> Opponent:
+        """The reference with its comparisons, without the reference itself under another label."""
+        reference = self.verdict.opponent("reference")
+        label = self.first_label.get(reference.name)
+        same_encoder = {name for name, first_label in self.first_label.items() if first_label == label}
+        others = [difference for difference in reference.differences if difference.candidate not in same_encoder]
+        return replace(reference, differences=tuple(others))
+
+    @cached_property
+    def baseline(self) -> Opponent:
+        """The best lexical baseline."""
+        return self.verdict.opponent("baseline")
 
     def same_encoders(self) -> Iterator[Finding]:
         """Yield which labels stand for one encoder."""
@@ -273,7 +280,7 @@ class Decision:
         v = self.verdict
         for finding in setting_findings(self.result, v, self.headline):
             best_models = {base(self.encoders[name]) for name in v.best_set}
-            decides = self.decides and base(self.encoders[v.reference or ""]) in best_models
+            decides = self.decides and base(self.encoders[self.reference.name]) in best_models
             yield replace(finding, severity="high" if decides else "medium")
 
     @property
@@ -352,26 +359,24 @@ class Decision:
 
         The baseline decides whether a candidate is worth its price, so the best set's comparisons with it come first.
         """
-        v = self.verdict
-        if v.baseline:
-            yield from self.comparisons_with_baseline(v.baseline)
+        yield from self.comparisons_with_baseline()
         # Where a lexical baseline is the reference, both families hold the same comparisons.
-        if v.reference and v.reference != v.baseline:
-            differences = read_differences(self.against_reference)
+        if self.reference.name != self.baseline.name:
+            differences = self.reference.tested
             for name in self.best_set_first(differences):
-                yield self.comparison("low", name, v.reference, differences[name])
+                yield self.comparison("low", self.reference.name, differences[name])
 
-    def comparisons_with_baseline(self, baseline: str) -> Iterator[Finding]:
+    def comparisons_with_baseline(self) -> Iterator[Finding]:
         """Yield how the candidates compare with the best lexical baseline and, if that is another one, with bm25."""
         v = self.verdict
-        differences = read_differences(v.against_baseline)
-        second_differences = read_differences(v.against_second_baseline)
+        second_baseline = v.opponent("second_baseline")
+        differences = self.baseline.tested
         for name in self.best_set_first(differences):
             may_be_chosen = name in v.best_set or len(v.candidates) == 1
             severity = "high" if self.decides and may_be_chosen else "low"
-            comparison = self.comparison(severity, name, baseline, differences[name])
-            if v.second_baseline and name in second_differences:
-                relation = self.relation(v.second_baseline, second_differences[name])
+            comparison = self.comparison(severity, self.baseline.name, differences[name])
+            if name in second_baseline.tested:
+                relation = self.relation(second_baseline.name, second_baseline.tested[name])
                 comparison = replace(comparison, sentence=f"{comparison.sentence} It is {relation}.")
             yield comparison
 
@@ -381,14 +386,15 @@ class Decision:
         others = [name for name in names_of_candidates if name not in best_set]
         return best_set + others
 
-    def comparison(self, severity: str, name: str, opponent: str, difference: Difference) -> Finding:
+    def comparison(self, severity: str, opponent: str, difference: Difference) -> Finding:
         """Return whether a candidate is better than an opponent, with the difference and its p-value."""
+        name = difference.candidate
         relation = self.relation(opponent, difference)
         title = relation.partition(":")[0]
         title = title[0].upper() + title[1:]
         finding = self.finding(severity, title, f"{name} is {relation}.", name)
         return replace(
-            finding, value=difference.value, low=difference.low, high=difference.high, format=self.difference_style
+            finding, value=difference.difference, low=difference.low, high=difference.high, format=self.difference_style
         )
 
     def relation(self, opponent: str, difference: Difference) -> str:
@@ -399,11 +405,11 @@ class Decision:
             better, worse = "higher", "lower"
         if not difference.is_significant:
             relation = f"not significantly {better} or {worse} than {opponent}"
-        elif difference.value > 0:
+        elif difference.is_higher:
             relation = f"{better} than {opponent}"
         else:
             relation = f"{worse} than {opponent}"
-        amount = number(difference.value, self.difference_style, signed=True)
+        amount = number(difference.difference, self.difference_style, signed=True)
         ends = interval(difference.low, difference.high, self.difference_style, signed=True)
         return f"{relation}: {amount} {ends} of {self.headline.heading}, p (Holm) {p_value(difference.p)}"
 
@@ -414,10 +420,10 @@ class Decision:
             return
         pairs = self.deciding_pairs()
         style = self.difference_style
-        parts = [f"{number(pair.detectable, style)}{pair.name}" for pair in pairs]
+        parts = [f"{number(pair.difference.smallest_difference, style)}{pair.name}" for pair in pairs]
         sentence = f"Minimum detectable difference: {', '.join(parts)} ({counted(units, 'unit')}, 80% power)."
         # Where a difference is significant, the present number of items was enough.
-        undecided = [pair for pair in pairs if not pair.is_significant]
+        undecided = [pair for pair in pairs if not pair.difference.is_significant]
         severity = "low"
         action = ""
         if undecided:
@@ -427,7 +433,7 @@ class Decision:
                 action = self.more_items(undecided[0], units)
         finding = self.finding(severity, "Minimum detectable difference", sentence, action=action)
         # The last pair is that of two candidates: the report shows its figure beside those that may be the best.
-        yield replace(finding, value=pairs[-1].detectable, format=style)
+        yield replace(finding, value=pairs[-1].difference.smallest_difference, format=style)
 
     def deciding_pairs(self) -> list[Pair]:
         """Return the pairs that a choice depends on.
@@ -439,30 +445,23 @@ class Decision:
         v = self.verdict
         ranked = self.ranked or list(v.candidates)
         first = ranked[0]
-        pairs: list[Pair | None] = []
-        if v.baseline and first in v.against_baseline:
-            pairs.append(_pair(first, v.baseline, v.against_baseline[first]))
-        if v.reference == first:
+        pairs = [_pair(first, self.baseline.name, self.baseline.difference(first))]
+        if self.reference.name == first:
             # Differences from the reference are stored under the other encoder's name.
-            runners_up = [name for name in ranked if name in self.against_reference]
-            if runners_up:
-                runner_up = runners_up[0]
-                pairs.append(_pair(first, runner_up, self.against_reference[runner_up]))
-        elif v.reference and v.reference != v.baseline and first in self.against_reference:
-            pairs.append(_pair(first, v.reference, self.against_reference[first]))
-        tested = [pair for pair in pairs if pair is not None]
-        if tested:
-            return tested
-        return [Pair("", v.smallest_difference or 0.0, is_significant=False)]
+            compared = {difference.candidate for difference in self.reference.differences}
+            runner_up = next((name for name in ranked if name in compared), "")
+            pairs.append(_pair(first, runner_up, self.reference.difference(runner_up)))
+        elif self.reference.name != self.baseline.name:
+            pairs.append(_pair(first, self.reference.name, self.reference.difference(first)))
+        tested = [pair for pair in pairs if pair.difference.smallest_difference is not None]
+        return tested or [Pair("", Difference("", smallest_difference=v.smallest_difference))]
 
     def more_items(self, pair: Pair, units: int) -> str:
         """Say how many items to add to detect a smaller difference of a pair; nothing if it is small already."""
-        target = pair.entry.get("target")
-        more_units = pair.entry.get("more_units")
-        more_items = pair.entry.get("more_items")
-        if target is None or more_units is None or more_items is None:
+        more_units, more_items = pair.difference.more_units, pair.difference.more_items
+        if more_units is None or more_items is None:
             return ""
-        wanted = number(target, self.difference_style)
+        wanted = number(pair.difference.target, self.difference_style)
         items = "questions" if self.corpus.documents else "items"
         sentence = f"To show a difference of {wanted}{pair.name}, add about {more_items:,} {items}"
         if more_items > more_units:
@@ -480,17 +479,9 @@ def _is_below(high: float | None, chance: float | None) -> bool:
     return high is not None and chance is not None and high < chance
 
 
-def _pair(name: str, opponent: str, entry: Mapping[str, float | None]) -> Pair | None:
-    """Return the pair of an entry of ``Verdict.against_reference`` and the like.
-
-    None if the entry has no minimum detectable difference.
-    """
-    detectable = entry.get("smallest_difference")
-    if detectable is None:
-        return None
-    difference = read_difference(entry)
-    is_significant = difference is not None and difference.is_significant
-    return Pair(f" between {name} and {opponent}", detectable, is_significant, entry)
+def _pair(name: str, opponent: str, difference: Difference) -> Pair:
+    """Return the pair of a candidate and its opponent."""
+    return Pair(f" between {name} and {opponent}", difference)
 
 
 def _some(labels: Sequence[str]) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from embassay.formatting import counted, difference_format, interval, number, p_value
 from embassay.layout import Column, Format
-from embassay.metrics.verdict import Difference, read_differences
-from embassay.result import EncoderRecord, Finding, Result, Verdict
+from embassay.result import Difference, EncoderRecord, Finding, Result, Verdict
 
 MOST = 3
 """Largest number of settings that a finding compares with the reference one by one."""
@@ -24,10 +23,11 @@ def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iter
         Name and format of the metric that encoders are ranked by.
     """
     records = {record.name: record for record in result.encoders}
-    reference = records.get(verdict.reference or "")
+    opponent = verdict.opponent("reference")
+    reference = records.get(opponent.name)
     if reference is None or not reference.setting:
         return
-    differences = read_differences(verdict.against_reference)
+    differences = opponent.tested
     compared = [records[name] for name in differences]
     others = [record for record in compared if record.setting and base(record) == base(reference)]
     if not others:
@@ -35,7 +35,7 @@ def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iter
     different = [record for record in others if differences[record.name].is_significant]
     not_different = [record for record in others if not differences[record.name].is_significant]
 
-    different.sort(key=lambda record: differences[record.name].value, reverse=True)
+    different.sort(key=lambda record: differences[record.name].difference or 0.0, reverse=True)
     sentences = []
     for record in different[:MOST]:
         comparison = _comparison(record, reference, differences[record.name], headline)
@@ -44,7 +44,7 @@ def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iter
     if len(different) > MOST:
         sentences.append(f"{counted(len(different) - MOST, 'more setting')} shown to differ from {reference.setting}.")
     if not_different:
-        not_shown = _not_shown(not_different, reference, verdict, difference_format(headline.format))
+        not_shown = _not_shown(not_different, reference, differences, difference_format(headline.format))
         sentences.append(f"{not_shown}.")
     yield Finding(
         "high",
@@ -68,8 +68,8 @@ def base(record: EncoderRecord) -> str:
 def _comparison(record: EncoderRecord, reference: EncoderRecord, difference: Difference, headline: Column) -> str:
     """Say by how much a setting differs from the reference."""
     style = difference_format(headline.format)
-    amount = number(abs(difference.value), style)
-    direction = "higher" if difference.value > 0 else "lower"
+    amount = number(abs(difference.difference or 0.0), style)
+    direction = "higher" if difference.is_higher else "lower"
     ends = interval(difference.low, difference.high, style, signed=True)
     return (
         f"{record.setting}: {headline.heading} {amount} {direction} than {reference.setting} {ends}, "
@@ -86,7 +86,9 @@ def _price(record: EncoderRecord, reference: EncoderRecord, corpus: str) -> str:
     return f", with {size / size_of_reference:.2g} times the bytes"
 
 
-def _not_shown(same: Sequence[EncoderRecord], reference: EncoderRecord, verdict: Verdict, style: Format) -> str:
+def _not_shown(
+    same: Sequence[EncoderRecord], reference: EncoderRecord, differences: Mapping[str, Difference], style: Format
+) -> str:
     """Say which settings are not shown to differ from the reference.
 
     The sentence has the largest of their minimum detectable differences: one below it may have been missed.
@@ -97,7 +99,7 @@ def _not_shown(same: Sequence[EncoderRecord], reference: EncoderRecord, verdict:
         sentence = f"{counted(len(same), 'setting')} are not shown to differ from {reference.setting}"
     detectable = []
     for record in same:
-        smallest_difference = verdict.against_reference[record.name].get("smallest_difference")
+        smallest_difference = differences[record.name].smallest_difference
         if smallest_difference is not None:
             detectable.append(smallest_difference)
     if detectable:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from embassay.formatting import JOINERS, counted, visible
-from embassay.reports.speed import MeasuredTimes, fastest
-from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict, headline_rows
+from embassay.findings.speed import MeasuredTimes, fastest
+from embassay.formatting import counted
+from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict
 
 
 def remark(row: Row) -> str:
@@ -19,14 +19,6 @@ def remark(row: Row) -> str:
     if row.value is not None and row.undefined:
         remarks.append(f"{row.undefined} undefined")
     return "; ".join(remarks)
-
-
-def readable(text: str) -> str:
-    """Write control characters and those that change the direction of writing as escapes, for the page.
-
-    Unlike in a terminal, line breaks and joiners stay as they are.
-    """
-    return visible(text, keep=f"{JOINERS}\n\t")
 
 
 def statement(finding: Finding) -> str:
@@ -121,7 +113,7 @@ def _search(result: Result, verdict: Verdict, corpus: CorpusRecord) -> str:
     if verdict.units != verdict.items:
         units = f" in {counted(verdict.units, 'independent unit')}"
     # The number of answerable questions is the same for all encoders.
-    for row in headline_rows(result, verdict).values():
+    for row in result.headline(verdict).values():
         answerable = row.items + row.undefined
         if row.items and answerable < verdict.items:
             units = f", {answerable:,} of them answerable and in {counted(row.units, 'independent unit')}"

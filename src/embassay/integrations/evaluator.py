@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from embassay.encoders.base import supported_similarity
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
-from embassay.integrations.figures import STAND_IN, Figures, assay_one, headline_row, joined_name
+from embassay.integrations.figures import STAND_IN, Figures, assay_one, headline_row
 from embassay.integrations.live import LiveEncoder
 from embassay.metrics.metric import Direction, direction_of
 from embassay.reports.layouts import layouts
@@ -151,14 +151,11 @@ class _Watched:
         result = assay_one(encoder, self.corpora, self.diagnostic, self.draws)
         # One diagnostic was run, so there is one layout.
         ((diagnostic, layout),) = layouts(result).items()
-        # If several rows have the same place in the table, the first one counts.
-        rows: dict[tuple[str, str, str], Row] = {}
-        for row in result.rows:
-            if row.encoder:
-                rows.setdefault((row.metric, row.subset, row.condition), row)
+        rows = [row for row in result.rows if row.encoder]
         shown = {}
         for column in layout.headline.columns:
-            column_row = rows.get((column.metric, column.subset, column.condition))
+            # If several rows have the same place in the table, the first one counts.
+            column_row = next((row for row in rows if column.key.covers(row.key)), None)
             if column_row is not None:
                 shown[_name(column_row)] = column_row
         if not shown:
@@ -171,7 +168,7 @@ class _Watched:
 
 def _name(row: Row) -> str:
     """Return metric, subset and condition as one word."""
-    return joined_name(row).replace(" ", "_")
+    return row.key.slug(row.similarity_function).replace(" ", "_")
 
 
 @cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from embassay._version import __version__
 from embassay.errors import InputError, SpecError
 from embassay.plugins import DIAGNOSTICS
-from embassay.result import Result, Row, headline_rows
+from embassay.result import Result, Row
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -46,20 +46,8 @@ def assay_one(encoder: Encoder, corpora: Sequence[AnyCorpus], diagnostic: str | 
 
 def headline_row(result: Result) -> Row | None:
     """Return the headline row of the only encoder; None if there is none."""
-    if not result.verdicts:
-        return None
-    # Rows without an encoder are properties of the corpus.
-    rows = [row for row in headline_rows(result, result.verdicts[0]).values() if row.encoder]
-    return rows[0] if rows else None
-
-
-def joined_name(row: Row, similarity_function: str = "") -> str:
-    """Return metric, subset, condition and similarity function in one name, without empty parts and ``all``."""
-    subset = row.subset
-    if row.subset == "all":
-        subset = ""
-    parts = (row.metric, subset, row.condition, similarity_function)
-    return "_".join(part.replace(":", "_") for part in parts if part)
+    (encoder,) = result.encoders
+    return next((result.headline(verdict).get(encoder.name) for verdict in result.verdicts), None)
 
 
 def pin_of(
@@ -174,12 +162,8 @@ class Measurement:
         headline = headline_row(result) or rows[0]
         values = {}
         for row in rows:
-            # Only another similarity function than the headline's is part of a name.
-            similarity_function = row.similarity_function
-            if row.similarity_function == headline.similarity_function:
-                similarity_function = ""
-            values[joined_name(row, similarity_function)] = row
-        return Figures(values, joined_name(headline))
+            values[row.key.slug(headline.similarity_function)] = row
+        return Figures(values, headline.key.slug(headline.similarity_function))
 
 
 def _compares_corpora(diagnostic: str) -> bool:

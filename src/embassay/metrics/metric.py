@@ -7,7 +7,7 @@ plans test, floors and margins, and what the documentation lists; see :mod:`emba
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
@@ -15,15 +15,19 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from embassay.errors import SpecError
-from embassay.layout import Format
+from embassay.layout import Column, Format
+from embassay.metrics.key import MetricKey
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import Estimate
+from embassay.stats.correlate import Kind as Correlation
 from embassay.stats.units import Bools, Floats, Ints
 
 Direction = Literal["higher", "lower", "neither"]
 """Which values of a metric are better."""
 Kind = Literal["share", "mean", "mean over folds", "correlation", "computed"]
 """How a figure comes from items: see :class:`Metric`."""
+SUBSETS_LISTED = 4
+"""Subsets of a metric that a list names."""
 _OPTION = re.compile(r"\{\w+\}")
 
 
@@ -37,16 +41,17 @@ class Metric:
         As in the rows. ``*`` stands for any text; an option of the diagnostic may stand in braces: ``Success@{k}``.
     kind
         ``share``, a mean of yes and no or of shares of them; ``mean``, of other numbers; ``mean over folds``, of shares
-        that are averaged fold by fold; ``correlation``, Spearman's or Pearson's by its name; or ``computed``: a figure
-        that is no mean over items, such as a threshold.
+        that are averaged fold by fold; ``correlation``, Spearman's or Pearson's, with which its name begins; or
+        ``computed``: a figure that is no mean over items, such as a threshold.
     better
         Which values are better; there is no default.
     meaning
         What the metric says, in one line for a list.
     of
         The (n,) item values of an encoder, from the diagnostic's own view of its scores: NaN is undefined, ``ABSENT``
-        an item that the metric is not about. None where the corpus has no such items. Of a computed metric an
-        :class:`~embassay.result.Estimate`, or several by subset. Without it, the diagnostic makes the rows itself.
+        an item that the metric is not about. None where the corpus has no such items; of a share, also where one
+        encoder has none. Of a computed metric an :class:`~embassay.result.Estimate`, or several by subset. Without it,
+        the diagnostic makes the rows itself.
     subsets
         The name and the (n,) mask of each subset; where given, ``subset`` is the pattern of their names.
     places
@@ -114,8 +119,8 @@ class Metric:
 
     @property
     def is_share(self) -> bool:
-        """Whether its values are shares, written in percent and compared in points."""
-        return self.style == "percent"
+        """Whether its values are shares, or differences of shares: percent and points."""
+        return self.style in ("percent", "points")
 
     @property
     def style(self) -> Format:
@@ -125,6 +130,16 @@ class Metric:
         if self.kind in ("share", "mean over folds"):
             return "percent"
         return "number"
+
+    @property
+    def column(self) -> Column:
+        """Its column in a table of encoders."""
+        return Column(self.name, self.name, self.subset, self.style, self.condition)
+
+    @property
+    def correlation(self) -> Correlation:
+        """Which correlation it is, by its name: ``spearman``, ``pearson_of_ranks`` …."""
+        return "spearman" if self.name.startswith("spearman") else "pearson"
 
     @property
     def range(self) -> tuple[float | None, float | None]:
@@ -156,9 +171,6 @@ class Meaning:
 
     title: str = ""
     items: str = "items"
-    margin: float = 0.0
-    points: bool = True
-    numbers: tuple[str, ...] = ()
 
 
 def pattern_of(declared: str) -> str:
@@ -202,25 +214,85 @@ def metric_of(diagnostic: str, name: str, subset: str, condition: str = "") -> M
     )
 
 
+def declared(key: MetricKey) -> Metric:
+    """Return the declaration of the metric with a key, which names the diagnostic; see :func:`metric_of`."""
+    return metric_of(key.diagnostic, key.metric, key.subset, key.condition)
+
+
 def direction_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Direction:
     """Return which values of a metric are better; see :func:`metric_of`."""
-    directions = getattr(DIAGNOSTICS.module(diagnostic), "DIRECTIONS", None)
-    if directions is not None:
-        key = f"{name}[{subset},{condition}]" if condition else f"{name}[{subset}]"
-        for pattern, direction in directions.items():
-            if fnmatchcase(key, pattern.replace("[", "[[]")):
-                return direction  # type: ignore[no-any-return]
-        raise SpecError(
-            f"diagnostic {diagnostic!r} does not say whether higher or lower values of {key} are better: "
-            "its DIRECTIONS lack it"
-        )
     return metric_of(diagnostic, name, subset, condition).better
 
 
-def with_options(metrics: Iterable[Metric], **options: Any) -> Iterator[Metric]:
-    """Yield the metrics with the values of a diagnostic's options in their names: ``Success@{k}`` as ``Success@5``."""
+@dataclass(frozen=True)
+class ListedMetric:
+    """A metric as lists show it: those that differ in their subset only are one line.
+
+    Attributes
+    ----------
+    key
+        Name, subsets and condition: ``chosen[antonym, polarity]``, ``contrast[synonym-antonym]{raw}``.
+    range, chance, margin
+        As texts; empty where there is none.
+    meaning
+        With the source, where that is not the paper of the diagnostic.
+    """
+
+    key: str
+    better: Direction
+    range: str
+    chance: str
+    margin: str
+    meaning: str
+
+
+def listed_metrics(diagnostic: str) -> list[ListedMetric]:
+    """Return what a diagnostic measures, in the order of its declarations, for ``embassay list metrics``."""
+    groups = dict[tuple[str, ...], list[Metric]]()
+    for metric in declared_metrics(diagnostic):
+        alike = (metric.name, metric.condition, metric.kind, metric.better, metric.meaning, str(metric.headline))
+        groups.setdefault(alike, []).append(metric)
+    return [_listed(metrics) for metrics in groups.values()]
+
+
+def _listed(metrics: list[Metric]) -> ListedMetric:
+    """Return the line of metrics that differ in their subset only."""
+    first = metrics[0]
+    subsets = ", ".join(metric.subset for metric in metrics[:SUBSETS_LISTED])
+    if len(metrics) > SUBSETS_LISTED:
+        subsets += f", {len(metrics) - SUBSETS_LISTED} more"
+    # ``Success@{k}`` is Success@k to a reader.
+    key = _OPTION.sub(lambda option: option[0][1:-1], f"{first.name}[{subsets}]")
+    if first.condition:
+        key += f"{{{first.condition}}}"
+    low, high = first.range
+    is_range = low is not None or high is not None
+    chance = "depends on the corpus" if callable(first.chance) else _number(first.chance)
+    return ListedMetric(
+        key=key,
+        better=first.better,
+        range=f"{_number(low) or '−∞'} to {_number(high) or '∞'}" if is_range else "",
+        chance=chance,
+        margin=_number(first.margin),
+        meaning="; ".join(filter(None, (first.meaning, first.source))),
+    )
+
+
+def _number(value: float | Callable[[Any], float] | None) -> str:
+    """Return a number in at most three digits; empty for none."""
+    return "" if value is None or callable(value) else f"{value:.3g}".replace("-", "−")
+
+
+def with_options(metrics: Iterable[Metric], **options: Any) -> tuple[Metric, ...]:
+    """Return the metrics with the values of a diagnostic's options in their names: ``Success@{k}`` as ``Success@5``.
+
+    Of several that get the same name, such as ``Success@{k}`` and ``Success@1`` with k = 1, the first is taken.
+    """
+    named = dict[tuple[str, str, str, str], Metric]()
     for metric in metrics:
         name, subset = metric.name, metric.subset
         for option, value in options.items():
             name, subset = name.replace(f"{{{option}}}", str(value)), subset.replace(f"{{{option}}}", str(value))
-        yield replace(metric, name=name, subset=subset)
+        key = (name, subset, metric.condition, metric.similarity_function)
+        named.setdefault(key, replace(metric, name=name, subset=subset))
+    return tuple(named.values())

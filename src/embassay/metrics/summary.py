@@ -20,10 +20,9 @@ import numpy as np
 from embassay.metrics.metric import Kind, Metric
 from embassay.metrics.scoreboard import AnyView, Scoreboard, candidates_of, pools_of, unit_codes, without_baselines
 from embassay.metrics.verdict import unranked, verdict
-from embassay.result import Comparison, Estimate, Row, Verdict
+from embassay.result import Comparison, Estimate, Finding, Result, Row, Series, Verdict
 from embassay.stats.best import Standings, rank_correlations, rank_means
 from embassay.stats.correlate import MIN_ITEMS, correlate, influences
-from embassay.stats.correlate import Kind as Correlation
 from embassay.stats.exchange import compare_correlations
 from embassay.stats.families import PairedDifference, compare_means
 from embassay.stats.folds import compare_means_over_folds, shares_over_folds
@@ -32,6 +31,9 @@ from embassay.stats.resample import ABSENT, means
 from embassay.stats.shares import PooledShare, shares_of_encoders
 from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws, ItemScores
+
+FigureKey = tuple[str, str, str, str]
+"""See :attr:`Figure.key`."""
 
 
 def row(
@@ -161,9 +163,13 @@ class Figure(Generic[AnyView]):
     inside: Bools | None = None
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
+    def key(self) -> FigureKey:
         """Metric, subset, similarity function (empty for that of the scores) and condition."""
         return self.metric.name, self.subset, self.metric.similarity_function, self.metric.condition
+
+    def is_of(self, view: AnyView) -> bool:
+        """Return whether an encoder has it: of sparse vectors, for example, a share may be missing."""
+        return self.metric.kind != "share" or self.metric.of is None or self.metric.of(view) is not None
 
     def items(self, view: AnyView) -> Floats:
         """Return the (n,) item values of an encoder; NaN is undefined, ``ABSENT`` an item that is not of the subset."""
@@ -225,14 +231,14 @@ class Figures(Generic[AnyView]):
         return tuple(figures)
 
     def _is_present(self, metric: Metric) -> bool:
-        """Return whether the corpus has items for a metric whose rows are made here."""
+        """Return whether some encoder has items for a metric whose rows are made here."""
         if metric.of is None:
             return False
-        return metric.kind == "computed" or metric.of(self.views[0]) is not None
+        return metric.kind == "computed" or any(metric.of(view) is not None for view in self.views)
 
     def values(self, figure: Figure[AnyView]) -> dict[str, Floats]:
         """Return the (n,) item values by encoder: of a correlation those that it is of."""
-        return {view.encoder: figure.defined_items(view) for view in self.views}
+        return {view.encoder: figure.defined_items(view) for view in self.views if figure.is_of(view)}
 
     def places(self, metric: Metric) -> Ints | None:
         """Return the places of a metric's items in the scores; None for all."""
@@ -250,19 +256,21 @@ class Figures(Generic[AnyView]):
         shares = self._shares()
         means_of_encoders = self._means(draws)
         rows = list[Row]()
-        for place, view in enumerate(self.views):
+        for view in self.views:
             for figure in self.figures:
+                if not figure.is_of(view):
+                    continue
                 metric = figure.metric
                 scores = self._part(view, metric.values)
                 more = {"condition": metric.condition, "similarity_function": metric.similarity_function}
-                if figure.key in shares:
-                    share = shares[figure.key][place]
+                if (view.encoder, figure.key) in shares:
+                    share = shares[view.encoder, figure.key]
                     share = replace(share, estimate=self._with_reason(figure, view, share.estimate))
                     pool = self._pools(metric.values)[view.encoder]
                     rows.append(share_row(scores, draws, metric.name, figure.subset, share, pool, **more))
                     continue
-                if figure.key in means_of_encoders:
-                    estimates: Mapping[str, Estimate] = {figure.subset: means_of_encoders[figure.key][place]}
+                if (view.encoder, figure.key) in means_of_encoders:
+                    estimates: Mapping[str, Estimate] = {figure.subset: means_of_encoders[view.encoder, figure.key]}
                 elif metric.kind == "correlation":
                     estimates = {figure.subset: self._correlation(figure, view, draws)}
                 else:
@@ -281,32 +289,36 @@ class Figures(Generic[AnyView]):
             inside = np.ones(len(self.unit(figure.metric)), dtype=bool)
         return replace(estimate, reason=figure.metric.reason(view, inside, estimate) or estimate.reason)
 
-    def _shares(self) -> dict[tuple[str, str, str, str], list[PooledShare]]:
-        """Return the shares of all encoders by figure: their limits may depend on the other encoders."""
-        shares = dict[tuple[str, str, str, str], list[PooledShare]]()
+    def _shares(self) -> dict[tuple[str, FigureKey], PooledShare]:
+        """Return the shares by encoder and figure: their limits may depend on the other encoders."""
+        shares = dict[tuple[str, FigureKey], PooledShare]()
         for figures in self._by_places("share"):
             unit = self.unit(figures[0].metric)
-            tables = ({figure.key: figure.items(view) for figure in figures} for view in self.views)
-            for of_encoder in shares_of_encoders(tables, unit):
+            tables = (
+                {figure.key: figure.items(view) for figure in figures if figure.is_of(view)} for view in self.views
+            )
+            for view, of_encoder in zip(self.views, shares_of_encoders(tables, unit), strict=True):
                 for key, share in of_encoder.items():
-                    shares.setdefault(key, []).append(share)
+                    shares[view.encoder, key] = share
         for figure in self.figures:
             metric = figure.metric
             if metric.kind == "mean over folds":
                 values = [figure.items(view) for view in self.views]
                 fold = cast(Callable[[AnyView], Ints], metric.folds)(self.views[0])
-                shares[figure.key] = list(shares_over_folds(values, fold, self.unit(metric)))
+                for view, share in zip(self.views, shares_over_folds(values, fold, self.unit(metric)), strict=True):
+                    shares[view.encoder, figure.key] = share
         return shares
 
-    def _means(self, draws: Draws) -> dict[tuple[str, str, str, str], list[Estimate]]:
-        """Return the means of all encoders by figure; they share the resamples."""
-        estimates = dict[tuple[str, str, str, str], list[Estimate]]()
+    def _means(self, draws: Draws) -> dict[tuple[str, FigureKey], Estimate]:
+        """Return the means by encoder and figure; they share the resamples."""
+        estimates = dict[tuple[str, FigureKey], Estimate]()
         for figures in self._by_places("mean"):
             # One table at a time, because those of all encoders together would take much memory.
             tables = (np.stack([figure.items(view) for figure in figures], axis=1) for view in self.views)
-            for of_encoder in means(tables, self.unit(figures[0].metric), draws, *self.board.stream):
+            of_encoders = means(tables, self.unit(figures[0].metric), draws, *self.board.stream)
+            for view, of_encoder in zip(self.views, of_encoders, strict=True):
                 for figure, estimate in zip(figures, of_encoder, strict=True):
-                    estimates.setdefault(figure.key, []).append(estimate)
+                    estimates[view.encoder, figure.key] = estimate
         return estimates
 
     def _by_places(self, kind: Kind) -> list[list[Figure[AnyView]]]:
@@ -322,7 +334,7 @@ class Figures(Generic[AnyView]):
         x, y, unit = self._against(figure.metric), figure.items(view), self.unit(figure.metric)
         if figure.inside is not None:
             x, y, unit = x[figure.inside], y[figure.inside], unit[figure.inside]
-        return correlate(x, y, unit, cast(Correlation, figure.metric.name), draws, *self.board.stream)
+        return correlate(x, y, unit, figure.metric.correlation, draws, *self.board.stream)
 
     def _against(self, metric: Metric) -> Floats:
         """Return the (n,) values that a correlation is with: the same for all encoders."""
@@ -360,7 +372,7 @@ class Figures(Generic[AnyView]):
             x = self._against(metric)
             if np.count_nonzero(~np.isnan(x)) < MIN_ITEMS:
                 return ()
-            return compare_correlations(x, values, unit, cast(Correlation, metric.name), roles, draws, *stream)
+            return compare_correlations(x, values, unit, metric.correlation, roles, draws, *stream)
         if metric.kind == "mean over folds":
             fold = cast(Callable[[AnyView], Ints], metric.folds)(self.views[0])
             return compare_means_over_folds(values, fold, unit, roles, draws, *stream)
@@ -385,15 +397,18 @@ class Figures(Generic[AnyView]):
                 return None
         return figure
 
-    def summarise(self, draws: Draws, *, on_request: bool = False) -> Summary:
+    def summarise(self, draws: Draws, *, on_request: bool = False, rows: list[Row] | None = None) -> Summary:
         """Return rows, comparisons and verdict.
 
         Parameters
         ----------
         on_request
             Whether to compare what is compared on request only, and all pairs of encoders.
+        rows
+            Those of a diagnostic that makes them in its own way; by default those of the metrics.
         """
-        rows = self.rows(draws)
+        if rows is None:
+            rows = self.rows(draws)
         headline = self.headline_figure
         compared, of_headline = list[Comparison](), tuple[PairedDifference, ...]()
         for figure in self.compared(on_request=on_request):
@@ -402,7 +417,7 @@ class Figures(Generic[AnyView]):
             compared += comparisons(self.board[0], name, subset, differences, condition, similarity_function)
             if figure is headline:
                 of_headline = differences
-        return Summary(rows, compared, of_headline, self._verdict(rows, of_headline, draws))
+        return Summary(draws, rows, compared, of_headline, self._verdict(rows, of_headline, draws))
 
     def standings(self, draws: Draws) -> Standings:
         """Rank the candidates by the headline."""
@@ -411,8 +426,7 @@ class Figures(Generic[AnyView]):
         metric, unit, stream = figure.metric, self.unit(figure.metric), self.board.stream
         candidates = candidates_of(self.board, self.values(figure))
         if metric.kind == "correlation":
-            kind = cast(Correlation, metric.name)
-            return rank_correlations(self._against(metric), candidates, unit, kind, draws, *stream)
+            return rank_correlations(self._against(metric), candidates, unit, metric.correlation, draws, *stream)
         fold = None if metric.folds is None else metric.folds(self.views[0])
         wrong = 0.0 if metric.undefined_is_wrong else None
         return rank_means(candidates, unit, draws, *stream, fold=fold, wrong=wrong)
@@ -455,7 +469,7 @@ class Figures(Generic[AnyView]):
         """Yield the item values of each metric that is a mean over items, on which a possible loss is tested."""
         headline = self.headline_figure
         for figure in self.figures:
-            if figure.metric.kind == "computed":
+            if figure.metric.kind == "computed" or not all(map(figure.is_of, self.views)):
                 continue
             # What does not vary has no correlation.
             if figure.metric.kind == "correlation" and (headline is None or figure.inside is not None):
@@ -467,9 +481,9 @@ class Figures(Generic[AnyView]):
         metric, values = figure.metric, self.values(figure)
         correlated = None
         if metric.kind == "correlation":
-            kind, x = cast(Correlation, metric.name), self._against(metric)
-            correlated = Correlated(x, values, kind)
-            values = {encoder: influences(x, y, kind) for encoder, y in values.items()}
+            x = self._against(metric)
+            correlated = Correlated(x, values, metric.correlation)
+            values = {encoder: influences(x, y, metric.correlation) for encoder, y in values.items()}
         name, subset, similarity_function, condition = figure.key
         return ItemMetric(
             name,
@@ -505,7 +519,20 @@ class Summary:
         The paired differences of all families on the headline.
     """
 
+    draws: Draws
     rows: list[Row]
     comparisons: list[Comparison]
     differences: tuple[PairedDifference, ...]
     verdict: Verdict
+
+    def result(self, series: Iterable[Series] = (), findings: Iterable[Finding] = ()) -> Result:
+        """Return the result of the diagnostic on the corpus, with what it has beside its metrics."""
+        return Result(
+            self.draws.seed,
+            self.draws.resamples,
+            rows=tuple(self.rows),
+            comparisons=tuple(self.comparisons),
+            series=tuple(series),
+            verdicts=(self.verdict,),
+            findings=tuple(findings),
+        )

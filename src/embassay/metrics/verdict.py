@@ -1,68 +1,20 @@
-"""Differences between two encoders, as a verdict holds them."""
+"""The verdict of a diagnostic: which candidates may be the best, and how they compare with their opponents."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 
-from embassay.errors import SpecError
-from embassay.metrics.metric import direction_of
 from embassay.metrics.scoreboard import roles_of
-from embassay.result import MIN_UNITS, Estimate, Verdict
+from embassay.result import MIN_UNITS, Difference, Estimate, Opponent, Role, Verdict
 from embassay.stats.best import Standings
 from embassay.stats.detectable import precision_of, precision_of_pair
-from embassay.stats.families import Family, PairedDifference
+from embassay.stats.families import PairedDifference
 from embassay.stats.noninferiority import Headline
 from embassay.types import ItemScores
-
-ALPHA = 0.05
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The difference of a candidate from an opponent, with its interval and p-value.
-
-    Attributes
-    ----------
-    value
-        The candidate's value minus that of the opponent.
-    low, high
-        The ends of the 95 % interval.
-    p
-        The p-value after Holm's correction.
-    """
-
-    value: float
-    low: float | None
-    high: float | None
-    p: float
-
-    @property
-    def is_significant(self) -> bool:
-        """Whether one of the two is significantly better."""
-        return self.p <= ALPHA
-
-
-def read_difference(entry: Mapping[str, float | None]) -> Difference | None:
-    """Return the difference in an entry of ``Verdict.against_reference`` and the like; None where it was not tested."""
-    value = entry["difference"]
-    p = entry["p"]
-    # With too few units, nothing is called better or worse.
-    if value is None or p is None:
-        return None
-    return Difference(value, entry["low"], entry["high"], p)
-
-
-def read_differences(entries: Mapping[str, Mapping[str, float | None]]) -> dict[str, Difference]:
-    """Return the tested differences by candidate; those that were not tested are left out."""
-    differences = {}
-    for name, entry in entries.items():
-        difference = read_difference(entry)
-        if difference is not None:
-            differences[name] = difference
-    return differences
 
 
 def verdict(
@@ -92,9 +44,6 @@ def verdict(
     leader
         ``Best``, or ``Highest`` where higher is not always better.
     """
-    diagnostic = scores[0].origin.diagnostic
-    if direction_of(diagnostic, headline.metric, headline.subset, headline.condition) != "higher":
-        raise SpecError(f"diagnostic {diagnostic!r}: a headline must be a metric of which higher values are better")
     candidates = roles_of(scores).candidates
     defined = [name for name in candidates if estimates[name].value is not None]
     best: str | None = None
@@ -108,11 +57,8 @@ def verdict(
     # Under MIN_UNITS units nothing is called better or worse, so no difference can be detected.
     if precision is not None and precision.units >= MIN_UNITS:
         smallest_difference, smallest_units = precision.minimum_detectable_difference, precision.units
-    reference, against_reference = _against("reference", differences, headline)
-    baseline, against_baseline = _against("baseline", differences, headline)
-    second_baseline, against_second_baseline = _against("second_baseline", differences, headline)
     return Verdict(
-        diagnostic,
+        scores[0].origin.diagnostic,
         scores[0].origin.corpus,
         headline.metric,
         items=len(scores[0].unit),
@@ -132,12 +78,7 @@ def verdict(
         left_out=tuple(name for name in standings.left_out if name in defined),
         undefined_as_wrong=dict(standings.undefined_as_wrong),
         reason=standings.reason,
-        reference=reference,
-        against_reference=against_reference,
-        baseline=baseline,
-        against_baseline=against_baseline,
-        second_baseline=second_baseline,
-        against_second_baseline=against_second_baseline,
+        opponents=tuple(_opponents(differences, headline)),
         chance=chance,
         smallest_difference=smallest_difference,
         smallest_units=smallest_units,
@@ -153,29 +94,25 @@ def _ordered(names: Sequence[str], standings: Standings, estimates: Mapping[str,
     return (*ranked, *others)
 
 
-def _against(
-    family: Family, differences: Sequence[PairedDifference], headline: Headline
-) -> tuple[str | None, dict[str, dict[str, float | None]]]:
-    """Return the opponent of a family, and by candidate the difference from it."""
-    opponent: str | None = None
-    gaps = dict[str, dict[str, float | None]]()
-    for pair in differences:
-        if pair.family == family:
-            opponent = pair.b
-            gaps[pair.a] = {
-                "difference": pair.difference,
-                "low": pair.low,
-                "high": pair.high,
-                "p": pair.p_adjusted,
-                "smallest_difference": None,
-            }
-            # Under MIN_UNITS units nothing is called better or worse, so no difference can be detected.
-            if pair.units >= MIN_UNITS:
-                precision = precision_of_pair(pair, headline.values, headline.unit, of_shares=headline.of_shares)
-                if precision is not None:
-                    gaps[pair.a]["smallest_difference"] = precision.minimum_detectable_difference
-                    gaps[pair.a] |= precision.next_target()
-    return opponent, gaps
+def _opponents(differences: Sequence[PairedDifference], headline: Headline) -> Iterator[Opponent]:
+    """Yield the opponents that candidates were compared with, each with the differences from it."""
+    for role in get_args(Role):
+        of_role = [pair for pair in differences if pair.family == role]
+        if of_role:
+            yield Opponent(role, of_role[0].b, tuple(_difference(pair, headline) for pair in of_role))
+
+
+def _difference(pair: PairedDifference, headline: Headline) -> Difference:
+    """Return a pair as a verdict has it, with the difference that could be detected."""
+    difference = Difference(pair.a, pair.difference, pair.low, pair.high, pair.p_adjusted)
+    # Under MIN_UNITS units nothing is called better or worse, so no difference can be detected.
+    if pair.units < MIN_UNITS:
+        return difference
+    precision = precision_of_pair(pair, headline.values, headline.unit, of_shares=headline.of_shares)
+    if precision is None:
+        return difference
+    smallest_difference = precision.minimum_detectable_difference
+    return replace(difference, smallest_difference=smallest_difference, **precision.next_target())
 
 
 def unranked(scores: Sequence[ItemScores]) -> Verdict:

@@ -15,33 +15,20 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from embassay.errors import EmbassayError, MissingExtraError, OutputError, SourceError, reason_of
-from embassay.layout import Layout
 from embassay.outputs.citations import citations_of, references
 from embassay.outputs.items import without_items, write_items
 from embassay.reports.layouts import layouts
-from embassay.result import Result
+from embassay.run.finished import FinishedRun, draw, finished_run
 from embassay.run.items import Items, items_in
 from embassay.run.progress import Bar
-from embassay.run.record import latencies, measured_times, trust
+from embassay.run.record import latencies, measured_times
 from embassay.store.canonical import write, write_with
 from embassay.store.files import default_folder
-from embassay.store.paths import output_path, source_path
-from embassay.store.runs import results
-from embassay.store.runs.folder import RunFolder
-from embassay.store.runs.record import RunRecord
+from embassay.store.paths import output_path
 
 LOG = logging.getLogger(__name__)
 Content = bytes | Callable[[BinaryIO], object]
 """The content of a file, or what writes it."""
-
-
-@dataclass(frozen=True)
-class FinishedRun:
-    """The folder of a run, and what it holds."""
-
-    folder: RunFolder
-    result: Result
-    record: RunRecord
 
 
 @dataclass(frozen=True)
@@ -74,46 +61,6 @@ class Written:
     count: int = 1
     notes: Sequence[str] = ()
     is_partial: bool = False
-
-
-def finished_run(run: Path) -> FinishedRun:
-    """Read a run that has finished.
-
-    Raises
-    ------
-    SourceError
-        If the folder holds no run, the run did not finish, nothing was scored in it, or its result cannot be read.
-    """
-    run = source_path(run)
-    if run.is_dir():
-        path = run
-        result_file = run / "result.json"
-        if not result_file.exists() and not (run / "run.json").exists():
-            raise SourceError("not a run folder: it has neither run.json nor result.json", run)
-    elif run.is_file():
-        path = run.parent
-        result_file = run
-    else:
-        # Reading it says that there is no such file.
-        path = result_file = run
-    folder = RunFolder(path)
-    record = folder.record()
-    if record.get("state") == "running":
-        raise SourceError("this run did not finish; repeat the command to continue it", run)
-    result = results.read(result_file)
-    if not result.rows:
-        reasons = ["nothing was scored in this run"]
-        reasons += [f"failed: {failure.sentence}" for failure in result.failed]
-        raise SourceError("; ".join(reasons), run)
-    return FinishedRun(folder, result, record)
-
-
-def draw(path: Path, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> None:
-    """Write the page of a result."""
-    from embassay.reports.page import render
-
-    page = render(result, pages, measured_times(record), trust(record), record.get("notes", ()), latencies(record))
-    write(path, page.encode("utf-8", "replace"))
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from embassay._version import __version__
+from embassay.findings.speed import MeasuredTimes
 from embassay.findings.templates import support
 from embassay.formatting import DASH, counted, number, visible
 from embassay.layout import Layout
@@ -18,7 +19,6 @@ from embassay.reports.overview import Costs, decision_table, place_of
 from embassay.reports.page import TABLES
 from embassay.reports.scorecard import legend, scorecard
 from embassay.reports.screen import actions, group_statement, grouped
-from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
 from embassay.result import Result
 

@@ -19,7 +19,7 @@ from embassay.formatting import DASH, interval, number
 from embassay.layout import Format, Layout
 from embassay.outputs.markdown import escaped
 from embassay.reports.templates import filled
-from embassay.result import Result, Row, headline_rows, is_of
+from embassay.result import Result, Row
 
 TASKS = {"retrieval": "information-retrieval", "similarity": "semantic-similarity"}
 """The type of the task of a diagnostic, as sentence-transformers writes it; of the others ``OTHER``."""
@@ -55,7 +55,7 @@ def _tasks(result: Result, encoder: str, layouts: Mapping[str, Layout]) -> Itera
             continue
         layout = layouts[verdict.diagnostic]
         place = (verdict.diagnostic, verdict.corpus, encoder, "all", "")
-        headline = headline_rows(result, verdict).get(encoder)
+        headline = result.headline(verdict).get(encoder)
         rows = [headline] if headline else []
         for row in result.rows:
             is_mean = (row.diagnostic, row.corpus, row.encoder, row.subset, row.condition) == place
@@ -82,7 +82,7 @@ def _metric(row: Row, layout: Layout) -> dict[str, Any]:
     name = row.metric
     style: Format = "percent" if name.startswith(("Success@", "R@")) else "number"
     for column in layout.headline.columns:
-        if is_of(row, column):
+        if column.key.covers(row.key):
             name, style = column.heading, column.format
             break
     kind = re.sub(r"^R@", "recall@", row.metric).lower().replace("@", "_at_")

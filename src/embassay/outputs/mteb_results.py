@@ -17,10 +17,11 @@ from importlib.metadata import version
 from importlib.util import find_spec
 
 from embassay.errors import MissingExtraError, OutputError, SourceError
-from embassay.integrations.figures import joined_name, pin_of
+from embassay.integrations.figures import pin_of
 from embassay.integrations.mteb import model_meta
-from embassay.outputs.formats import Content, Export, FinishedRun
-from embassay.result import EncoderRecord, Result, Verdict, headline_rows
+from embassay.outputs.formats import Content, Export
+from embassay.result import EncoderRecord, Result, Verdict
+from embassay.run.finished import FinishedRun
 from embassay.store.runs.record import RunRecord
 from embassay.types import Draws
 
@@ -80,16 +81,14 @@ def _name(text: str) -> str:
 
 def _scores(result: Result, verdict: Verdict, encoder: str) -> tuple[dict[str, float], str]:
     """Return the defined figures of an encoder by name, and the name of the headline."""
-    headline = headline_rows(result, verdict).get(encoder)
+    headline = result.headline(verdict).get(encoder)
     scores = dict[str, float]()
     main_score = ""
     for row in result.rows:
         if (row.diagnostic, row.corpus, row.encoder) != (verdict.diagnostic, verdict.corpus, encoder):
             continue
         # Only another similarity function than the headline's is part of a name.
-        name = joined_name(
-            row, "" if verdict.similarity_function in ("", row.similarity_function) else row.similarity_function
-        )
+        name = row.key.slug(verdict.similarity_function or row.similarity_function)
         if row == headline:
             main_score = name
         if row.value is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from embassay.result import (
     Comparison,
@@ -15,10 +15,10 @@ from embassay.result import (
     EncoderRecord,
     Finding,
     Result,
+    Role,
     Row,
     Verdict,
     columns_of,
-    headline_rows,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ FORMULA = r"^[=+\-@\t\r\n]"
 HEADLINE = ("diagnostic", "corpus", "metric", "subset", "similarity_function", "condition")
 SUPPORT = ("chance", "items", "units", "reason")
 """The fields of a verdict that each of its lines begins and ends with."""
-OPPONENTS = ("reference", "baseline", "second_baseline")
 DIFFERENCE = ("difference", "low", "high", "p", "smallest_difference")
 
 
@@ -82,7 +81,7 @@ def _frame(kind: type, records: Sequence[object]) -> DataFrame:
 
 def _lines(result: Result, verdict: Verdict) -> Iterator[dict[str, object]]:
     """Yield a line for each candidate of a verdict; one without an encoder for a verdict without candidates."""
-    rows = headline_rows(result, verdict)
+    rows = result.headline(verdict)
     for encoder in verdict.candidates or ("",):
         line = {name: getattr(verdict, name) for name in HEADLINE}
         line["encoder"] = encoder
@@ -94,9 +93,10 @@ def _lines(result: Result, verdict: Verdict) -> Iterator[dict[str, object]]:
             line[name] = getattr(verdict, name).get(encoder)
         line["is_undefined"] = encoder in verdict.undefined
         line["is_left_out"] = encoder in verdict.left_out
-        for opponent in OPPONENTS:
-            line[opponent] = getattr(verdict, opponent)
-            differences = getattr(verdict, f"against_{opponent}").get(encoder, {})
-            line |= {f"{opponent}_{name}": differences.get(name) for name in DIFFERENCE}
+        for role in get_args(Role):
+            opponent = verdict.opponent(role)
+            line[role] = opponent.name or None
+            difference = opponent.difference(encoder)
+            line |= {f"{role}_{name}": getattr(difference, name) for name in DIFFERENCE}
         line |= {name: getattr(verdict, name) for name in SUPPORT}
         yield line

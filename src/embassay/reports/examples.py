@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from embassay.formatting import DASH, JOINERS, counted, rounded_down, visible
+from embassay.formatting import DASH, counted, readable, rounded_down
 from embassay.layout import ExampleColumn, Examples
 from embassay.reports.tables import Cell, Scope, Table
 from embassay.result import CorpusRecord, Example
@@ -143,7 +143,7 @@ def _licence(corpus: CorpusRecord) -> str:
 
 def shown_text(text: str) -> str:
     """Return a text as it is shown: on one line, with control characters and changes of direction as escapes."""
-    return visible(SPACES.sub(" ", text).strip(), keep=JOINERS)
+    return readable(SPACES.sub(" ", text).strip())
 
 
 def _data(scope: Scope, part: Examples, items: Sequence[Item], single: bool) -> dict[str, object]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from embassay.errors import PluginError, UnknownNameError
 from embassay.layout import Column, Layout, check_layout, plain
+from embassay.metrics.metric import declared_metrics
 from embassay.plugins import DIAGNOSTICS, warn_once
+from embassay.reports.default_layout import default_layout
 from embassay.result import Result
 
 
@@ -43,7 +45,7 @@ def headlines(result: Result) -> dict[str, Column]:
 
 
 def _own_layout(name: str, result: Result) -> Layout:
-    """Return the layout that a diagnostic defines.
+    """Return the layout that a diagnostic defines, or the one that follows from its ``METRICS``.
 
     Raises
     ------
@@ -53,13 +55,16 @@ def _own_layout(name: str, result: Result) -> Layout:
     module = DIAGNOSTICS.module(name)
     with DIAGNOSTICS.guarded(name):
         # A module has a function where the layout depends on the result.
-        layout: Layout = module.layout(result) if hasattr(module, "layout") else module.LAYOUT
+        if hasattr(module, "layout"):
+            layout: Layout = module.layout(result)
+        elif hasattr(module, "LAYOUT") or not declared_metrics(name):
+            layout = module.LAYOUT
+        else:
+            layout = default_layout(name, result)
         check_layout(layout)
         return layout
 
 
 def _plain_layout(name: str, result: Result) -> Layout:
     """Return a layout of plain tables for the rows of a diagnostic."""
-    rows = [row for row in result.rows if row.diagnostic == name]
-    places = [(row.metric, row.subset, row.condition, row.similarity_function) for row in rows]
-    return plain(name, places)
+    return plain(name, [row.key for row in result.rows if row.diagnostic == name])

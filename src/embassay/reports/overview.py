@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from embassay.findings.speed import MeasuredTimes, fastest
 from embassay.findings.templates import builtin, findings_of, is_below_chance
 from embassay.formatting import difference_format, names, number, written_bytes
 from embassay.layout import Layout
 from embassay.reports import charts
 from embassay.reports.scorecard import question_of
 from embassay.reports.screen import also, grouped, own_title
-from embassay.reports.speed import MeasuredTimes, fastest
 from embassay.reports.tables import Cell, Table, scope_of
 from embassay.result import Finding, Result, Verdict
 

@@ -13,8 +13,9 @@ from itertools import chain
 from typing import Any
 
 from embassay._version import __version__
-from embassay.findings.templates import findings_of, readable, statement, support
-from embassay.formatting import counted
+from embassay.findings.speed import MeasuredTimes
+from embassay.findings.templates import findings_of, statement, support
+from embassay.formatting import counted, readable
 from embassay.layout import (
     AcrossTable,
     ComparisonTable,
@@ -52,7 +53,6 @@ from embassay.reports.overview import (
 )
 from embassay.reports.scorecard import BETTER, OPEN, WORSE, Scorecard, legend, scorecard
 from embassay.reports.settings import setting_tables
-from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import Scope, Table, scope_of
 from embassay.reports.templates import filled, resource
 from embassay.result import Result, Verdict, anchor

@@ -9,7 +9,7 @@ from os.path import commonprefix
 
 from embassay.formatting import DASH, interval, number, visible
 from embassay.layout import Column, Layout
-from embassay.result import MIN_UNITS, Result, Row, Verdict, anchor, headline_rows
+from embassay.result import MIN_UNITS, Result, Row, Verdict, anchor
 
 BETTER, WORSE, OPEN = "▲", "▼", "?"
 """Marks: the 95 % interval lies above chance, below it, or holds it."""
@@ -220,7 +220,7 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
     # Where not all have a line: the best, what they are compared with, who else may be the best, models, word counts.
     by_importance = [verdict.best for verdict in verdicts]
     for verdict in verdicts:
-        by_importance += (verdict.reference, verdict.baseline)
+        by_importance += (verdict.opponent("reference").name, verdict.opponent("baseline").name)
     may_be_best = {name for verdict in verdicts for name in verdict.best_set}
     by_importance += [name for name in ordered if name in may_be_best]
     by_importance += [name for name in ordered if name in models]
@@ -253,7 +253,7 @@ def question_of(result: Result, verdict: Verdict, layout: Layout) -> Question:
     """Return the column of a verdict, with the values of all encoders."""
     column = layout.headline.columns[0]
     scores = {}
-    for name, row in headline_rows(result, verdict).items():
+    for name, row in result.headline(verdict).items():
         value = number(row.value, column.format, signed=column.format == "points")
         mark = _mark(row, verdict.chance)
         scores[name] = Score(row.value, value, interval(row.low, row.high, column.format), mark)

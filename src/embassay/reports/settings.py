@@ -53,12 +53,11 @@ def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[Encode
 
 def _difference(verdict: Verdict, name: str, style: Format) -> tuple[Cell, Cell]:
     """Return the difference of a candidate from the reference, and its p-value."""
-    if name == verdict.reference:
+    reference = verdict.opponent("reference")
+    if name == reference.name:
         return Cell("reference"), Cell(DASH)
-    gap = verdict.against_reference.get(name)
-    if gap is None:
-        return Cell(DASH), Cell(DASH)
-    return difference_cell(gap["difference"], gap["low"], gap["high"], style), p_cell(gap["p"])
+    difference = reference.difference(name)
+    return difference_cell(difference.difference, difference.low, difference.high, style), p_cell(difference.p)
 
 
 def _best(verdict: Verdict, name: str) -> str:

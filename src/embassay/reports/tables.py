@@ -25,12 +25,11 @@ from embassay.layout import (
     SizeTable,
     SubsetTable,
 )
-from embassay.result import Comparison, Result, Row, Verdict, is_of
+from embassay.metrics.key import MetricKey
+from embassay.result import ALPHA, Comparison, Result, Row, Verdict
 
 BASELINE = "baseline"
 DIGITS = frozenset("0123456789+−–<")
-ALPHA = 0.05
-"""The significance level: smaller p-values are printed in bold."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ class Scope:
 
     def row_of(self, encoder: str, column: Column) -> Row | None:
         """Return the row of an encoder in a column; None if there is none."""
-        return self._index.get((encoder, column.metric, column.subset, column.condition, column.similarity_function))
+        return self._index.get((encoder, column.key))
 
     def rows_of(self, encoder: str, columns: Iterable[Column]) -> list[Row | None]:
         """Return the row of an encoder in each column; None for each missing row."""
@@ -164,16 +163,13 @@ class Scope:
         return frozenset(encoder.name for encoder in self.result.encoders if encoder.baseline)
 
     @cached_property
-    def _index(self) -> dict[tuple[str, ...], Row]:
-        """Rows by encoder, metric, subset, condition and similarity function.
-
-        With an empty similarity function, the key stands for the first row of any similarity function.
-        """
-        index: dict[tuple[str, ...], Row] = {}
+    def _index(self) -> dict[tuple[str, MetricKey], Row]:
+        """Rows by encoder and key; without a similarity function, a key stands for the first row of any."""
+        index: dict[tuple[str, MetricKey], Row] = {}
         for row in self.rows:
-            key = (row.encoder, row.metric, row.subset, row.condition)
-            index.setdefault((*key, row.similarity_function), row)
-            index.setdefault((*key, ""), row)
+            key = row.key.within_diagnostic
+            index.setdefault((row.encoder, key), row)
+            index.setdefault((row.encoder, replace(key, similarity_function="")), row)
         return index
 
 
@@ -314,7 +310,7 @@ def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
     comparisons = []
     for comparison in scope.result.comparisons:
         is_here = (comparison.diagnostic, comparison.corpus) == (scope.diagnostic, scope.corpus)
-        if is_here and is_of(comparison, part.column):
+        if is_here and part.column.key.covers(comparison.key):
             comparisons.append(comparison)
     if not comparisons:
         return None

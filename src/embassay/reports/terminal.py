@@ -10,10 +10,10 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from embassay.findings import templates as words
+from embassay.findings.speed import MeasuredTimes
 from embassay.formatting import visible
 from embassay.layout import Layout
 from embassay.reports.scorecard import GAP, column_blocks
-from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
 from embassay.result import Result
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from embassay.engine.timeline import TimeLine
 from embassay.errors import EmbassayError, UnknownNameError, reason_of, say
 from embassay.layout import Layout
-from embassay.outputs.formats import draw, finished_run
 from embassay.reports.layouts import layouts
 from embassay.result import Result
 from embassay.run.cost import measured_cost
 from embassay.run.execute import Outcome, execute
+from embassay.run.finished import draw, finished_run
 from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, measured_times, settings_of
 from embassay.run.request import RunRequest

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
-from embassay.diagnostics.base import HasHeadline
+from embassay.diagnostics.base import DeclaresMetrics
 from embassay.formatting import counted
 from embassay.result import Finding, Verdict
 from embassay.run.examples import ScoredTask
@@ -27,11 +27,10 @@ LONGEST = 60
 
 def headline_of(task: ScoredTask, verdict: Verdict) -> Headline | None:
     """Return the item values that a verdict ranks candidates by; None where they are not means over items."""
-    if not isinstance(task.diagnostic, HasHeadline):
+    if not isinstance(task.diagnostic, DeclaresMetrics):
         return None
-    headline = task.diagnostic.headline(task.scores)
-    ranked_by = (verdict.metric, verdict.subset, verdict.condition)
-    if headline is None or (headline.metric, headline.subset, headline.condition) != ranked_by:
+    headline = task.diagnostic.figures(task.scores).headline()
+    if headline is None or not headline.key.covers(verdict.key):
         return None
     return headline
 

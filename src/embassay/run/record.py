@@ -13,7 +13,7 @@ from typing import cast
 from embassay._version import __version__
 from embassay.encoders.base import Remote
 from embassay.errors import EncoderError
-from embassay.reports.speed import MeasuredTimes
+from embassay.findings.speed import MeasuredTimes
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.loaders import builtin_names
 from embassay.run.plan import Plan, corpus_sources

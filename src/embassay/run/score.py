@@ -237,7 +237,6 @@ class EncoderRun:
             Called with the number of texts whose vectors are ready since the last call.
         """
         cache = self.services.cache
-        folder = self.services.folder
         shared = self.services.shared
         # The vectors of a derived encoder, such as one with fewer dimensions, are computed from those of the full one.
         full_encoder = encoder_of_vectors(pool.encoder)
@@ -248,11 +247,7 @@ class EncoderRun:
             return derived(pool.encoder, shared_vectors), Effort(len(pool.texts))
         if cache:
             cache.note(key, full_encoder.card.spec)
-        # With the ledger, a run that continues counts what its earlier starts have encoded.
-        ledger = None
-        if folder:
-            ledger = partial(folder.ledger, self.entry.label, key, pool.texts)
-        full_vectors, effort = encode(full_encoder, pool.texts, cache, advance, ledger, self.services.timeline)
+        full_vectors, effort = encode(full_encoder, pool.texts, cache, advance, self.services.timeline)
         # Where the cache keeps the full vectors, the next derived encoder reads them there.
         if cache is None or cache.trouble:
             shared.keep(key, full_vectors)

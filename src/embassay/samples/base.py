@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 Role = Literal["text", "query", "document"]
 """How a text is used; a model may have a different prompt for each role."""
+ROLES: tuple[Role, ...] = get_args(Role)
 
 Text = tuple[Role, str]
 """A text with its role. The same text can have different vectors in different roles."""
@@ -25,7 +26,7 @@ class Sample(Protocol):
         """The key of the unit of independence that the sample belongs to."""
         ...
 
-    def texts(self) -> tuple[tuple[Role, str], ...]:
+    def texts(self) -> tuple[Text, ...]:
         """Return the texts that have to be encoded, each with its role."""
         ...
 

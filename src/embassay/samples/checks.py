@@ -106,10 +106,15 @@ def _check_document(document: Any) -> None:
 
 def _check_sample(sample: Any, shape: str, documents: frozenset[str]) -> None:
     """Raise ValueError for a sample that is not of the shape, or has invalid content."""
-    wanted, check = SAMPLES.get(shape, (None, None))
-    if wanted is not None and not isinstance(sample, wanted):
+    # A diagnostic of another package may add a shape, of which nothing is known here.
+    wanted, texts, labels, check = SAMPLES.get(shape, (object, (), (), None))
+    if not isinstance(sample, wanted):
         raise ValueError(f"is {_kind(sample)}; samples of shape {shape!r} must be {wanted.__name__}")
     # Before anything is asked of the sample, because its unit may depend on its fields.
+    for field in texts:
+        _check_text(field, getattr(sample, field))
+    for field in labels:
+        _check_label(field, getattr(sample, field))
     if check is not None:
         check(sample)
     for name in ("id", "unit", "texts", "fields"):
@@ -127,19 +132,13 @@ def _check_sample(sample: Any, shape: str, documents: frozenset[str]) -> None:
 
 
 def _check_choice(sample: Choice) -> None:
-    """Raise ValueError for invalid fields of a choice."""
-    for field in ("input", "antonym", "polarity", "paraphrase"):
-        _check_text(field, getattr(sample, field))
+    """Raise ValueError for an invalid part of speech of a choice."""
     if not is_part_of_speech(sample.part_of_speech):
         raise ValueError(f"part_of_speech must be a word such as verb, is {sample.part_of_speech!r}")
-    _check_text("pair", sample.pair)
-    _check_label("negation", sample.negation)
 
 
 def _check_edits(sample: MinimalPairs) -> None:
-    """Raise ValueError for invalid fields of minimal pairs."""
-    _check_text("original", sample.original)
-    _check_label("group", sample.group)
+    """Raise ValueError unless the edits are pairs of a known name and a text, each name once."""
     edits = sample.edits
     # Samples may come from Python code, so nothing is known of the type.
     are_pairs = _is_list(edits) and all(_is_list(edit) and len(edit) == 2 for edit in edits)
@@ -163,13 +162,10 @@ def unknown_edit(name: object) -> str:
 
 
 def _check_composition(sample: Composition) -> None:
-    """Raise ValueError for invalid fields of a composition."""
+    """Raise ValueError for an invalid operator, mark of mirroring, or ratings."""
     # A mirrored difference is b − a, beside a − b from the same two sentences.
     if sample.operator not in OPERATORS:
         raise ValueError(f"operator must be one of {', '.join(OPERATORS)}, is {sample.operator!r}")
-    for field in ("a", "b", "target"):
-        _check_text(field, getattr(sample, field))
-    _check_label("group", sample.group)
     can_be_mirrored = sample.operator == "difference"
     if not isinstance(sample.mirrored, bool) or (sample.mirrored and not can_be_mirrored):
         raise ValueError("mirrored must be True or False, and can be True only for a difference")
@@ -179,17 +175,13 @@ def _check_composition(sample: Composition) -> None:
 
 
 def _check_pair(sample: Pair) -> None:
-    """Raise ValueError for invalid fields of a pair."""
-    _check_text("first", sample.first)
-    _check_text("second", sample.second)
+    """Raise ValueError for an invalid score of a pair."""
     if sample.score is not None and not _is_number(sample.score):
         raise ValueError(f"score must be a number or None, is {sample.score!r}")
-    _check_label("subset", sample.subset)
 
 
 def _check_question(sample: Question) -> None:
-    """Raise ValueError for invalid fields of a question."""
-    _check_text("question", sample.question)
+    """Raise ValueError for invalid lists of a question."""
     for field in ("right", "gains", "units"):
         value = getattr(sample, field)
         if not _is_list(value):
@@ -215,24 +207,18 @@ def _check_right(sample: Question, documents: Iterable[str]) -> None:
 def _check_member(sample: Member) -> None:
     if sample.side not in get_args(Side):
         raise ValueError(f"side must be one of {', '.join(get_args(Side))}, is {sample.side!r}")
-    _check_label("group", sample.group)
 
 
-def _check_grouped(sample: Grouped) -> None:
-    _check_text("text", sample.text)
-    _check_text("group", sample.group)
-
-
-SAMPLES: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
-    "choice": (Choice, _check_choice),
-    "minimal_pairs": (MinimalPairs, _check_edits),
-    "composition": (Composition, _check_composition),
-    "pairs": (Pair, _check_pair),
-    "retrieval": (Question, _check_question),
-    "groups": (Grouped, _check_grouped),
-    "two": (Member, _check_member),
+SAMPLES: dict[str, tuple[type[Any], tuple[str, ...], tuple[str, ...], Callable[[Any], None] | None]] = {
+    "choice": (Choice, ("input", "antonym", "polarity", "paraphrase", "pair"), ("negation",), _check_choice),
+    "minimal_pairs": (MinimalPairs, ("original",), ("group",), _check_edits),
+    "composition": (Composition, ("a", "b", "target"), ("group",), _check_composition),
+    "pairs": (Pair, ("first", "second"), ("subset",), _check_pair),
+    "retrieval": (Question, ("question",), (), _check_question),
+    "groups": (Grouped, ("text", "group"), (), None),
+    "two": (Member, (), ("group",), _check_member),
 }
-"""The sample class of each shape, and its check. A diagnostic of another package may add a shape."""
+"""By shape: the class of its samples, the fields that must not be empty, those that may be, and all other checks."""
 
 
 def _check_text(field: str, value: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from embassay.samples.base import Role
+from embassay.samples.base import Text
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Choice:
         """The entry itself. :func:`independent_units` merges entries that share a sentence."""
         return self.id
 
-    def texts(self) -> tuple[tuple[Role, str], ...]:
+    def texts(self) -> tuple[Text, ...]:
         """Return input, antonym, polarity and paraphrase, all as plain texts."""
         return tuple(("text", text) for text in self.fields().values())
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from embassay.samples.base import Role
+from embassay.samples.base import Text
 
 Operator = Literal["overlap", "difference", "union"]
 
@@ -44,7 +44,7 @@ class Composition:
         """Its group, or its own id."""
         return self.group or self.id
 
-    def texts(self) -> tuple[tuple[Role, str], ...]:
+    def texts(self) -> tuple[Text, ...]:
         """Return a, b and the target, all as plain texts."""
         return tuple(("text", text) for text in (self.a, self.b, self.target))
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from embassay.samples.base import Role
+from embassay.samples.base import Text
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Grouped:
         """Its group. :func:`independent_units` merges groups that share a sentence."""
         return self.group
 
-    def texts(self) -> tuple[tuple[Role, str], ...]:
+    def texts(self) -> tuple[Text, ...]:
         """Return the sentence as a plain text."""
         return (("text", self.text),)
 
@@ -47,23 +45,19 @@ def closure(pairs: Sequence[tuple[int, int]]) -> dict[int, int]:
     Parameters
     ----------
     pairs
-        Numbers of sentences with the same meaning, at least 0 and below 2**63.
+        Numbers of sentences with the same meaning, at least 0.
 
     Returns
     -------
     The number of the group by the number of the sentence, ascending.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    from scipy.cluster.hierarchy import DisjointSet
 
-    if not pairs:
-        return {}
-    numbers, places = np.unique(np.array(pairs, dtype=np.int64), return_inverse=True)
-    first, second = places.reshape(-1, 2).T
-    shape = (len(numbers), len(numbers))
-    graph = coo_array((np.ones(len(first), dtype=np.int32), (first, second)), shape=shape)
-    _, component = connected_components(graph, directed=False)
-    # The numbers are in ascending order, so the first of a component is its smallest.
-    _, first = np.unique(component, return_index=True)
-    group = numbers[first][component]
-    return dict(zip(numbers.tolist(), group.tolist(), strict=True))
+    sets = DisjointSet()
+    for first, second in pairs:
+        sets.add(first)
+        sets.add(second)
+        sets.merge(first, second)
+    smallest = dict[int, int]()
+    # In ascending order, so the first sentence of a group is its smallest.
+    return {number: smallest.setdefault(sets[number], number) for number in sorted(sets)}

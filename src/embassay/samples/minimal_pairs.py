@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from embassay.samples.base import Role
+from embassay.samples.base import Text
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class MinimalPairs:
         """Its group, or its own id."""
         return self.group or self.id
 
-    def texts(self) -> tuple[tuple[Role, str], ...]:
+    def texts(self) -> tuple[Text, ...]:
         """Return the original and its edits, all as plain texts."""
         return tuple(("text", text) for text in self.fields().values())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from embassay.samples.base import Role
+from embassay.samples.base import Text
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Pair:
         """The pair itself. :func:`independent_units` merges pairs that share a sentence."""
         return self.id
 
-    def texts(self) -> tuple[tuple[Role, str], ...]:
+    def texts(self) -> tuple[Text, ...]:
         """Return both sentences as plain texts."""
         return ("text", self.first), ("text", self.second)
 

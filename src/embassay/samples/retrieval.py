@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from embassay.samples.base import Role
+from embassay.samples.base import Text
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Question:
         """The first of its units, or its own id."""
         return self.units[0] if self.units else self.id
 
-    def texts(self) -> tuple[tuple[Role, str], ...]:
+    def texts(self) -> tuple[Text, ...]:
         """Return the question, as a query; the documents belong to the corpus."""
         return (("query", self.question),)
 

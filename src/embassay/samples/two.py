@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from embassay.samples.base import Role
+from embassay.samples.base import Role, Text
 
 Side = Literal["domain", "general"]
 
@@ -34,7 +34,7 @@ class Member:
         """Its group, or its own id."""
         return self.group or self.id
 
-    def texts(self) -> tuple[tuple[Role, str], ...]:
+    def texts(self) -> tuple[Text, ...]:
         """Return its text in its role."""
         return ((self.role, self.text),)
 

@@ -21,32 +21,18 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     -------
     (n,) integers from 0, in order of first appearance.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    from scipy.cluster.hierarchy import DisjointSet
 
-    # A graph that connects samples to their unit keys and texts.
-    joints: dict[tuple[str, str], int] = {}
-    rows: list[int] = []
-    columns: list[int] = []
-    for row, sample in enumerate(samples):
+    units = DisjointSet(range(len(samples)))
+    first_with = dict[tuple[str, str], int]()
+    for place, sample in enumerate(samples):
         keys = [("unit", key) for key in _unit_keys(sample)]
         texts = [("text", text) for _, text in sample.texts()]
         for joint in (*keys, *texts):
-            # The nodes of the graph are the samples, then their unit keys and texts in order of first appearance.
-            number = joints.setdefault(joint, len(joints))
-            rows.append(row)
-            columns.append(len(samples) + number)
-    if not rows:
-        return np.zeros(0, dtype=np.int64)
-    size = len(samples) + len(joints)
-    edges = np.ones(len(rows), dtype=np.int8)
-    graph = coo_array((edges, (rows, columns)), shape=(size, size))
-    _, component = connected_components(graph, directed=False)
-
-    # Renumber the components by their first sample.
-    _, first, code = np.unique(component[: len(samples)], return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first))
-    return rank[code].astype(np.int64)
+            units.merge(first_with.setdefault(joint, place), place)
+    number_of = dict[int, int]()
+    numbers = [number_of.setdefault(units[place], len(number_of)) for place in range(len(samples))]
+    return np.array(numbers, dtype=np.int64)
 
 
 def _unit_keys(sample: Sample) -> tuple[str, ...]:

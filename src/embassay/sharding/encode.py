@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embassay._version import __version__
-from embassay.engine.executors import map_tasks
+from embassay.engine.map import map_tasks
 from embassay.engine.ray_cluster import check_cluster
 from embassay.errors import OutputError, SpecError
 from embassay.formatting import counted
@@ -82,8 +82,7 @@ def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet:
     parts = _input(request, folder)
     selected = _selected(request.shards, parts)
     with folder.locked(request.shards):
-        folder.open(_manifest(request, encoder, parts))
-        manifest = folder.manifest()
+        manifest = folder.open(_manifest(request, encoder, parts))
         if request.threads not in (None, manifest.threads):
             raise OutputError(
                 f"{folder.path}: is made with {counted(manifest.threads, 'thread')} per process, not "
@@ -196,8 +195,6 @@ def _shards_to_make(folder: ShardFolder, selected: Sequence[ShardPlan], tell: Ca
             continue
         if problem != "missing":
             tell(f"shard {plan.name}: {problem}; it is made again")
-            # A shard counts as complete while it has a marker.
-            folder.remove_marker(plan)
         to_make.append(plan)
     return to_make
 

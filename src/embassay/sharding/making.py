@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from embassay.engine.encode import encode
 from embassay.errors import EncoderError, quoted
+from embassay.geometry.closeness import dense_blocks, paired_cosine
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import parse
 from embassay.samples.base import Text
@@ -27,8 +28,6 @@ LARGEST_INT8 = 127
 MINIMUM_COSINE = 0.95
 """Of a stored vector with the float32 one. Rounding alone stays far above it: int8 costs less than 0.03 in 4,096
 dimensions. Below it, numbers were too small for the dtype."""
-COMPARED_ROWS = 1_000
-"""Vectors that are compared with the float32 ones at a time, in float64."""
 Floats = NDArray[np.float32]
 
 
@@ -191,20 +190,14 @@ def precision(rows: Floats, stored: NDArray[Any], scale: Floats | None) -> Preci
     """
     if stored.dtype == np.float32:
         return Precision()
-    cosines, errors = np.ones(len(rows)), np.zeros(len(rows))
-    for start in range(0, len(rows), COMPARED_ROWS):
-        part = slice(start, start + COMPARED_ROWS)
-        # The squares of the smallest float32 numbers would be 0 in float32.
-        exact = rows[part].astype(np.float64)
-        restored = restored_rows(stored[part], None if scale is None else scale[part]).astype(np.float64)
-        # A row with a number that became infinite counts like one that became zeros.
-        restored[~np.isfinite(restored).all(axis=1)] = 0
+    restored = restored_rows(stored, scale)
+    # A row with a number that became infinite counts like one that became zeros.
+    restored[~np.isfinite(restored).all(axis=1)] = 0
+    cosines = np.where(rows.any(axis=1), np.nan_to_num(paired_cosine(rows, restored)), 1.0)
+    largest_error = 0.0
+    for _, (exact, kept) in dense_blocks(rows, restored):
         lengths = np.linalg.norm(exact, axis=1)
-        both = lengths * np.linalg.norm(restored, axis=1)
-        products = np.einsum("ij,ij->i", exact, restored)
-        was_zero = lengths == 0
-        # Rounding may leave a cosine just above 1.
-        cosines[part] = np.where(was_zero, 1.0, np.minimum(products / np.where(both > 0, both, 1.0), 1.0))
-        errors[part] = np.abs(exact - restored).max(axis=1, initial=0.0) / np.where(was_zero, 1.0, lengths)
+        errors = np.abs(exact - kept).max(axis=1) / np.where(lengths > 0, lengths, 1.0)
+        largest_error = max(largest_error, float(errors.max()))
     worst = int(cosines.argmin())
-    return Precision(float(cosines[worst]), float(errors.max()), worst)
+    return Precision(float(cosines[worst]), largest_error, worst)

@@ -121,10 +121,23 @@ def cut(paths: dict[str, Path], columns: Columns, shard_rows: int) -> Input:
     OutputError
         If temporary files cannot be written.
     """
+    files: list[InputFile] = []
+    shards: list[ShardPlan] = []
     try:
         with tempfile.TemporaryDirectory(prefix="embassay-digests-") as folder, ExitStack() as stack:
             ids, texts = _Digests(Path(folder, "ids"), stack), _Digests(Path(folder, "texts"), stack)
-            files, shards = _cut(paths, columns, shard_rows, ids, texts)
+            for name, path in paths.items():
+                rows = read_rows(path, columns)
+                of_file = hashlib.sha256()
+                first = 0
+                while part := list(islice(rows, shard_rows)):
+                    for row in part:
+                        ids.add(row.id)
+                        texts.add(row.text)
+                    shards.append(ShardPlan(len(shards), name, first, len(part), content_hash(part)))
+                    of_file.update(shards[-1].sha256.encode())
+                    first += len(part)
+                files.append(InputFile(name, first, of_file.hexdigest()))
             repeated, distinct = ids.first_repeated(), texts.count_distinct()
     except OSError as error:
         raise OutputError(f"{tempfile.gettempdir()}: temporary files cannot be written: {error.strerror}") from None
@@ -133,27 +146,6 @@ def cut(paths: dict[str, Path], columns: Columns, shard_rows: int) -> Input:
     if not shards:
         raise SourceError("the files have no rows", next(iter(paths.values())))
     return Input(paths, tuple(files), tuple(shards), distinct)
-
-
-def _cut(
-    paths: dict[str, Path], columns: Columns, shard_rows: int, ids: _Digests, texts: _Digests
-) -> tuple[list[InputFile], list[ShardPlan]]:
-    """Return the files and the shards, and add the digests of ids and texts."""
-    files: list[InputFile] = []
-    shards: list[ShardPlan] = []
-    for name, path in paths.items():
-        rows = read_rows(path, columns)
-        of_file = hashlib.sha256()
-        first = 0
-        while part := list(islice(rows, shard_rows)):
-            for row in part:
-                ids.add(row.id)
-                texts.add(row.text)
-            shards.append(ShardPlan(len(shards), name, first, len(part), content_hash(part)))
-            of_file.update(shards[-1].sha256.encode())
-            first += len(part)
-        files.append(InputFile(name, first, of_file.hexdigest()))
-    return files, shards
 
 
 def content_hash(rows: Iterable[Row]) -> str:

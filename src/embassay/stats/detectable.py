@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -95,7 +96,7 @@ class Precision:
         items = self.units_needed(difference) * self.items / self.units
         return math.ceil(items * (1 - ROUNDING))
 
-    def next_target(self) -> dict[str, float | None]:
+    def next_target(self) -> dict[str, Any]:
         """Return a smaller difference to aim at as ``target``, and the ``more_units`` and ``more_items`` it needs.
 
         Empty if the minimum detectable difference is small already.

@@ -21,6 +21,7 @@ from typing import Literal
 
 import numpy as np
 
+from embassay.metrics.key import MetricKey
 from embassay.result import MIN_UNITS
 from embassay.stats.correlate import Kind
 from embassay.stats.resample import bootstrap_means, tail
@@ -129,9 +130,9 @@ class ItemMetric:
     correlated: Correlated | None = None
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
-        """Metric, subset, similarity function and condition."""
-        return self.metric, self.subset, self.similarity_function, self.condition
+    def key(self) -> MetricKey:
+        """The metric, in any diagnostic and corpus."""
+        return MetricKey(self.metric, self.subset, self.similarity_function, self.condition)
 
 
 @dataclass(frozen=True)

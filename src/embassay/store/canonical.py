@@ -1,10 +1,11 @@
-"""Canonical JSON, so that equal values give equal bytes; and files that are written whole or not at all."""
+"""Canonical JSON, so that equal values give equal bytes; and files and folders that are written whole or not at all."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -80,6 +81,28 @@ def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def replace_folder(new: Path, place: Path) -> None:
+    """Rename a complete folder to its place. What is there stays until then, and is removed.
+
+    Raises
+    ------
+    OSError
+        If a folder cannot be renamed; what was there is there again.
+    """
+    old = new.with_name(f"{new.name}.old")
+    # A folder cannot be renamed over another one that contains files.
+    shutil.rmtree(old, ignore_errors=True)
+    if place.exists():
+        place.rename(old)
+    try:
+        new.rename(place)
+    except OSError:
+        if old.exists():
+            old.rename(place)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def plain(value: object) -> Plain:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from embassay.errors import OutputError
@@ -35,29 +33,6 @@ def default_folder() -> Path:
         return Path.home() / ".cache" / "embassay"
     except RuntimeError:
         raise OutputError("no home folder is known for the cache; name one with EMBASSAY_CACHE") from None
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[bool]:
-    """Hold an exclusive lock on a file, which is made; yield False where another process holds it.
-
-    The lock ends with the process, also if it is killed. Where files cannot be locked, it is never obtained.
-    """
-    if sys.platform == "win32":
-        yield False
-        return
-    import fcntl
-
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-        else:
-            yield True
-    finally:
-        os.close(handle)
 
 
 def exists(folder: Path) -> bool:

@@ -18,8 +18,8 @@ from pathlib import Path
 
 OLD = 24 * 3600
 """Age in seconds after which a partial file counts as left over, whichever machine wrote it."""
-_PARTIAL_NAME = re.compile(r"\.(?:([0-9a-f]{8})\.)?([0-9]{1,10})\.[0-9a-f]{8}\.part")
-"""Machine, process and token; files of version 0.1 have no machine."""
+_PARTIAL_NAME = re.compile(r"\.([0-9a-f]{8})\.([0-9]{1,10})\.[0-9a-f]{8}\.part")
+"""Machine, process and token."""
 
 
 def partial_file(path: Path) -> Path:
@@ -45,10 +45,9 @@ def remove_left_overs(folder: Path) -> None:
                 path.unlink()
 
 
-def _is_left_over(path: Path, machine: str | None, process: int) -> bool:
+def _is_left_over(path: Path, machine: str, process: int) -> bool:
     """Return whether the process that wrote a partial file has ended, or the file is older than ``OLD``."""
-    may_be_of_this_machine = machine in (None, _machine())
-    if may_be_of_this_machine and not _lives(process):
+    if machine == _machine() and not _lives(process):
         return True
     # A process on another machine cannot be looked up, and a process number may have been reused: only age decides.
     return time.time() - path.lstat().st_mtime > OLD

@@ -5,7 +5,6 @@ define
 
 - ``read(path, *, OPTIONS)``: its own reader, which returns the sources or a :class:`Reading`;
 - ``given(sources)``: converts sources that are passed in Python to what ``build`` takes;
-- ``requests(sources, *, seed, count, OPTIONS)``: the requests that ``build`` would send to a generator;
 - ``LANGUAGES = "any"``: its rules are valid for languages other than English.
 
 Without ``read`` its sources are sentences, or pairs of them if the annotation of ``sources`` names ``SourcePair``.
@@ -35,6 +34,10 @@ SHAPES: Mapping[type, str] = {
     Question: "retrieval",
 }
 """The shape of a corpus, by the type of its samples."""
+
+
+Reasons = Counter[str]
+"""The number of sources or edits that were rejected, by reason; a reason is a short phrase to read."""
 
 
 class Advance(Protocol):
@@ -106,7 +109,7 @@ class Built:
     notes
         What was assumed, or done differently from what was requested: one sentence each.
     seconds
-        The duration of the build.
+        The duration of the build; a builder leaves it to its caller.
     read
         The number of rows that were read; a builder leaves it to its caller.
     doubtful
@@ -129,7 +132,7 @@ class Built:
     """
 
     samples: tuple[Sample, ...]
-    rejected: Counter[str]
+    rejected: Reasons
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     read: int = 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -18,13 +19,11 @@ from numpy.typing import NDArray
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
 from embassay.samples.composition import Composition
-from embassay.testsets.base import Advance
+from embassay.testsets.base import Advance, Reasons
+from embassay.testsets.encoding import vectors_of
 from embassay.types import Encoder
 
 Which = Literal["bd", "neighbours"]
-BLOCK = 512
-"""The number of texts that are encoded between two progress reports."""
-_NEIGHBOURS = {"F12": ("S1", "S2"), "F23": ("S2", "S3")}
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,16 @@ class Filter:
     below: float = 0.25
 
     def __post_init__(self) -> None:
-        """Check the choice, as :func:`check` does."""
-        check(self.encoders, self.which, self.below)
+        """Raise SpecError for an unknown pair, a bound that is not a cosine, or either option without an encoder."""
+        if self.which not in ("bd", "neighbours"):
+            raise SpecError(f"filter must be bd or neighbours, is {self.which!r}")
+        if not -1 < self.below <= 1:
+            raise SpecError(f"below must be above -1 and at most 1, is {self.below:g}")
+        if not self.encoders and (self.which, self.below) != (Filter.which, Filter.below):
+            raise SpecError(
+                f"filter {self.which} and below {self.below:g} have no effect without an encoder; "
+                "name one with -e, or in Python with filters="
+            )
 
 
 @dataclass(frozen=True)
@@ -55,32 +62,8 @@ class Filtered:
     """The samples that a filter kept, the number it rejected by reason, and how many each encoder would reject."""
 
     samples: tuple[Composition, ...]
-    rejected: Counter[str]
+    rejected: Reasons
     notes: tuple[str, ...] = ()
-
-
-def check(encoders: Sequence[object], which: str, below: float) -> None:
-    """Raise SpecError for options that are out of range, or have no effect.
-
-    Parameters
-    ----------
-    encoders
-        Encoders, or their specs.
-
-    Raises
-    ------
-    SpecError
-        For an unknown pair, a bound that is not a cosine, or either option without an encoder.
-    """
-    if which not in ("bd", "neighbours"):
-        raise SpecError(f"filter must be bd or neighbours, is {which!r}")
-    if not -1 < below <= 1:
-        raise SpecError(f"below must be above -1 and at most 1, is {below:g}")
-    if not encoders and (which, below) != (Filter.which, Filter.below):
-        raise SpecError(
-            f"filter {which} and below {below:g} have no effect without an encoder; "
-            "name one with -e, or in Python with filters="
-        )
 
 
 def filtered(
@@ -131,42 +114,31 @@ def filtered(
     for encoder, number in zip(chosen.encoders, is_near.sum(axis=1).tolist(), strict=True):
         share = f"{number:,} of {len(pairs):,} differences have a cosine of {chosen.below:g} or more"
         notes.append(f"{encoder.card.spec}: {share}.")
-    return Filtered(tuple(remaining), +rejected, tuple(notes))
+    return Filtered(tuple(remaining), rejected, tuple(notes))
 
 
 def _compared(texts: Mapping[str, str], sample: Composition, which: Which) -> tuple[str, str]:
     """Return the two sentences of a difference that are compared."""
     if which == "bd":
         return sample.b, sample.target
-    # A difference removes a sentence from a fusion; find out from which of the two.
-    fusion = next(name for name in _NEIGHBOURS if texts.get(name) == sample.a)
-    first, second = _NEIGHBOURS[fusion]
-    return texts[first], texts[second]
+    # A difference removes a sentence from a fusion of two.
+    if sample.a == texts["F12"]:
+        return texts["S1"], texts["S2"]
+    return texts["S2"], texts["S3"]
 
 
 def _cosines(pairs: Sequence[tuple[str, str]], encoders: Sequence[Encoder], advance: Advance) -> NDArray[np.float64]:
     """Return the (encoders, pairs) cosines; NaN if undefined."""
-    from scipy import sparse
-
     # Each distinct text is encoded once.
-    row = dict[str, int]()
-    for pair in pairs:
-        for text in pair:
-            row.setdefault(text, len(row))
-    texts = tuple(row)
-    first = [row[text] for text, _ in pairs]
-    second = [row[text] for _, text in pairs]
-    cosines = np.empty((len(encoders), len(pairs)))
-    done = 0
+    texts = tuple(dict.fromkeys(chain.from_iterable(pairs)))
+    place_of = {text: place for place, text in enumerate(texts)}
+    places = np.array([[place_of[text] for text in pair] for pair in pairs])
+    cosines = []
     for number, encoder in enumerate(encoders):
-        fitted = encoder.fit(texts)
-        blocks = []
-        for start in range(0, len(texts), BLOCK):
-            block = texts[start : start + BLOCK]
-            blocks.append(fitted.encode(block, "text"))
-            done += len(block)
-            advance(done, len(texts) * len(encoders))
-        is_sparse = sparse.issparse(blocks[0])
-        vectors = sparse.vstack(blocks, format="csr") if is_sparse else np.concatenate(blocks)
-        cosines[number] = paired_cosine(vectors[first], vectors[second])
-    return cosines
+
+        def advance_all(done: int, total: int, before: int = number * len(texts)) -> None:
+            advance(before + done, total * len(encoders))
+
+        vectors = vectors_of(texts, encoder, advance_all)
+        cosines.append(paired_cosine(vectors[places[:, 0]], vectors[places[:, 1]]))
+    return np.array(cosines)

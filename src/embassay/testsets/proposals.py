@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.errors import InputError
 from embassay.run.resolve import load_encoder
-from embassay.testsets.base import Advance, silent
+from embassay.testsets.base import Advance, Reasons, silent
 from embassay.testsets.files import check_free, write_files
 from embassay.testsets.kinds.groups import propose, sheet_of
 from embassay.testsets.sources import read_sentences, usable
@@ -21,7 +20,7 @@ class Proposal:
     groups: int
     grouped: int
     sentences: int
-    rejected: Counter[str]
+    rejected: Reasons
 
 
 def propose_groups(

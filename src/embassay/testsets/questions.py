@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from embassay.corpora.queries.passages import Passage
-from embassay.testsets.english.language import language_of
+from embassay.testsets.language import language_of
 
 LONGEST = 40
 """The maximum number of words of a question."""
@@ -31,12 +31,15 @@ class PassageQuestion:
 
     Attributes
     ----------
+    passage
+        What it was asked about.
     answer
         Words of the passage; empty for a query made from a document.
     way
         How it was made: ``generator: NAME``, or the source of made queries.
     """
 
+    passage: Passage
     text: str
     answer: str
     way: str

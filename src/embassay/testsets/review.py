@@ -9,10 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from embassay.errors import SourceError
 from embassay.samples.choice import Choice
-from embassay.testsets.sheets import meant, open_sheet, shown, table_of
-from embassay.testsets.sources import NO, YES
+from embassay.testsets.sheets import confirmation, meant, open_sheet, shown, table_of
 
 TEXTS = ("input", "antonym", "polarity", "paraphrase")
 COLUMNS = ("pair", *TEXTS, "confirm")
@@ -36,26 +34,32 @@ def read_review(path: Path) -> frozenset[tuple[str, ...]]:
     SourceError
         With file, line and column, for a file that is not such a sheet, and cells other than yes, no or empty.
     """
-    table = open_sheet(path, COLUMNS, "review")
     confirmed = set[tuple[str, ...]]()
-    for line, row in table.rows(COLUMNS):
-        answer = row["confirm"].strip().lower()
-        if answer and answer not in YES | NO:
-            raise SourceError(f"must be yes or no, is {answer[:100]!r}", path, line, "confirm")
-        if answer in YES:
-            confirmed.add(tuple(meant(row[name]) for name in TEXTS))
+    for row in open_sheet(path, COLUMNS, "review").read(COLUMNS):
+        if confirmation(row):
+            confirmed.add(tuple(meant(row.values[name]) for name in TEXTS))
     return frozenset(confirmed)
 
 
-def entries(choices: Iterable[Choice], confirmed: frozenset[tuple[str, ...]]) -> Iterator[Choice]:
-    """Yield four choices, each sentence as the input in turn, of every confirmed quadruple."""
+def confirmed_choices(choices: Iterable[Choice], confirmed: frozenset[tuple[str, ...]]) -> Iterator[Choice]:
+    """Yield the four choices of every confirmed quadruple."""
     for choice in choices:
-        texts = _texts(choice)
-        if texts not in confirmed:
-            continue
-        for number, places in enumerate(INPUTS):
-            turned = {name: texts[place] for name, place in zip(TEXTS, places, strict=True)}
-            yield replace(choice, id=f"review-{choice.id}-{number}", **turned)
+        if _texts(choice) in confirmed:
+            yield from turned(choice, f"review-{choice.id}", first=0)
+
+
+def turned(choice: Choice, name: str, first: int = 1) -> Iterator[Choice]:
+    """Yield the four choices of a quadruple, each of its sentences the input in turn.
+
+    Parameters
+    ----------
+    name, first
+        Their ids are the name and a number, which starts at ``first``.
+    """
+    texts = _texts(choice)
+    for number, places in enumerate(INPUTS, first):
+        sentences = {field: texts[place] for field, place in zip(TEXTS, places, strict=True)}
+        yield replace(choice, id=f"{name}-{number}", **sentences)
 
 
 def _texts(choice: Choice) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.leaks import names, telling
 from embassay.corpora.queries.passages import Passage, stem, stems, tokens
+from embassay.testsets.base import Reasons
 from embassay.testsets.questions import PassageQuestion, quote_of
 
 AGAIN = "repeated question"
@@ -33,37 +34,31 @@ class Answered:
     near: tuple[Passage, ...]
 
 
-Pair = tuple[Passage, PassageQuestion]
-
-
-def answered(pairs: Iterable[Pair], grounds: PassageGroups, rejected: Counter[str]) -> list[Answered]:
+def answered(asked: Iterable[PassageQuestion], grounds: PassageGroups, rejected: Reasons) -> list[Answered]:
     """Find the passages that answer each question; count in ``rejected`` those that two passages answer differently.
 
     A question that was asked about two passages is kept, for both, if they are near-duplicates, or of one unit and
     with the same answer; otherwise it is ambiguous, and neither is kept.
     """
-    pairs_of_question = defaultdict[str, list[Pair]](list)
-    for passage, question in pairs:
-        words = " ".join(tokens(question.text))
-        pairs_of_question[words].append((passage, question))
+    same_words = defaultdict[str, list[PassageQuestion]](list)
+    for question in asked:
+        same_words[" ".join(tokens(question.text))].append(question)
 
     questions = list[Answered]()
     questions_of_passage = Counter[str]()
-    for same_question in pairs_of_question.values():
-        groups = {grounds.group(passage) for passage, _ in same_question}
+    for same_question in same_words.values():
+        groups = {grounds.group(question.passage) for question in same_question}
         # The same words may mean something else in another unit, so its answer counts as different.
-        answers = {(passage.unit, *map(stem, tokens(question.answer))) for passage, question in same_question}
+        answers = {(question.passage.unit, *map(stem, tokens(question.answer))) for question in same_question}
         is_ambiguous = len(groups) > 1 and len(answers) > 1
         if is_ambiguous:
             rejected[TWICE] += len(same_question)
             continue
-        if len(same_question) > 1:
-            rejected[AGAIN] += len(same_question) - 1
-        passage, question = same_question[0]
-        questions_of_passage[passage.id] += 1
-        name = f"{passage.id}-q{questions_of_passage[passage.id]}"
-        sources = [source for source, _ in same_question]
-        questions.append(_answered(name, question, sources, grounds))
+        rejected[AGAIN] += len(same_question) - 1
+        first = same_question[0]
+        questions_of_passage[first.passage.id] += 1
+        name = f"{first.passage.id}-q{questions_of_passage[first.passage.id]}"
+        questions.append(_answered(name, first, [question.passage for question in same_question], grounds))
     return questions
 
 
@@ -81,7 +76,7 @@ def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], 
     for source in sources:
         for passage in grounds.near(source):
             near[passage.id] = passage
-            if passage.id in source_ids or _answers(passage.text, question, sources[0]):
+            if passage.id in source_ids or _answers(passage.text, question):
                 right[passage.id] = passage
     for source in sources:
         for passage in _overlapping(source, question, grounds):
@@ -106,15 +101,15 @@ def _overlapping(passage: Passage, question: PassageQuestion, grounds: PassageGr
             continue
         neighbour = grounds.passages[neighbour_place]
         # The neighbour of a document's first or last window is in another document.
-        if neighbour.document == passage.document and _answers(" ".join(words_in_both), question, passage):
+        if neighbour.document == passage.document and _answers(" ".join(words_in_both), question):
             neighbours.append(neighbour)
     return neighbours
 
 
-def _answers(text: str, question: PassageQuestion, source: Passage) -> bool:
-    """Return whether a text contains a question's answer, and the words that the question shares with its source."""
+def _answers(text: str, question: PassageQuestion) -> bool:
+    """Return whether a text contains a question's answer, and the words that the question shares with its passage."""
     question_words = {stem(word) for word in telling(tokens(question.text))}
-    shared_words = question_words & stems(source.text)
+    shared_words = question_words & stems(question.passage.text)
     return shared_words <= stems(text) and bool(quote_of(question.answer, text))
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from embassay.corpora.io.records import Table
+from embassay.corpora.io.rows import Row
 from embassay.errors import SourceError
 from embassay.randomness import generator
 from embassay.samples.base import Sample
@@ -24,7 +25,7 @@ from embassay.samples.composition import OPERATORS, Composition
 from embassay.samples.groups import Grouped
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.retrieval import Document, Question
-from embassay.testsets.sources import open_table
+from embassay.testsets.sources import NO, YES, open_table
 
 COLUMNS = ("corpus", "row", "item", "edit", "original", "text", "rating", "remark")
 LOW, HIGH = 0, 4
@@ -205,23 +206,24 @@ def read_sheet(path: Path) -> Sheet:
     table = open_sheet(path, COLUMNS[:-1], "sheet")
     corpus, size = "", 0
     rows = dict[int, RatedRow]()
-    for line, row in table.rows(COLUMNS):
-        number, total = _row_number(row["row"], path, line)
+    for row in table.read(COLUMNS):
+        cells = row.values
+        number, total = _row_number(row)
         # The first row says which corpus the sheet is for, and how many rows it has.
         if not rows:
-            corpus, size = row["corpus"], total
-        if (row["corpus"], total) != (corpus, size):
-            problem = f"is {row['corpus']!r}, but {corpus!r} in the rows before; a sheet must be for one corpus"
-            raise SourceError(problem, path, line, "corpus")
+            corpus, size = cells["corpus"], total
+        if (cells["corpus"], total) != (corpus, size):
+            problem = f"is {cells['corpus']!r}, but {corpus!r} in the rows before; a sheet must be for one corpus"
+            raise row.error(problem, "corpus")
         if number in rows:
-            raise SourceError(f"row {number} appears twice", path, line, "row")
-        escaped_ids = meant(row["item"]).split()
+            raise row.error(f"row {number} appears twice", "row")
+        escaped_ids = meant(cells["item"]).split()
         rows[number] = RatedRow(
             items=tuple(map(unquote, escaped_ids)),
-            edit=row["edit"],
-            original=meant(row["original"]),
-            text=meant(row["text"]),
-            rating=_rating(row["rating"].strip(), path, line),
+            edit=cells["edit"],
+            original=meant(cells["original"]),
+            text=meant(cells["text"]),
+            rating=_rating(row),
         )
     # Rows may be sorted, but not deleted: the ratings of several annotators are compared row by row.
     missing = [number for number in range(1, size + 1) if number not in rows]
@@ -247,16 +249,28 @@ def open_sheet(path: Path, columns: Sequence[str], what: str) -> Table:
     return table
 
 
-def _row_number(cell: object, path: Path, line: int) -> tuple[int, int]:
+def confirmation(row: Row) -> bool | None:
+    """Return what a person wrote into the column ``confirm``; None for an empty cell, which is no answer."""
+    answer = str(row.values.get("confirm") or "").strip()
+    if not answer:
+        return None
+    if answer.lower() not in YES | NO:
+        raise row.error(f"must be yes or no, is {answer[:100]!r}", "confirm")
+    return answer.lower() in YES
+
+
+def _row_number(row: Row) -> tuple[int, int]:
     """Return the number of a row and the number of all rows."""
-    match = _ROW.fullmatch(str(cell).strip())
+    cell = str(row.values["row"])
+    match = _ROW.fullmatch(cell.strip())
     if not match or not 1 <= int(match[1]) <= int(match[2]):
-        raise SourceError(f"must not be changed (for example '1 of 9'), is {str(cell)[:100]!r}", path, line, "row")
+        raise row.error(f"must not be changed (for example '1 of 9'), is {cell[:100]!r}", "row")
     return int(match[1]), int(match[2])
 
 
-def _rating(cell: str, path: Path, line: int) -> float | None:
-    """Return the rating in a cell; None for an empty cell."""
+def _rating(row: Row) -> float | None:
+    """Return the rating of a row; None for an empty cell."""
+    cell = row.values["rating"].strip()
     if not cell:
         return None
     if _RATING.fullmatch(cell):
@@ -264,4 +278,4 @@ def _rating(cell: str, path: Path, line: int) -> float | None:
         rating = float(cell.replace(",", "."))
         if LOW <= rating <= HIGH:
             return rating
-    raise SourceError(f"must be a number from {LOW} to {HIGH}, is {cell[:100]!r}", path, line, "rating")
+    raise row.error(f"must be a number from {LOW} to {HIGH}, is {cell[:100]!r}", "rating")

@@ -6,7 +6,6 @@ Texts that are not sentences are read too; :func:`usable` rejects and counts the
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,10 +13,11 @@ from pathlib import Path
 from embassay.corpora.io.documents import SourceDocument, read_documents
 from embassay.corpora.io.jsonl import text_field
 from embassay.corpora.io.records import Table, is_parquet, read_table
+from embassay.corpora.io.rows import Row
 from embassay.corpora.io.texts import not_utf8, open_text
 from embassay.errors import SourceError
 from embassay.store.paths import unreadable
-from embassay.testsets.base import Reading
+from embassay.testsets.base import Reading, Reasons
 
 # --- A user's file as lines of text or as a table ---
 
@@ -156,6 +156,7 @@ LABEL = ("label", "quality", "is_duplicate")
 """Column names that are recognised, in order of preference; case is ignored."""
 ALL_THE_SAME = "none"
 """Given as the column of labels: there is none, because all pairs have the same meaning."""
+LABEL_OPTION = f"--label, or write --label {ALL_THE_SAME} if the sentences of every pair mean the same"
 YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false", "no"})
 """The values of a label; case is ignored."""
 LONGEST = 1_000
@@ -191,7 +192,7 @@ class SourcePair:
     same: bool = True
 
 
-def read_sentences(path: Path | str, column: str = "") -> tuple[Source, ...]:
+def read_sentences(path: Path, column: str = "") -> tuple[Source, ...]:
     """Read a text with one sentence per line, or a column of a CSV, TSV, JSON lines or Parquet file.
 
     Parameters
@@ -208,7 +209,6 @@ def read_sentences(path: Path | str, column: str = "") -> tuple[Source, ...]:
     SourceError
         With file, line and column, for a file that cannot be read, a missing column, and a file without sentences.
     """
-    path = Path(path)
     if is_text(path, column):
         sources = [Source(line.strip(), number) for number, line in lines_of(path) if line.strip()]
     else:
@@ -218,33 +218,36 @@ def read_sentences(path: Path | str, column: str = "") -> tuple[Source, ...]:
     return tuple(sources)
 
 
+def numbered(sources: Iterable[object]) -> Iterator[object]:
+    """Yield sources that are passed in Python; texts become sentences, numbered from 1."""
+    for number, source in enumerate(sources, 1):
+        yield Source(source.strip(), number) if isinstance(source, str) else source
+
+
 def _sentences_of(table: Table, column: str) -> list[Source]:
     """Return the non-empty cells of the column of sentences, with their units."""
-    name = _column_name(table, column, SENTENCE)
-    if not name and len(table.names) == 1:
-        name = table.names[0]
-    elif not name:
-        name = _required(table, column, SENTENCE, "of sentences", "--column")
-    has_units = "unit" in table.names and name != "unit"
+    # The only column of a table may have any name.
+    recognised = SENTENCE if len(table.names) > 1 else (*SENTENCE, *table.names)
+    name = _column_name(table, column, recognised, "of sentences", "--column")
+    columns = [name]
+    if "unit" in table.names and name != "unit":
+        columns.append("unit")
     sources = list[Source]()
-    for line, row in table.rows([name, "unit"] if has_units else [name]):
-        text = _text(row.get(name), table, line, name)
-        unit = None
-        if has_units:
-            unit = row.get("unit")
+    for row in table.read(columns):
+        text = _text(row, name)
+        unit = row.values.get("unit") if "unit" in columns[1:] else None
         if text:
-            sources.append(Source(text, line, "" if unit is None else str(unit)))
+            sources.append(Source(text, row.line or 1, "" if unit is None else str(unit)))
     return sources
 
 
-def is_of_pairs(path: Path | str) -> bool:
+def is_of_pairs(path: Path) -> bool:
     """Return whether a file is a table with two columns of sentences that are recognised by name."""
-    path = Path(path)
     return not is_text(path) and bool(_pair_columns(open_table(path)))
 
 
 def read_pairs(
-    path: Path | str, first: str = "", second: str = "", label: str = "", *, needs_label: bool = False
+    path: Path, first: str = "", second: str = "", label: str = "", *, needs_label: bool = False
 ) -> tuple[SourcePair, ...]:
     """Read a table of pairs of sentences, in a format of :func:`read_sentences`.
 
@@ -261,41 +264,39 @@ def read_pairs(
     SourceError
         With file, line and column, for missing columns, empty cells, and a label that is neither yes nor no.
     """
-    path = Path(path)
     if is_text(path, first or second or label):
         raise SourceError("is a text; pairs of sentences need a table with two columns of sentences", path, 1)
     table = open_table(path)
     recognised = _pair_columns(table)
-    first = _required(table, first, recognised[:1], "of first sentences", "--first")
-    second = _required(table, second, recognised[1:], "of second sentences", "--second")
+    first = _column_name(table, first, recognised[:1], "of first sentences", "--first")
+    second = _column_name(table, second, recognised[1:], "of second sentences", "--second")
     if first == second:
         raise SourceError("is used both as the first and the second column; name two different columns", path, 1, first)
-    label = _label_column(table, label, [name for name in LABEL if name not in (first, second)], needs_label)
-    pairs = list[SourcePair]()
     columns = [first, second]
-    if label:
-        columns.append(label)
-    for line, row in table.rows(columns):
-        sources = list[Source]()
-        for name in (first, second):
-            text = _text(row.get(name), table, line, name)
+    if label != ALL_THE_SAME:
+        labels = [name for name in LABEL if name not in columns]
+        what = "that says whether two sentences mean the same" if needs_label else ""
+        label = _column_name(table, label, labels, what, LABEL_OPTION)
+        columns += filter(None, [label])
+    pairs = list[SourcePair]()
+    for row in table.read(columns):
+        texts = [_text(row, name) for name in (first, second)]
+        for name, text in zip(columns, texts, strict=False):
             if not text:
-                raise SourceError("an empty cell", path, line, name)
-            sources.append(Source(text, line))
-        # Without such a column all pairs are paraphrases.
-        same = True
-        if label:
-            same = _is_yes(row.get(label), path, line, label)
-        pairs.append(SourcePair(sources[0], sources[1], same))
+                raise row.error("an empty cell", name)
+        left, right = (Source(text, row.line or 1) for text in texts)
+        # Without a column of labels all pairs are paraphrases.
+        is_same = len(columns) == 2 or _is_yes(row, label)
+        pairs.append(SourcePair(left, right, is_same))
     if not pairs:
         raise SourceError("has no rows", path)
     return tuple(pairs)
 
 
-def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Counter[str]]:
+def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Reasons]:
     """Return the sources that may be sentences, without repeats, and the number of rejected ones by reason."""
     usable_sources = list[Source]()
-    rejected = Counter[str]()
+    rejected = Reasons()
     seen = set[str]()
     for source in sources:
         # Sentences that differ in case and spaces only are repeats.
@@ -325,25 +326,7 @@ def _pair_columns(table: Table) -> tuple[str, ...]:
     return ()
 
 
-def _required(table: Table, requested: str, recognised: Sequence[str], what: str, option: str) -> str:
-    """Return the name of a column as :func:`_column_name` does; raise SourceError if there is none."""
-    name = _column_name(table, requested, recognised)
-    if not name:
-        raise SourceError(f"no column {what}; found {_shown_names(table)}; name it with {option}", table.path, 1)
-    return name
-
-
-def _label_column(table: Table, requested: str, recognised: Sequence[str], needed: bool) -> str:
-    """Return the name of the column of labels; empty if there is none."""
-    if requested == ALL_THE_SAME:
-        return ""
-    if not needed:
-        return _column_name(table, requested, recognised)
-    remedy = f"--label, or write --label {ALL_THE_SAME} if the sentences of every pair mean the same"
-    return _required(table, requested, recognised, "that says whether two sentences mean the same", remedy)
-
-
-def _column_name(table: Table, requested: str, recognised: Sequence[str]) -> str:
+def _column_name(table: Table, requested: str, recognised: Sequence[str], what: str = "", option: str = "") -> str:
     """Return the name of a column as written in the table; empty if there is none.
 
     Parameters
@@ -352,11 +335,13 @@ def _column_name(table: Table, requested: str, recognised: Sequence[str]) -> str
         The name that the user gives; may be empty.
     recognised
         Names that are recognised, in order of preference; case is ignored.
+    what, option
+        What a required column contains, and the option that names it.
 
     Raises
     ------
     SourceError
-        If the table does not have the requested column.
+        If the table does not have the requested column, or a required one.
     """
     if requested:
         if requested not in table.names:
@@ -367,6 +352,8 @@ def _column_name(table: Table, requested: str, recognised: Sequence[str]) -> str
     for name in recognised:
         if name.casefold() in as_written:
             return as_written[name.casefold()]
+    if what:
+        raise SourceError(f"no column {what}; found {_shown_names(table)}; name it with {option}", table.path, 1)
     return ""
 
 
@@ -374,18 +361,20 @@ def _shown_names(table: Table) -> str:
     return ", ".join(table.names)[:SHOWN]
 
 
-def _text(value: object, table: Table, line: int, column: str) -> str:
+def _text(row: Row, column: str) -> str:
     """Return a cell, stripped; empty for an empty cell."""
+    value = row.values.get(column)
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise SourceError(f"must be a text, is {str(value)[:SHOWN]!r}", table.path, line, column)
+        raise row.error(f"must be a text, is {str(value)[:SHOWN]!r}", column)
     return value.strip()
 
 
-def _is_yes(value: object, path: Path, line: int, column: str) -> bool:
+def _is_yes(row: Row, column: str) -> bool:
     """Return whether a label says that two sentences have the same meaning."""
-    written = str(value).strip().lower()
+    label = str(row.values.get(column))
+    written = label.strip().lower()
     if written not in YES | NO:
-        raise SourceError(f"must be 1, true or yes, or 0, false or no, is {str(value)[:100]!r}", path, line, column)
+        raise row.error(f"must be 1, true or yes, or 0, false or no, is {label[:100]!r}", column)
     return written in YES

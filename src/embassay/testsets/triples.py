@@ -7,7 +7,6 @@ definition: no headings, items of lists, markup or halves of sentences.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -17,14 +16,12 @@ from embassay.corpora.io.passages import collapsed, paragraphs, sentences
 from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.samples.composed import degenerate
-from embassay.testsets.english.language import language_of
+from embassay.testsets.base import Reasons
+from embassay.testsets.english import ABBREVIATIONS
+from embassay.testsets.language import language_of, may_be_english
 
 SHORTEST, LONGEST = 5, 40
 """The minimum and the maximum number of words of a sentence."""
-ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof st jr sr no vs cf ca fig inc ltd co corp e.g i.e etc approx vol ed".split()
-)
-"""Abbreviations that end with a full stop inside sentences; a sentence may have been split after one."""
 SENTENCES = 3
 TOO_SHORT = "document of fewer than three sentences"
 NONE_WHOLE = "document without three different whole sentences in a row"
@@ -55,7 +52,7 @@ class Triple:
 
 def triples(
     sources: Sequence[SourceDocument], *, seed: int, count: int | None, per_document: int
-) -> tuple[tuple[Triple, ...], Counter[str]]:
+) -> tuple[tuple[Triple, ...], Reasons]:
     """Return the triples of documents, in order, and the number of documents or triples left out by reason.
 
     The triples drawn from a document depend only on the seed, its id and its text.
@@ -74,7 +71,7 @@ def triples(
     """
     if per_document < 1:
         raise SpecError(f"per-document must be 1 or more, is {per_document}")
-    rejected, seen = Counter[str](), set[tuple[str, ...]]()
+    rejected, seen = Reasons(), set[tuple[str, ...]]()
     by_document = list[list[Triple]]()
     for document in sources:
         parts = _sentences(document.text)
@@ -127,7 +124,7 @@ def _candidates(document: SourceDocument, parts: Sequence[str]) -> list[Triple]:
     is_english_document = language_of(document.text) == "English"
     usable = list[bool]()
     for part in parts:
-        is_in_language = not is_english_document or language_of(part) in {"English", ""}
+        is_in_language = not is_english_document or may_be_english(part)
         usable.append(is_whole(part) and is_in_language)
     unit = document.unit or document.id
     candidates = list[Triple]()

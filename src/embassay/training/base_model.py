@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -15,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embassay.encoders.neural import st
-from embassay.encoders.neural.locations import TOKENIZERS, find, modules, own_modules, read_json
+from embassay.encoders.neural.locations import TOKENIZERS, find, read_json
+from embassay.encoders.neural.modules import CONFIG, modules, own_modules, settings_of
 from embassay.encoders.neural.prompts import DOCUMENT
 from embassay.encoders.neural.runner import RunnerOptions
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
-from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
+from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError, first_line_of
 from embassay.plugins import ENCODERS
 from embassay.run.specs import bind, parse
-from embassay.store.hashes import FileHashes
 from embassay.training.settings import Settings
 from embassay.types import JsonObject, Runtime
 
@@ -57,6 +55,7 @@ TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.jso
 LIMIT = "sentence_bert_config.json"
 """The file with the number of tokens after which a model truncates texts."""
 NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
+"""Loggers whose messages are hidden in training."""
 
 
 def find_base(base: str) -> SentenceTransformersEncoder:
@@ -82,11 +81,11 @@ def find_base(base: str) -> SentenceTransformersEncoder:
     if not all(find_spec(name) for name in NEEDED):
         raise MissingExtraError("embassay adapt", "train")
     target, options = _read(base)
-    hashes = FileHashes(None)
-    folder = find(target, "", hashes).folder
+    runtime = Runtime()
+    folder = find(target, "", runtime).folder
     if foreign := own_modules(folder):
         raise SpecError(f"base {base!r} brings its own code ({', '.join(foreign)}), which training does not run")
-    encoder = st.create(target, Runtime(sha256=hashes), **options)
+    encoder = st.create(target, runtime, **options)
     kind = modules(folder)[0][0].rpartition(".")[2]
     if kind != "Transformer":
         raise SpecError(f"base {base!r} cannot be trained: its first module is {kind}, not a transformer")
@@ -112,17 +111,10 @@ def load(encoder: SentenceTransformersEncoder, settings: Settings) -> SentenceTr
             local_files_only=True,
         )
     except Exception as error:
-        reason = first_line(error)
-        raise EncoderError(f"base {encoder.target!r} cannot be loaded: {reason}") from error
-    if "max_length" in encoder.options:
+        raise EncoderError(f"base {encoder.target!r} cannot be loaded: {first_line_of(error)}") from error
+    if encoder.options.max_length:
         model.max_seq_length = encoder.card.max_tokens
     return model
-
-
-def first_line(error: Exception) -> str:
-    """Return the first non-empty line of an error's message, or its type."""
-    lines = (line.strip() for line in str(error).split("\n"))
-    return next(filter(None, lines), type(error).__name__)
 
 
 def live(encoder: SentenceTransformersEncoder, model: SentenceTransformer) -> SentenceTransformersEncoder:
@@ -152,7 +144,7 @@ def write_model(encoder: SentenceTransformersEncoder, model: SentenceTransformer
                 break
     # The library stores the limit in the tokenizer only, and the base's tokenizer may have another limit.
     _write_json(written / LIMIT, {**read_json(written / LIMIT), "max_seq_length": limit})
-    _write_json(folder / st.CONFIG, {**read_json(folder / st.CONFIG), **_usage(encoder)})
+    _write_json(folder / CONFIG, {**settings_of(folder), **_usage(encoder)})
 
 
 def versions() -> dict[str, str]:
@@ -160,32 +152,12 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in LIBRARIES}
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Silence the libraries' messages and progress bars; errors are still raised."""
-    from transformers.utils import logging as transformers_logging
-
-    loggers = [logging.getLogger(name) for name in NOISY]
-    before = [logger.level for logger in loggers]
-    bar = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.disable_progress_bar()
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        for logger, level_before in zip(loggers, before, strict=True):
-            logger.setLevel(level_before)
-        if bar:
-            transformers_logging.enable_progress_bar()
-
-
 def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:
     """Return the configuration entries with which a model is used like its base: prompts and similarity."""
-    config = read_json(encoder.found.folder / st.CONFIG)
+    config = settings_of(encoder.found.folder)
     roles = encoder.card.prompts
     prompts = dict(config.get("prompts") or {})
-    if "document_prompt" in encoder.options:
+    if encoder.options.document_prompt is not None:
         for name in DOCUMENT:
             prompts.pop(name, None)
     # Also if the base's document prompt has another name: the library itself only looks for "document".
@@ -198,8 +170,8 @@ def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:
             default = "text"
             prompts["text"] = text_prompt
     usage = {"prompts": prompts, "default_prompt_name": default}
-    if "similarity" in encoder.options:
-        usage["similarity_fn_name"] = encoder.options["similarity"]
+    if encoder.options.similarity:
+        usage["similarity_fn_name"] = encoder.options.similarity
     return usage
 
 

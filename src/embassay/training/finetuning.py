@@ -48,7 +48,6 @@ def finetune(
     *,
     loss: str = "mnr",
     settings: Settings = FINETUNE,
-    overwrite: bool = False,
     advance: Advance,
 ) -> Trained:
     """Fine-tune a sentence-transformers model on triplets. An interrupted training resumes from its checkpoint.
@@ -69,8 +68,6 @@ def finetune(
         The model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
     loss
         ``mnr``, ``triplet``, or the name of a loss of sentence-transformers that needs only the model.
-    overwrite
-        Replace a training with other settings, base or data.
     advance
         Called with the number of triplets read so far.
 
@@ -105,7 +102,7 @@ def finetune(
         evaluate = evaluation(encoder, model, answered, corpus) if answered else None
         return _job(loss, encoder, model, rows, settings, evaluate, notes)
 
-    return train_stage(recipe, encoder, folder, prepare, overwrite=overwrite, advance=advance)
+    return train_stage(recipe, encoder, folder, prepare, advance=advance)
 
 
 def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question], corpus: AnyCorpus) -> float:

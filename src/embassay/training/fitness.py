@@ -9,11 +9,12 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from embassay.encoders.neural.locations import modules
-from embassay.encoders.neural.shared import there
+from embassay.encoders.neural.devices import available_device
+from embassay.encoders.neural.library_messages import quiet
+from embassay.encoders.neural.modules import modules
 from embassay.encoders.neural.st import SentenceTransformersEncoder
-from embassay.errors import EncoderError, SpecError, UnknownNameError
-from embassay.training.base_model import first_line, quiet
+from embassay.errors import EncoderError, SpecError, UnknownNameError, first_line_of
+from embassay.training.base_model import NOISY
 from embassay.training.settings import OBJECTIVES
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def check_objective(encoder: SentenceTransformersEncoder, objective: str) -> Non
     """
     if objective not in OBJECTIVES:
         raise UnknownNameError("objective", objective, OBJECTIVES)
-    with quiet():
+    with quiet(*NOISY):
         config = _read(encoder, "AutoConfig")
         lack = LACKS[objective](encoder, config)
         if not lack:
@@ -61,7 +62,7 @@ def check_device(device: str) -> None:
     if device in ("auto", "cpu"):
         return
     try:
-        there(device)
+        available_device(device)
     except EncoderError as error:
         raise SpecError(str(error)) from None
 
@@ -128,4 +129,4 @@ def _read(encoder: SentenceTransformersEncoder, kind: str) -> PreTrainedConfig |
     try:
         return getattr(transformers, kind).from_pretrained(modules(encoder.found.folder)[0][1], local_files_only=True)
     except Exception as error:
-        raise SpecError(f"base {encoder.target!r} cannot be read: {first_line(error)}") from error
+        raise SpecError(f"base {encoder.target!r} cannot be read: {first_line_of(error)}") from error

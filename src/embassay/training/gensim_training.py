@@ -7,12 +7,10 @@ options and versions give the same bytes, whether a training was interrupted or 
 from __future__ import annotations
 
 import importlib.util
-import logging
 import sys
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -20,13 +18,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.checks import check_whole
-from embassay.errors import InputError, MissingExtraError, SpecError
+from embassay.encoders.neural.library_messages import quiet_loggers
+from embassay.errors import InputError, MissingExtraError
 from embassay.randomness import generator
 from embassay.training.options import ParagraphsOptions, WordsOptions
-from embassay.training.shared import THERE, Advance, Trained
+from embassay.training.shared import Advance, Trained
 from embassay.training.text import Vocabulary, count_words, cut_sentences, read_sentences
-from embassay.training.text_folder import TextFolder
+from embassay.training.text_folder import TextFolder, check_options
 
 if TYPE_CHECKING:
     from gensim.models import Word2Vec
@@ -66,9 +64,7 @@ class GensimTraining:
             For a text or an option that cannot be used; if gensim is not installed.
         """
         command = f"embassay train {kind}"
-        check_whole(command, dim=options.dim, window=options.window, epochs=options.epochs)
-        if options.seed < 0:
-            raise SpecError(f"{command}, option 'seed': must be 0 or more, is {options.seed}")
+        check_options(command, options)
         _require_gensim(command)
         source = read_sentences(text)
         sentences = cut_sentences(source, options.tokens, command)
@@ -82,12 +78,7 @@ class GensimTraining:
     @property
     def trained(self) -> Trained:
         """The result of the training."""
-        return Trained(self.folder.path, f"{self.kind}:{self.folder.path}", self.vocabulary.notes)
-
-    @property
-    def trained_before(self) -> Trained:
-        """The result if the folder already contained this model."""
-        return replace(self.trained, notes=(THERE,))
+        return self.folder.trained(self.vocabulary.notes)
 
     @property
     def facts(self) -> dict[str, int]:
@@ -124,7 +115,8 @@ class GensimTraining:
         model.random = np.random.RandomState(self.seed_of(f"epoch {epoch}"))
         step = (RATE - LAST_RATE) / self.epochs
         total = self.epochs * len(items)
-        with _without_advice():
+        # gensim warns about one call of ``train`` per epoch, which is intended here.
+        with quiet_loggers("gensim"):
             model.train(
                 items,
                 total_examples=len(items),
@@ -146,15 +138,3 @@ def _require_gensim(command: str) -> None:
     if sys.version_info >= (3, 14):
         raise InputError(f"{command} needs gensim, which is not available for Python 3.14; use Python 3.13")
     raise MissingExtraError(command, "words")
-
-
-@contextmanager
-def _without_advice() -> Iterator[None]:
-    """Silence gensim's warning about one call of ``train`` per epoch, which is intended here."""
-    logger = logging.getLogger("gensim")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from embassay.encoders.neural.locations import modules
+from embassay.encoders.neural.modules import modules
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import SpecError, UnknownNameError
 from embassay.training.settings import LOSSES, Settings

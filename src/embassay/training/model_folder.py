@@ -14,7 +14,7 @@ from pathlib import Path
 
 from embassay._version import __version__
 from embassay.errors import OutputError
-from embassay.store.canonical import canonical, write
+from embassay.store.canonical import canonical, replace_folder, write
 from embassay.types import JsonObject
 
 RECORD = "training.json"
@@ -72,6 +72,11 @@ class ModelFolder:
                     f"{folder}: contains a training with other settings (different: {changes}); choose another folder "
                     "with -o, or pass --overwrite"
                 )
+        if foreign := self._foreign_files(model):
+            raise OutputError(
+                f"{self.path}: contains files that are not of the model ({', '.join(sorted(foreign))}); move them, or "
+                "choose another folder with -o"
+            )
         # A finished model is renamed to its place, which these folders do not allow or do not show.
         if Path.cwd().is_relative_to(self._place) or self._place.is_mount():
             raise OutputError(
@@ -100,21 +105,24 @@ class ModelFolder:
         OutputError
             If the folder cannot be written to.
         """
-        new, old = self.work / "model", self.work / "old"
+        new = self.work / "model"
         try:
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir()
             write_model(new)
             record = {**facts, "made_with": self._made_with, "format": 1}
             write(new / self._record, canonical(record))
-            # A folder cannot be renamed over another one that contains files.
-            if self._place.exists():
-                shutil.rmtree(old, ignore_errors=True)
-                self._place.rename(old)
-            new.rename(self._place)
+            replace_folder(new, self._place)
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be written: {error.strerror or error}") from None
         self._remove_work()
+
+    def _foreign_files(self, model: JsonObject) -> set[str]:
+        """Return the names in the model's folder that its record does not list."""
+        files = model.get("files")
+        if not isinstance(files, list):
+            return set()
+        return names_in(self.path) - {*map(str, files), *RECORDS}
 
     def _remove_work(self) -> None:
         """Remove the working folder."""

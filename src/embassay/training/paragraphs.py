@@ -45,7 +45,7 @@ def train(text: Path, out: Path, options: ParagraphsOptions, *, overwrite: bool 
 
     training = GensimTraining.prepare("paragraphs", text, out, options)
     if training.folder.open(overwrite):
-        return training.trained_before
+        return training.folder.trained()
     model = _untrained(training, options)
     arrays = {"hidden": model.syn1}
     if options.model == "dm":

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embassay.encoders.neural.st import SentenceTransformersEncoder
-from embassay.errors import InputError, UnknownNameError
+from embassay.errors import InputError
 from embassay.training.base_model import find_base
 from embassay.training.batches import Batch, Row, draw
 from embassay.training.fitness import check_objective
 from embassay.training.losses import masked_loss, ranking_loss
-from embassay.training.settings import OBJECTIVES, PRETRAIN, Objective, Settings
+from embassay.training.settings import PRETRAIN, Objective, Settings
 from embassay.training.shared import Advance, Trained
 from embassay.training.stage import Recipe, features, train_stage
 from embassay.training.trainer import Job
@@ -42,7 +42,6 @@ def pretrain(
     *,
     objective: Objective = "mlm",
     settings: Settings = PRETRAIN,
-    overwrite: bool = False,
     advance: Advance,
 ) -> Trained:
     """Pre-train a sentence-transformers model on sentences. An interrupted training resumes from its checkpoint.
@@ -59,8 +58,6 @@ def pretrain(
         The model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
     objective
         ``mlm``, ``tsdae`` or ``simcse``. The last two put the model's document prompt before each sentence.
-    overwrite
-        Replace a training with other settings, base or sentences.
     advance
         Called with the number of sentences read so far.
 
@@ -73,8 +70,6 @@ def pretrain(
     KeyboardInterrupt
         After the step in which Ctrl-C was pressed.
     """
-    if objective not in OBJECTIVES:
-        raise UnknownNameError("objective", objective, OBJECTIVES)
     encoder = find_base(base)
     texts = tuple(dict.fromkeys(sentence for sentence in sentences if sentence.strip()))
     if not texts:
@@ -87,7 +82,7 @@ def pretrain(
     def prepare(model: SentenceTransformer) -> Job:
         return _job(objective, encoder, model, texts, settings)
 
-    return train_stage(recipe, encoder, folder, prepare, overwrite=overwrite, advance=advance)
+    return train_stage(recipe, encoder, folder, prepare, advance=advance)
 
 
 def _job(

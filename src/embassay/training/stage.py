@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from embassay.encoders.neural.library_messages import quiet
 from embassay.encoders.neural.st import SentenceTransformersEncoder
-from embassay.training.base_model import load, quiet, versions, write_model
+from embassay.training.base_model import NOISY, load, versions, write_model
 from embassay.training.checkpoints import History
 from embassay.training.model_folder import RECORD, ModelFolder
 from embassay.training.settings import Settings
@@ -58,7 +59,6 @@ def train_stage(
     folder: Path,
     prepare: Callable[[SentenceTransformer], Job],
     *,
-    overwrite: bool,
     advance: Advance,
 ) -> Trained:
     """Train a base and write the model. An existing finished model is used as it is.
@@ -72,10 +72,10 @@ def train_stage(
     """
     trained = Trained(folder, spec_of(folder))
     model_folder = ModelFolder(folder, RECORD, recipe.identity(encoder), versions())
-    if model_folder.open(overwrite):
+    if model_folder.open():
         return replace(trained, notes=(THERE,))
     # A loss may add new weights, such as a head: they depend on the seed too.
-    with own_state(recipe.settings.seed), quiet():
+    with own_state(recipe.settings.seed), quiet(*NOISY):
         model = load(encoder, recipe.settings)
         job = prepare(model)
         history = train(job, model_folder.work, advance)

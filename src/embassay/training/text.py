@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,8 +9,9 @@ from pathlib import Path
 
 from embassay.corpora.io.texts import read_text
 from embassay.encoders.tokens import Cutting, cutter
-from embassay.errors import SourceError, SpecError
-from embassay.store.paths import open_file, source_path
+from embassay.errors import SourceError
+from embassay.store.paths import source_path
+from embassay.types import sha256_of
 
 MIN_COUNT = 5
 COVERED = 0.9
@@ -78,9 +78,7 @@ def read_sentences(path: Path) -> Sentences:
             lines.append(number)
     if not sentences:
         raise SourceError("contains no sentence; write one sentence per line", path)
-    with open_file(path) as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return Sentences(path, tuple(sentences), tuple(lines), sha256)
+    return Sentences(path, tuple(sentences), tuple(lines), sha256_of(path))
 
 
 def cut_sentences(text: Sentences, tokens: Cutting, command: str) -> list[list[str]]:
@@ -108,13 +106,9 @@ def count_words(text: Sentences, sentences: Sequence[Sequence[str]], min_count: 
 
     Raises
     ------
-    SpecError
-        If ``min_count`` is below 1.
     SourceError
         If fewer than two different words are kept.
     """
-    if min_count is not None and min_count < 1:
-        raise SpecError(f"option 'min_count': must be 1 or more, is {min_count}")
     counts = Counter[str]()
     for words in sentences:
         counts.update(words)

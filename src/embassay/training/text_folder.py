@@ -12,9 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from embassay.encoders.checks import check_whole
+from embassay.errors import SpecError
 from embassay.store.canonical import write_with
 from embassay.store.paths import output_path
 from embassay.training.model_folder import ModelFolder
+from embassay.training.options import ParagraphsOptions, UraeOptions, WordsOptions
+from embassay.training.shared import THERE, Trained
 from embassay.training.text import Sentences
 
 CHECKPOINT = "checkpoint.npz"
@@ -37,6 +41,11 @@ class TextFolder(ModelFolder):
         identity = {"kind": kind, "settings": settings, "text": text.sha256}
         super().__init__(output_path(path), f"{kind}.json", identity, made_with)
         self._sentences = len(text.sentences)
+        self._kind = kind
+
+    def trained(self, notes: tuple[str, ...] = (THERE,)) -> Trained:
+        """Return the result of the training; by default that of a model which was already there."""
+        return Trained(self.path, f"{self._kind}:{self.path}", notes)
 
     def resume(self) -> tuple[int, dict[str, np.ndarray]]:
         """Return the number of complete epochs and the arrays after the last one; (0, {}) without a checkpoint."""
@@ -80,3 +89,11 @@ def save_arrays(folder: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write each array as ``NAME.npy``."""
     for name, values in arrays.items():
         np.save(folder / f"{name}.npy", values, allow_pickle=False)
+
+
+def check_options(command: str, options: WordsOptions | ParagraphsOptions | UraeOptions) -> None:
+    """Raise SpecError for a number of something below 1, or a negative seed; the message names the command."""
+    counts = ("dim", "window", "min_count", "epochs", "negative")
+    check_whole(command, **{name: value for name, value in vars(options).items() if name in counts})
+    if options.seed < 0:
+        raise SpecError(f"{command}, option 'seed': must be 0 or more, is {options.seed}")

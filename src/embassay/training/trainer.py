@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.errors import EncoderError, OutputError
+from embassay.errors import EncoderError, OutputError, first_line_of
 from embassay.randomness import generator
-from embassay.training.base_model import first_line
 from embassay.training.batches import Batch
 from embassay.training.checkpoints import (
     SCORE,
@@ -135,15 +134,15 @@ def train(job: Job, work: Path, advance: Advance) -> History:
             if isinstance(error, RuntimeError) and "memory" not in str(error):
                 raise
             raise EncoderError(
-                f"training needs more memory than there is ({first_line(error)}); use a smaller --batch, with a larger "
-                "--accumulate for as many rows in a step"
+                f"training needs more memory than there is ({first_line_of(error)}); use a smaller --batch, with a "
+                "larger --accumulate for as many rows in a step"
             ) from error
     best = checkpoint_of(work, history.kept_step())
     try:
         load_weights(job.weights(), best)
     except Exception as error:
         raise OutputError(
-            f"{best}: the best weights cannot be read ({first_line(error)}); run the same command to train again"
+            f"{best}: the best weights cannot be read ({first_line_of(error)}); run the same command to train again"
         ) from error
     return history
 
@@ -169,7 +168,7 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
                 loss = super().compute_loss(*args, **kwargs)
             except ValueError as error:
                 # A loss of the library may want other columns than questions, right and wrong documents.
-                raise EncoderError(f"the loss cannot be computed: {first_line(error)}") from error
+                raise EncoderError(f"the loss cannot be computed: {first_line_of(error)}") from error
             _check_finite(float(loss.detach()), self.state.global_step + 1)
             return loss
 
@@ -196,7 +195,7 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
                 super()._save_checkpoint(*args)
                 seal(work, History.of(vars(self.state)))
             except (OSError, RuntimeError) as error:
-                raise OutputError(f"{work}: a checkpoint cannot be written: {first_line(error)}") from error
+                raise OutputError(f"{work}: a checkpoint cannot be written: {first_line_of(error)}") from error
 
     trainer = Trainer(
         model=job.model,

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.static.tree_plans import Plan
-from embassay.encoders.static.trees import Indices, Shape
+from embassay.encoders.static.tree_plans import TreePlan
+from embassay.encoders.static.trees import Shape
 from embassay.encoders.static.unfolding import Matrices, penalty, unfolding_loss
+from embassay.vectors import Indices
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -84,7 +85,7 @@ class Learner:
         self.optimizer.zero_grad()
         total = 0.0
         for start, stop in parts(shapes):
-            plan = Plan.of(shapes[start:stop])
+            plan = TreePlan.of(shapes[start:stop])
             leaves = self._vectors(torch.from_numpy(np.concatenate(rows[start:stop])[plan.order]))
             loss = unfolding_loss(plan, leaves, matrices) / len(shapes)
             loss.backward()

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.encoders.static.parses import Parsed, Source, words
+from embassay.encoders.static.parses import Parsed, TreeSource, words
 from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.encoders.static.trees import Indices, Shape
+from embassay.encoders.static.trees import Shape
 from embassay.encoders.static.word_files import read, recognise
 from embassay.errors import SourceError, SpecError
 from embassay.store.paths import source_path
 from embassay.training.text import Sentences
 from embassay.training.unfolding import REACH, SPREAD, TINY, Array
+from embassay.types import sha256_of
+from embassay.vectors import Indices
 
 SHORTEST, LONGEST = 2, 200
 """Sentences with fewer or more words are left out: one word has nothing to unfold, n words need up to n² vectors."""
@@ -75,9 +76,7 @@ def given_words(target: str, dim: int | None) -> GivenWords:
         raise SourceError("all its numbers are 0", path)
     matrix *= np.float32(min(SPREAD / max(float(matrix.std()), TINY), REACH / largest))
     rows_by_word = {word: row for row, word in enumerate(file_rows, start=1)}
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return GivenWords(rows_by_word, matrix, sha256)
+    return GivenWords(rows_by_word, matrix, sha256_of(path))
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ class Material:
         return np.where(unknown, 0, rows)
 
 
-def check_text(text: Sentences, source: Source) -> None:
+def check_text(text: Sentences, source: TreeSource) -> None:
     """Refuse a text without training data, before anything is written.
 
     Raises

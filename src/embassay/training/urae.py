@@ -17,21 +17,21 @@ for unknown words, which is learnt by treating known words as unknown now and th
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
-from embassay.encoders.checks import check_amounts, check_whole
+from embassay.encoders.checks import check_amounts
 from embassay.encoders.static.parses import check_source, identity, parse
 from embassay.errors import MissingExtraError, SpecError
 from embassay.randomness import generator
 from embassay.training.options import UraeOptions
-from embassay.training.shared import THERE, Advance, Trained
+from embassay.training.shared import Advance, Trained
 from embassay.training.text import read_sentences
-from embassay.training.text_folder import TextFolder, save_arrays
+from embassay.training.text_folder import TextFolder, check_options, save_arrays
 from embassay.training.unfolding import BATCH, SPREAD, Learner, new_matrices, one_thread
 from embassay.training.unfolding_text import GivenWords, Material, check_text, gather, given_words
 
@@ -78,9 +78,8 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     settings = {**asdict(options), "dim": dim, "words": file_hash}
     made_with = {"numpy": version("numpy"), "torch": version("torch"), "trees": identity(source)}
     folder = TextFolder(out, "urae", settings, sentences, made_with)
-    trained = Trained(folder.path, f"urae:{folder.path}")
     if folder.open(overwrite):
-        return replace(trained, notes=(THERE,))
+        return folder.trained()
 
     material = gather(parse(sentences.sentences, source), vectors.row if vectors else None)
     learner = _untrained(options, dim, len(material.row), vectors)
@@ -102,7 +101,7 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
         arrays["words"] = np.concatenate([arrays["words"], vectors.matrix])
     facts = {"vocabulary": list(material.row), "losses": losses, "notes": list(material.notes)}
     folder.finish(lambda new: save_arrays(new, arrays), facts)
-    return replace(trained, notes=material.notes)
+    return folder.trained(material.notes)
 
 
 def _untrained(options: UraeOptions, dim: int, vocabulary: int, vectors: GivenWords | None) -> Learner:
@@ -150,11 +149,9 @@ def _train_epoch(learner: Learner, material: Material, options: UraeOptions, epo
 
 def _check(options: UraeOptions) -> None:
     """Raise an error if an option is out of range, or if torch is missing."""
-    check_whole(COMMAND, dim=options.dim, epochs=options.epochs)
+    check_options(COMMAND, options)
     check_amounts(COMMAND, rate=options.rate)
     if not (math.isfinite(options.decay) and options.decay >= 0):
         raise SpecError(f"{COMMAND}, option 'decay': must be 0 or more, is {options.decay}")
-    if options.seed < 0:
-        raise SpecError(f"{COMMAND}, option 'seed': must be 0 or more, is {options.seed}")
     if find_spec("torch") is None:
         raise MissingExtraError(COMMAND, "hf")

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.checks import check_whole
 from embassay.training.gensim_training import GensimTraining, hash_word
 from embassay.training.options import WordsOptions
 from embassay.training.shared import Advance, Trained
@@ -43,10 +42,9 @@ def train(text: Path, out: Path, options: WordsOptions, *, overwrite: bool = Fal
     InputError
         For a text, a folder or an option that cannot be used.
     """
-    check_whole("embassay train words", negative=options.negative)
     training = GensimTraining.prepare("words", text, out, options)
     if training.folder.open(overwrite):
-        return training.trained_before
+        return training.folder.trained()
     model = _untrained(training, options)
     arrays = {"vectors": model.wv.vectors, "hidden": model.syn1neg}
     training.run(model, training.sentences, arrays, advance)

@@ -25,14 +25,11 @@ from embassay.diagnostics.findings import finding
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import Column, ComparisonTable, EncoderTable, GroupedBars, Layout
-from embassay.metrics.metric import Direction
-from embassay.metrics.scoreboard import roles_of
-from embassay.metrics.summary import comparisons, row
-from embassay.metrics.verdict import unranked
+from embassay.metrics.metric import Metric
+from embassay.metrics.scoreboard import View
+from embassay.metrics.summary import Figures
 from embassay.randomness import generator
-from embassay.stats.correlate import MIN_ITEMS, correlate
-from embassay.stats.exchange import compare_correlations
-from embassay.stats.resample import ABSENT, means
+from embassay.stats.resample import ABSENT
 
 NAME = "length_bias"
 EQUAL = 1.1
@@ -42,18 +39,6 @@ UNEQUAL = 1.5
 MOST_COUPLES = 2_000
 """More couples of units are not looked at: the interval is narrow by then."""
 DEFAULT_PAIRS = 5
-LENGTHS = {
-    "spearman_difference": ("difference", "as the lengths differ more"),
-    "spearman_sum": ("sum", "with the length of both texts"),
-}
-"""By metric what the cosine is correlated with: the name of its values, and how a finding calls it."""
-
-DIRECTIONS: dict[str, Direction] = {
-    # 0 is best, so neither higher nor lower values are.
-    "spearman_*": "neither",
-    "mean_cosine[*]": "neither",
-}
-"""By pattern of names, which values of a metric are better."""
 
 
 def create(*, pairs: int = DEFAULT_PAIRS, pair_seed: int = 0) -> ea.Diagnostic:
@@ -111,36 +96,75 @@ class LengthBias:
 
     def summarise(self, scores: Sequence[ea.ItemScores], draws: ea.Draws) -> ea.Result:
         """Estimate the bias of all encoders on one corpus, and compare them."""
-        # All encoders saw the same pairs; the stream's name makes all use the same resamples, too.
-        unit = scores[0].unit
-        purpose = (NAME, scores[0].origin.corpus_fingerprint)
-        cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
-        rows, compared, findings = list[ea.Row](), list[ea.Comparison](), list[ea.Finding]()
+        summary = Figures.of(PairsView, scores, METRICS).summarise(draws)
+        requested = {s.origin.encoder: s for s in scores if not s.origin.baseline}
+        findings = list[ea.Finding]()
+        for row in summary.rows:
+            if row.metric in IN_WORDS and row.encoder in requested:
+                findings += _findings(requested[row.encoder], row)
+        return summary.result(findings=findings)
 
-        for metric, (name, words) in LENGTHS.items():
-            lengths = scores[0].values[name]
-            for s in scores:
-                estimate = correlate(lengths, s.values["cosine"], unit, "spearman", draws, *purpose)
-                rows.append(row(s, draws, metric, "all", estimate))
-                if not s.origin.baseline:
-                    findings += _findings(s, rows[-1], words)
-            if len(lengths) >= MIN_ITEMS:
-                roles = roles_of(scores)
-                differences = compare_correlations(lengths, cosines, unit, "spearman", roles, draws, *purpose)
-                compared += comparisons(scores[0], metric, "all", differences)
 
-        tables = [_cosines_by_ratio(s) for s in scores]
-        for s, estimates in zip(scores, means(tables, unit, draws, *purpose), strict=True):
-            for subset, estimate in zip(("equal", "unequal"), estimates, strict=True):
-                rows.append(row(s, draws, "mean_cosine", subset, estimate))
-        return ea.Result(
-            draws.seed,
-            draws.resamples,
-            rows=tuple(rows),
-            comparisons=tuple(compared),
-            verdicts=(unranked(scores),),
-            findings=tuple(findings),
-        )
+class PairsView(View):
+    """One encoder's cosines of the pairs."""
+
+    @property
+    def cosine(self) -> NDArray[np.float64]:
+        """(n,) the cosine of each pair; NaN where a vector is zero."""
+        return self.scores.values["cosine"]
+
+    def cosine_where(self, inside: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the (n,) cosines of the pairs inside a mask; ABSENT for the others."""
+        return np.where(inside, self.cosine, ABSENT)
+
+
+METRICS = (
+    # 0 is best, so neither higher nor lower values are better.
+    Metric(
+        "spearman_difference",
+        kind="correlation",
+        better="neither",
+        of=lambda view: view.cosine,
+        against=lambda view: view.scores.values["difference"],
+        compared="always",
+        meaning="correlation of the cosine with the difference of the lengths; 0: no bias",
+    ),
+    Metric(
+        "spearman_sum",
+        kind="correlation",
+        better="neither",
+        of=lambda view: view.cosine,
+        against=lambda view: view.scores.values["sum"],
+        compared="always",
+        meaning="correlation of the cosine with the sum of the lengths; 0: no bias",
+    ),
+    Metric(
+        "mean_cosine",
+        "equal",
+        kind="mean",
+        better="neither",
+        of=lambda view: view.cosine_where(view.scores.values["ratio"] <= EQUAL),
+        low=-1.0,
+        high=1.0,
+        meaning="mean cosine of pairs of about equal length",
+    ),
+    Metric(
+        "mean_cosine",
+        "unequal",
+        kind="mean",
+        better="neither",
+        of=lambda view: view.cosine_where(view.scores.values["ratio"] >= UNEQUAL),
+        low=-1.0,
+        high=1.0,
+        meaning="mean cosine of pairs of unequal length",
+    ),
+)
+"""What it measures: rows with their intervals and the comparisons of encoders follow from it."""
+IN_WORDS = {
+    "spearman_difference": "as the lengths differ more",
+    "spearman_sum": "with the length of both texts",
+}
+"""How a finding says what the cosine changes with, by metric."""
 
 
 def _texts_by_unit(corpus: ea.Corpus[Any]) -> list[list[ea.Text]]:
@@ -170,15 +194,9 @@ def _draw(
             yield couple, units[a][pair // len(units[b])], units[b][pair % len(units[b])]
 
 
-def _cosines_by_ratio(scores: ea.ItemScores) -> NDArray[np.float64]:
-    """Return the (n, 2) cosines of pairs of equal and of unequal length; ABSENT where a pair is not of the kind."""
-    cosine, ratio = scores.values["cosine"], scores.values["ratio"]
-    return np.stack([np.where(ratio <= EQUAL, cosine, ABSENT), np.where(ratio >= UNEQUAL, cosine, ABSENT)], axis=1)
-
-
-def _findings(scores: ea.ItemScores, bias: ea.Row, words: str) -> Iterator[ea.Finding]:
+def _findings(scores: ea.ItemScores, bias: ea.Row) -> Iterator[ea.Finding]:
     """Yield one finding; nothing where no value or no interval is defined."""
-    encoder = scores.origin.encoder
+    encoder, words = scores.origin.encoder, IN_WORDS[bias.metric]
     if bias.value is None or bias.low is None or bias.high is None:
         return
     size = f"Spearman {bias.value:+.2f} [{bias.low:+.2f}, {bias.high:+.2f}]".replace("-", "−")

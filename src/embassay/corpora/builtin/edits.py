@@ -6,7 +6,7 @@ HEROS takes them from a masked language model.
 
 from __future__ import annotations
 
-from embassay.corpora.builtin.shared import builtin_corpus, rows_of
+from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
 from embassay.samples.minimal_pairs import EDITS, MinimalPairs
 from embassay.types import Corpus
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from embassay.corpora.builtin.shared import builtin_corpus, rows_of
+from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
 from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 

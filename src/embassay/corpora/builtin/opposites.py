@@ -7,7 +7,7 @@ is the input in turn. For trying things out: too small for choosing a model.
 
 from __future__ import annotations
 
-from embassay.corpora.builtin.shared import builtin_corpus, rows_of
+from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
 from embassay.samples.choice import Choice
 from embassay.types import Corpus
 

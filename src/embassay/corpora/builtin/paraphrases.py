@@ -8,7 +8,7 @@ them apart. For trying things out: too small for choosing a model.
 
 from __future__ import annotations
 
-from embassay.corpora.builtin.shared import builtin_corpus, rows_of
+from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
 from embassay.samples.groups import Grouped
 from embassay.types import Corpus
 

@@ -48,7 +48,7 @@ def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "ad
         With file, line and field, for a line that is not a valid entry.
     """
     path = Path(source)
-    samples = [_entry(key, row, part_of_speech) for key, row in named_rows(path, FIELDS, "idx")]
+    samples = [_entry(key, row, part_of_speech) for key, row in named_rows(path, "idx")]
     if not samples:
         raise SourceError("the file has no entries", path)
     corpus = Corpus(name, SHAPE, tuple(samples), licence=licence or "unknown", loader="semantoneg")
@@ -84,7 +84,7 @@ def _span_name(span: list[str]) -> str:
 
 def _entry(key: str, row: Row, part_of_speech: str) -> Choice:
     """Return the choice of a line."""
-    sentences, label = row.values["sentences"], row.values["label"]
+    sentences, label = row.value("sentences"), row.value("label")
     if not isinstance(sentences, list) or len(sentences) != 3:
         actual = f"{len(sentences)} of them" if isinstance(sentences, list) else KINDS[type(sentences)]
         raise row.error(f"must be a list of three candidates, is {actual}", "sentences")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.composition.shared import json_corpus, ratings_of
+from embassay.corpora.composition.reading import corpus_of, ratings_of
 from embassay.corpora.io.jsonl import first_fields
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.rows import Row, named_rows
 from embassay.errors import quoted
 from embassay.samples.composition import OPERATORS, Composition
 from embassay.types import Corpus
@@ -35,12 +35,13 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     SourceError
         With file, line and field, for a line that is not a valid sample.
     """
-    return json_corpus(Path(source), name, "composition", FIELDS, _samples, "samples", licence)
+    path = Path(source)
+    return corpus_of(path, name, "composition", named_rows(path), _samples, "samples", licence)
 
 
 def _samples(key: str, row: Row) -> list[Composition]:
     """Return the sample of a line."""
-    operator = row.values["operator"]
+    operator = row.value("operator")
     mirrored = row.values.get("mirrored", False)
     if operator not in OPERATORS:
         raise row.error(f"must be one of {', '.join(OPERATORS)}, is {quoted(operator)}", "operator")

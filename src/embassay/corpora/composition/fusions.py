@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.composition.shared import json_corpus, rated_text
+from embassay.corpora.composition.reading import corpus_of, rated_text
 from embassay.corpora.io.jsonl import first_fields
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.rows import Row, named_rows
 from embassay.samples.composed import SENTENCES, degenerate, of_document
 from embassay.samples.composition import Composition
 from embassay.types import Corpus
@@ -40,7 +40,8 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     SourceError
         With file, line and field, for a line that is not a valid document.
     """
-    return json_corpus(Path(source), name, "fusions", SENTENCES, _samples, "usable documents", licence)
+    path = Path(source)
+    return corpus_of(path, name, "fusions", named_rows(path), _samples, "usable documents", licence)
 
 
 def _samples(key: str, row: Row) -> list[Composition]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.composition.shared import json_corpus, rated_text
+from embassay.corpora.composition.reading import corpus_of, rated_text
 from embassay.corpora.io.jsonl import first_fields
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.rows import Row, named_rows
 from embassay.errors import SourceError
 from embassay.samples.composition import Composition, Operator
 from embassay.types import Corpus
@@ -47,7 +47,8 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     SourceError
         With file, line and field, for a line that is not a valid tuple.
     """
-    return json_corpus(Path(source), name, "tuples", FIELDS, _samples, "tuples", licence, keep_repeats=True)
+    path = Path(source)
+    return corpus_of(path, name, "tuples", named_rows(path), _samples, "tuples", licence, keep_repeats=True)
 
 
 def _samples(key: str, row: Row) -> list[Composition]:
@@ -57,7 +58,7 @@ def _samples(key: str, row: Row) -> list[Composition]:
     unit = row.key("unit", key)
     samples = []
     for field, operator, mirrored in TARGETS:
-        if row.values[field] is None:
+        if row.value(field) is None:
             continue
         target, ratings = rated_text(row, field)
         first, second = a, b

@@ -6,9 +6,10 @@ the whole sentence says what the two parts say together.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from embassay.corpora.composition.shared import corpus_of
+from embassay.corpora.composition.reading import corpus_of
 from embassay.corpora.io.rows import Row
 from embassay.corpora.io.tables import first_line, table_rows
 from embassay.errors import SourceError
@@ -18,6 +19,8 @@ from embassay.types import Corpus
 
 SHAPE = "composition"
 MARK = "<::::>"
+NAMES = {"first": "split", "second": "split"}
+"""The column in which each of the two sentences is."""
 
 
 def recognises(head: str) -> bool:
@@ -42,18 +45,23 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
         With file and line, for a line that is not a valid split.
     """
     path = Path(source)
-    samples = (_sample(cells, path, line) for line, cells in table_rows(path, "\t"))
-    return corpus_of(path, name, "wikisplit", samples, "splits", licence)
+    return corpus_of(path, name, "wikisplit", _rows(path), _samples, "splits", licence)
 
 
-def _sample(cells: list[str], path: Path, line: int) -> Composition:
+def _rows(path: Path) -> Iterator[tuple[str, Row]]:
+    """Yield (number, row) of each line."""
+    for line, cells in table_rows(path, "\t"):
+        if len(cells) != 2:
+            raise SourceError(f"{counted(len(cells), 'column')}; expected 2", path, line)
+        sentence, split = cells
+        parts = split.split(MARK)
+        if len(parts) != 2:
+            raise SourceError(f"{counted(len(parts), 'sentence')} around {MARK}; expected 2", path, line)
+        first, second = parts
+        row = Row({"sentence": sentence, "first": first, "second": second}, path, line, names=NAMES)
+        yield row.number, row
+
+
+def _samples(key: str, row: Row) -> list[Composition]:
     """Return the sample of a row."""
-    if len(cells) != 2:
-        raise SourceError(f"{counted(len(cells), 'column')}; expected 2", path, line)
-    sentence, split = cells
-    parts = split.split(MARK)
-    if len(parts) != 2:
-        raise SourceError(f"{counted(len(parts), 'sentence')} around {MARK}; expected 2", path, line)
-    first, second = (Row({"split": part}, path, line).filled("split") for part in parts)
-    row = Row({"sentence": sentence}, path, line)
-    return Composition(row.number, "union", first, second, row.filled("sentence"))
+    return [Composition(key, "union", row.filled("first"), row.filled("second"), row.filled("sentence"))]

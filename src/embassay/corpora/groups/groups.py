@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from embassay.corpora.groups.shared import corpus_of
+from embassay.corpora.groups.large_groups import corpus_of
 from embassay.corpora.io.jsonl import Ids, first_fields
 from embassay.corpora.io.records import Column, Table, read_table
 from embassay.corpora.io.rows import Row
@@ -83,20 +83,17 @@ def load(
     SpecError
         For options of both kinds of table at once.
     """
-    if (sentence or group or id) and (first or second or label):
+    of_sentences, of_pairs = bool(sentence or group or id), bool(first or second or label)
+    if of_sentences and of_pairs:
         raise SpecError(
             f"corpus {source!r}: sentence=, group= and id= are for a table of sentences; first=, second= and label= "
             "are for a table of pairs; use only one of the two sets"
         )
     path = Path(source)
     table = read_table(path)
-    if first or second or label:
-        is_of_pairs = True
-    elif sentence or group or id:
-        is_of_pairs = False
-    else:
-        is_of_pairs = bool(_recognised_pair(table.names)) and set(SENTENCE).isdisjoint(table.names)
-    if is_of_pairs:
+    if not of_sentences and not of_pairs:
+        of_pairs = bool(_recognised_pair(table.names)) and set(SENTENCE).isdisjoint(table.names)
+    if of_pairs:
         samples, notes = _of_pairs(table, first, second, label)
     else:
         samples, notes = _of_sentences(table, sentence, group, id)
@@ -119,30 +116,25 @@ def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[li
         id=Column(ID, id_),
     )
     notes = [f"columns: {columns.note}"]
-    samples: dict[str, Grouped] = {}
-    lines: dict[str, int | None] = {}
+    # By text: the sample of the first row that has it, and the line of that row.
+    samples: dict[str, tuple[Grouped, int | None]] = {}
     ids = Ids(table.path, columns.names.get("id", "id"))
     rows = 0
     for row in columns.rows():
         row.require_values("sentence", "group")
-        text = row.text("sentence").strip()
-        group_of_row = row.key("group").strip()
+        text, group_of_row = row.text("sentence").strip(), row.key("group").strip()
         name = ids.add(row.key("id", str(rows)).strip(), row.line)
         rows += 1
-        if text not in samples:
-            samples[text] = Grouped(name, text, group_of_row)
-            lines[text] = row.line
-            continue
-        earlier = samples[text].group
-        if earlier != group_of_row:
-            problem = f"sentence of group {group_of_row[:100]!r}, on line {lines[text]} of group {earlier[:100]!r}"
+        first, line = samples.setdefault(text, (Grouped(name, text, group_of_row), row.line))
+        if first.group != group_of_row:
+            problem = f"sentence of group {group_of_row[:100]!r}, on line {line} of group {first.group[:100]!r}"
             raise row.error(f"{problem}; a sentence can have one group", "group")
     if not rows:
         raise SourceError("the table has no rows", table.path)
     repeats = rows - len(samples)
     if repeats:
         notes.append(f"{counted(repeats, 'row')} left out: repeats a sentence of the same group")
-    return list(samples.values()), notes
+    return [sample for sample, _ in samples.values()], notes
 
 
 def _of_pairs(table: Table, first: str, second: str, label: str) -> tuple[list[Grouped], list[str]]:
@@ -161,10 +153,9 @@ def _of_pairs(table: Table, first: str, second: str, label: str) -> tuple[list[G
         rows += 1
         row.require_values("first", "second", "label")
         # Both texts are checked, also of pairs that are not paraphrases.
-        first_text, second_text = row.text("first").strip(), row.text("second").strip()
+        texts = row.text("first").strip(), row.text("second").strip()
         if _is_yes(row):
-            first_number = numbers.setdefault(first_text, len(numbers))
-            second_number = numbers.setdefault(second_text, len(numbers))
+            first_number, second_number = (numbers.setdefault(text, len(numbers)) for text in texts)
             pairs.append((first_number, second_number))
     if not rows:
         raise SourceError("the table has no rows", table.path)

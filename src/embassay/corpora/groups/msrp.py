@@ -7,13 +7,13 @@ section 4.1) made them; sentences are in order of ascending ID, unchanged. A gro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from embassay.corpora.groups.shared import as_msrp, corpus_of
+from embassay.corpora.groups.large_groups import as_msrp, corpus_of
 from embassay.corpora.io.folders import Listing, entries
+from embassay.corpora.io.records import rows_with_header
 from embassay.corpora.io.rows import Row
-from embassay.corpora.io.tables import first_line, rows_with_header
+from embassay.corpora.io.tables import first_line
 from embassay.data import MSRP
 from embassay.errors import SourceError
 from embassay.formatting import counted
@@ -62,7 +62,8 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
         files = [path / file for file in FILES]
     pairs = 0
     paraphrases: list[tuple[int, int]] = []
-    sentences = _Sentences()
+    # By ID: the text, and where it first appears.
+    sentences: dict[int, tuple[str, str]] = {}
     for file in files:
         for row in rows_with_header(file, HEADER, "\t"):
             quality = row.values["Quality"].strip()
@@ -70,14 +71,13 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
                 raise row.error(f"must be 0 or 1, is {quality[:100]!r}", "Quality")
             pairs += 1
             # Sentences of pairs that are not paraphrases are read too, because an ID must have one text in all rows.
-            first = sentences.read(row, "#1 ID", "#1 String")
-            second = sentences.read(row, "#2 ID", "#2 String")
+            pair = _number(row, 1, sentences), _number(row, 2, sentences)
             if quality == "1":
-                paraphrases.append((first, second))
+                paraphrases.append(pair)
     if not pairs:
         raise SourceError("the table has no rows", path)
     groups = closure(paraphrases)
-    samples = [Grouped(str(number), sentences.texts[number], str(group)) for number, group in groups.items()]
+    samples = [Grouped(str(number), sentences[number][0], str(group)) for number, group in groups.items()]
     notes = [f"{counted(pairs, 'pair')}, {len(paraphrases):,} of them paraphrases (Quality 1)"]
     if path.name in FILES:
         notes.append("only one of the two released files; published figures are for both, so pass their folder")
@@ -88,22 +88,17 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
     return corpus
 
 
-@dataclass
-class _Sentences:
-    """The sentences of both files by ID, and the file and line in which each first appears."""
+def _number(row: Row, which: int, sentences: dict[int, tuple[str, str]]) -> int:
+    """Return the ID of the first or second sentence of a row, and remember its text and place.
 
-    texts: dict[int, str] = field(default_factory=dict)
-    places: dict[int, tuple[Path, int | None]] = field(default_factory=dict)
-
-    def read(self, row: Row, id_column: str, text_column: str) -> int:
-        """Return the ID of a sentence, or raise SourceError if another sentence has the same ID."""
-        number, text = row.whole(id_column), row.text(text_column)
-        if number not in self.texts:
-            self.texts[number] = text
-            self.places[number] = row.path, row.line
-        elif self.texts[number] != text:
-            path, line = self.places[number]
-            place = f"line {line} of {path.name}"
-            problem = f"{number} is also the ID of a different sentence on {place}; correct one of them"
-            raise row.error(problem, id_column)
-        return number
+    Raises
+    ------
+    SourceError
+        If another sentence has the same ID.
+    """
+    column = f"#{which} ID"
+    number, text = row.whole(column), row.text(f"#{which} String")
+    known, place = sentences.setdefault(number, (text, f"line {row.line} of {row.path.name}"))
+    if known != text:
+        raise row.error(f"{number} is also the ID of a different sentence on {place}; correct one of them", column)
+    return number

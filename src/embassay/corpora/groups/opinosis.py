@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.groups.shared import as_msrp, corpus_of
+from embassay.corpora.groups.large_groups import as_msrp, corpus_of
 from embassay.corpora.io.folders import Listing, entries
-from embassay.corpora.io.tables import rows_with_header
+from embassay.corpora.io.records import rows_with_header
 from embassay.corpora.io.texts import read_text
 from embassay.data import MSRP_GROUPED
 from embassay.errors import SourceError

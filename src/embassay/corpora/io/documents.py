@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,21 +16,35 @@ from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import Ids, listed, text_field
 from embassay.corpora.io.markup import html_text, rst_text
 from embassay.corpora.io.records import Column, is_parquet, read_table
-from embassay.corpora.io.rows import is_blank
 from embassay.corpora.io.squad import is_squad, paragraphs
 from embassay.corpora.io.texts import TO_TEXT, read_head, read_text
 from embassay.errors import SourceError, SpecError, quoted
 from embassay.formatting import counted
 
 HTML = (".html", ".htm")
-SUFFIXES = (".txt", ".md", ".rst", *HTML)
 ID = ("id", "_id", "docid", "doc_id", "document_id")
 TEXT = ("text", "contents", "content", "passage", "document", "body")
 """Column names that are recognised, tried in this order."""
 TITLE = ("title",)
 HEAD = 65_536
 _FRONT_MATTER = re.compile(r"---[^\S\n]*\n(?:.*\n)*?(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)")
-Notes = tuple[str, ...]
+
+
+def _markdown_text(source: str) -> str:
+    """Return a Markdown text without its YAML front matter, if it has one."""
+    text = source.replace("\r\n", "\n")
+    front_matter = _FRONT_MATTER.match(text)
+    return text[front_matter.end() :] if front_matter else text
+
+
+READERS: Mapping[str, Callable[[str], str]] = {
+    ".txt": str,
+    ".md": _markdown_text,
+    ".rst": rst_text,
+    ".html": html_text,
+    ".htm": html_text,
+}
+"""By the suffix of a document: the function that returns its text without markup."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +74,10 @@ class SourceDocument:
         return self.text
 
 
+Reading = tuple[tuple[SourceDocument, ...], tuple[str, ...]]
+"""Documents, and notes on how they were read."""
+
+
 def read_documents(
     path: Path,
     *,
@@ -67,7 +85,9 @@ def read_documents(
     text: str = "",
     aside: Sequence[Path] = (),
     follow_links: bool = False,
-) -> tuple[tuple[SourceDocument, ...], Notes]:
+    option: str = "--{}",
+    titled: bool = False,
+) -> Reading:
     """Read documents from a path of any kind, with notes on its format.
 
     Parameters
@@ -78,6 +98,10 @@ def read_documents(
         Files in the folder that are not documents.
     follow_links
         Whether symbolic links in the folder are followed.
+    option
+        How the option that names a column is written in messages.
+    titled
+        Whether titles are put before texts and rows of a table must have ids.
 
     Raises
     ------
@@ -89,7 +113,7 @@ def read_documents(
     if not path.exists():
         raise SourceError("no such file or folder", path)
     if _is_table(path):
-        return read_records(path, id, text, named="--{}", titled=False)
+        return _read_records(path, id, text, option, titled)
     if id or text:
         raise SpecError(f"id= and text= name columns of a table; {path} is not a table")
     if path.is_dir():
@@ -105,10 +129,8 @@ def read_documents(
 
 def without_suffix(name: str) -> str:
     """Return the id of a document in a folder from the name of its file; any other name as it is."""
-    stem, _, suffix = name.rpartition(".")
-    if f".{suffix.lower()}" in SUFFIXES:
-        return stem
-    return name
+    stem, dot, suffix = name.rpartition(".")
+    return stem if dot + suffix.lower() in READERS else name
 
 
 def _is_table(path: Path) -> bool:
@@ -133,9 +155,7 @@ def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = Fa
     return (file for file in _files(path, aside, Listing(follow_links)) if _is_document(file))
 
 
-def read_folder(
-    path: Path, aside: Sequence[Path] = (), follow_links: bool = False
-) -> tuple[tuple[SourceDocument, ...], Notes]:
+def read_folder(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Reading:
     """Read the texts of a folder, sorted by id.
 
     Parameters
@@ -151,24 +171,16 @@ def read_folder(
         With the file, for files that cannot be read, two files with the same id, and a folder without text.
     """
     listing = Listing(follow_links)
-    documents = list[Path]()
-    others = Counter[str]()
-    for file in _files(path, aside, listing):
-        if _is_document(file):
-            documents.append(file)
-        else:
-            others[file.suffix.lower() or "no suffix"] += 1
+    all_files = list(_files(path, aside, listing))
+    documents = [file for file in all_files if _is_document(file)]
+    others = Counter(file.suffix.lower() or "no suffix" for file in all_files if not _is_document(file))
     files = _by_id(path, documents)
     if not files:
         raise _no_documents(path, others, listing)
-    read, empty = list[SourceDocument](), list[str]()
     # By id, so that the order of a folder does not depend on the file system.
-    for name, file in sorted(files.items()):
-        text = _text(file)
-        if text:
-            read.append(SourceDocument(name, text))
-        else:
-            empty.append(name)
+    texts = {name: _text(file) for name, file in sorted(files.items())}
+    read = tuple(SourceDocument(name, text) for name, text in texts.items() if text)
+    empty = [name for name, text in texts.items() if not text]
     if not read:
         raise SourceError(f"its {counted(len(empty), 'document')} have no text{listing.hint()}", path)
 
@@ -183,12 +195,13 @@ def read_folder(
         kinds = listed(f"{kind} {count}" for kind, count in sorted(others.items()))
         notes.append(f"{counted(others.total(), 'other file')} left out: {kinds}")
     notes += listing.notes()
-    return tuple(read), tuple(notes)
+    return read, tuple(notes)
 
 
 def _no_documents(path: Path, others: Mapping[str, int], listing: Listing) -> SourceError:
     """Return the error of a folder with no text file; it says how to convert those that it has."""
-    problem = f"this folder has no {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file"
+    *suffixes, last = READERS
+    problem = f"this folder has no {', '.join(suffixes)} or {last} file"
     for suffix in sorted(others.keys() & TO_TEXT.keys()):
         problem += f"; a {suffix} file is not read: {TO_TEXT[suffix]}"
     return SourceError(f"{problem}{listing.hint()}", path)
@@ -213,25 +226,10 @@ def _by_id(path: Path, documents: Sequence[Path]) -> dict[str, Path]:
     return files
 
 
-def read_records(
-    path: Path,
-    id: str = "",  # noqa: A002 - the option's name
-    text: str = "",
-    *,
-    named: str = "{}=",
-    titled: bool = True,
-) -> tuple[tuple[SourceDocument, ...], Notes]:
+def _read_records(path: Path, id_: str, text: str, option: str, titled: bool) -> Reading:
     """Read the documents of a table.
 
-    Parameters
-    ----------
-    id, text
-        The column names, if they are not recognised.
-    named
-        How the option that names a column is written in messages.
-    titled
-        Whether titles are put before texts and rows must have ids; otherwise rows without a column of ids are numbered
-        from 1.
+    The parameters are those of :func:`read_documents`. Rows without a column of ids are numbered from 1.
 
     Raises
     ------
@@ -242,8 +240,8 @@ def read_records(
     # Questions refer to documents by id, so a corpus with questions needs the column.
     needed = "of ids" if titled else ""
     columns = table.select(
-        id=Column(ID, id, needed, named.format("id")),
-        text=Column(TEXT, text, "of texts", named.format("text")),
+        id=Column(ID, id_, needed, option.format("id")),
+        text=Column(TEXT, text, "of texts", option.format("text")),
         title=Column(TITLE),
     )
     uses = columns.names.keys()
@@ -252,8 +250,7 @@ def read_records(
     for number, row in enumerate(columns.rows(), 1):
         row.require_values(*sorted(uses - {"title"}))
         name = ids.add(row.key("id", str(number)).strip(), row.line)
-        title = "" if is_blank(row.values.get("title")) else row.text("title").strip()
-        documents.append(SourceDocument(name, row.text("text"), title))
+        documents.append(SourceDocument(name, row.text("text"), row.optional_text("title").strip()))
     if not documents:
         raise SourceError("the table has no documents", path)
     notes = [f"columns: {columns.note}"]
@@ -264,38 +261,19 @@ def read_records(
 
 def _files(path: Path, aside: Sequence[Path], listing: Listing) -> Iterator[Path]:
     """Yield the files of a folder and its subfolders, sorted, without hidden files and those in ``aside``."""
-    return (file for file in listing.files(path) if not any(_same(file, other) for other in aside))
+    left_out = {file.resolve() for file in aside}
+    return (file for file in listing.files(path) if file.resolve() not in left_out)
 
 
 def _is_document(file: Path) -> bool:
-    return file.suffix.lower() in SUFFIXES
+    return file.suffix.lower() in READERS
 
 
 def _is_page(file: Path) -> bool:
     return file.suffix.lower() in HTML
 
 
-def _same(file: Path, other: Path) -> bool:
-    return file.name == other.name and file.resolve() == other.resolve()
-
-
 def _text(file: Path) -> str:
     """Return the text of a file without markup; empty if there is none."""
-    text, suffix = read_text(file), file.suffix.lower()
-    if suffix == ".md":
-        text = _without_front_matter(text.replace("\r\n", "\n"))
-    elif suffix == ".rst":
-        text = rst_text(text)
-    elif suffix in HTML:
-        text = html_text(text)
-    if text.strip():
-        return text
-    return ""
-
-
-def _without_front_matter(text: str) -> str:
-    """Return a Markdown text without its YAML front matter, if it has one."""
-    front_matter = _FRONT_MATTER.match(text)
-    if front_matter:
-        return text[front_matter.end() :]
-    return text
+    text = READERS[file.suffix.lower()](read_text(file))
+    return text if text.strip() else ""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from embassay.errors import SourceError
 from embassay.formatting import counted
-from embassay.store.paths import special_kind
 
 
 def entries(path: Path) -> list[Path]:
@@ -106,18 +104,11 @@ class Listing:
 
     def _may_be_read(self, entry: Path) -> bool:
         """Return whether an entry may be read; count it if not."""
-        try:
-            mode = entry.lstat().st_mode
-            if stat.S_ISLNK(mode):
-                if not self.follow_links:
-                    self.links += 1
-                    return False
-                mode = entry.stat().st_mode
-        except OSError:
-            # A broken link, or a file that was removed in the meantime.
+        # A broken link points to nothing.
+        if entry.is_symlink() and not (self.follow_links and entry.exists()):
             self.links += 1
             return False
-        if special_kind(mode):
+        if not entry.is_file() and not entry.is_dir():
             self.special += 1
             return False
         return True

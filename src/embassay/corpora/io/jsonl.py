@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,38 +54,12 @@ def first_fields(head: str) -> frozenset[str]:
     return frozenset()
 
 
-def require(row: Mapping[str, object], names: Sequence[str], path: Path, line: int) -> None:
-    """Raise SourceError for the first field that an object lacks; the message lists those that it has."""
-    for name in names:
-        if name not in row:
-            raise SourceError(f"missing; found {listed(sorted(row))}", path, line, name)
-
-
 def listed(names: Iterable[str]) -> str:
     """Return names as a list for a message, on one line, truncated if it is long."""
     text = " ".join(", ".join(names).split())
     if len(text) > LONGEST:
         text = f"{text[:LONGEST]}…"
     return text or "nothing"
-
-
-def key_field(row: Mapping[str, object], name: str, default: str, path: Path, line: int | None) -> str:
-    """Return an optional text or whole number that serves as a key, as text."""
-    value = row.get(name)
-    # A field that is null counts as missing, as exports of data frames write it.
-    if value is None:
-        return default
-    return key_of(value, path, line, name)
-
-
-def key_of(value: object, path: Path, line: int | None, field: str) -> str:
-    """Return a value that must be a text or a whole number, as text."""
-    # In Python true and false are numbers, too.
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str):
-        raise SourceError(f"must be a text or a whole number, is {KINDS[type(value)]}", path, line, field)
-    return text_field(value, path, line, field)
 
 
 class Ids:

@@ -26,18 +26,8 @@ SPACES = frozenset({"br", "td", "th", "img", "input", "button"})
 def html_text(source: str) -> str:
     """Return the paragraphs of an HTML page, separated by blank lines, with single spaces inside."""
     page = _Page()
-    place = 0
-    while place < len(source):
-        # The parser reads an unfinished tag again from its start. Feeding at least as much as is pending
-        # doubles the pending text each time, so that all of it is read a few times at most, not once for each piece.
-        piece = max(PIECE, len(page.rawdata))
-        page.feed(source[place : place + piece])
-        place += piece
+    page.feed(source)
     return page.text()
-
-
-PIECE = 65_536
-"""The minimum number of characters that are passed to the parser at once."""
 
 
 class _Page(HTMLParser):

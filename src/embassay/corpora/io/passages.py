@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 from embassay.errors import SpecError, quoted
 
-Cut = Callable[[str], tuple[str, ...]]
-WINDOW = 10_000
-"""The maximum number of characters of a paragraph that are divided into sentences at once."""
-OVERLAP = 2_000
-"""The number of characters at the end of a window in which no sentence is assumed to be complete."""
+Sentences = list[tuple[int, str]]
+"""The start of each sentence in a text, and the sentence."""
+WAYS = ("document", "paragraph", "sentence")
 FEWEST_WORDS = 50
 """A passage of fewer words takes the next paragraph of its section; docs/decisions/023 has the measurements."""
 HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
@@ -29,48 +26,77 @@ _UNSPACED = re.compile(
 """Thai, Lao, Burmese, Khmer, Japanese and Chinese letters."""
 
 
-def cutter(passages: str, language: str = "en") -> Cut:
-    """Return the function that divides a non-blank text into its passages, at least one.
+class Cutter:
+    """Divides texts into passages.
 
-    Parameters
+    Attributes
     ----------
-    passages
-        ``document``: the text, stripped. ``paragraph``: the text between blank lines, joined with what follows in its
-        section up to :data:`FEWEST_WORDS` words. ``sentence``. A number N: windows of N words; neighbours share a tenth
-        of them, at least one word. White space inside a passage becomes single spaces, except in whole documents.
-    language
-        The language whose rules decide where a sentence ends; general rules for languages unknown to sentencex.
-
-    Raises
-    ------
-    SpecError
-        For any other value, and for a number of words below 1.
+    way
+        ``document``, ``paragraph`` or ``sentence``, else the number of words of a window.
+    size
+        The number of words of a window; 0 for the other ways.
+    overlap
+        The number of words that neighbouring passages share: of windows a tenth, at least 1, but 0 for size 1; else 0.
     """
-    cuts: dict[str, Cut] = {
-        "document": lambda text: (text.strip(),),
-        "paragraph": _joined_paragraphs,
-        "sentence": lambda text: tuple(sentence for _, sentence in sentences(text, language)),
-    }
-    way = passages.strip()
-    if way in cuts:
-        return cuts[way]
-    if not re.fullmatch(r"[1-9][0-9]{0,8}", way):
-        ways = f"{', '.join(cuts)} or a number of words (at least 1)"
-        raise SpecError(f"passages must be {ways}; it is {quoted(passages)}")
-    return partial(_windows, size=int(way))
+
+    def __init__(self, passages: str, language: str = "en") -> None:
+        """Choose how texts are divided.
+
+        Parameters
+        ----------
+        passages
+            ``document``: the text, stripped. ``paragraph``: the text between blank lines, joined with what follows in
+            its section up to :data:`FEWEST_WORDS` words. ``sentence``. A number N: windows of N words; neighbours share
+            a tenth of them, at least one word. White space inside a passage becomes single spaces, except in whole
+            documents.
+        language
+            The language whose rules decide where a sentence ends; general rules for languages unknown to sentencex.
+
+        Raises
+        ------
+        SpecError
+            For any other value, and for a number of words below 1.
+        """
+        self.way = passages.strip()
+        self.size = self.overlap = 0
+        self._language = language
+        if self.way in WAYS:
+            return
+        if not re.fullmatch(r"[1-9][0-9]{0,8}", self.way):
+            raise SpecError(
+                f"passages must be {', '.join(WAYS)} or a number of words (at least 1); it is {quoted(passages)}"
+            )
+        self.size = int(self.way)
+        if self.size > 1:
+            self.overlap = max(1, self.size // 10)
+
+    def __call__(self, text: str) -> tuple[str, ...]:
+        """Return the passages of a text that is not blank, at least one."""
+        match self.way:
+            case "document":
+                return (text.strip(),)
+            case "paragraph":
+                return _joined_paragraphs(text)
+            case "sentence":
+                return tuple(sentence for _, sentence in sentences(text, self._language))
+        words = text.split()
+        # A window of only words that the previous one already has would add nothing.
+        end_of_starts = max(len(words) - self.overlap, 1)
+        starts = range(0, end_of_starts, self.size - self.overlap)
+        return tuple(" ".join(words[start : start + self.size]) for start in starts)
 
 
-def sentences(text: str, language: str = "en") -> list[tuple[int, str]]:
+def sentences(text: str, language: str = "en") -> Sentences:
     """Return (start in the text, sentence) of every sentence, with single spaces for white space inside."""
     # sentencex 1.0 breaks at white space of more than one byte; replacing each by one space keeps all positions.
     plain = _SPACE.sub(" ", text)
-    placed: list[tuple[int, str]] = []
+    placed = Sentences()
     start = 0
     # Blank lines always end sentences, so each paragraph is divided separately.
     for gap in _EMPTY_LINES.finditer(plain):
-        placed += _sentences_between(plain, start, gap.start(), language)
+        placed += _parts(plain, start, gap.start(), language)
         start = gap.end()
-    placed += _sentences_between(plain, start, len(plain), language)
+    placed += _parts(plain, start, len(plain), language)
     return placed
 
 
@@ -89,50 +115,18 @@ def whole_sentences(text: str, language: str = "en") -> list[str]:
     return whole
 
 
-def _sentences_between(text: str, start: int, end: int, language: str) -> list[tuple[int, str]]:
-    """Return the sentences of a paragraph, which is passed to the library one window at a time.
-
-    The time of the library grows with the square of the length of its input if many quotation marks
-    open and none closes. The last sentences of a window are processed again in the next one, because they may be
-    incomplete, or inside a quotation that ends beyond the window.
-    """
-    placed: list[tuple[int, str]] = []
-    while end - start > WINDOW:
-        window_end = start + WINDOW
-        parts = _parts(text, start, window_end, language)
-        whole = [(place, part) for place, part in parts if place + len(part) <= window_end - OVERLAP]
-        if not whole and len(parts) > 1:
-            whole = parts[:1]
-        if whole:
-            placed += whole
-            place, part = whole[-1]
-            start = place + len(part)
-        else:
-            # No sentence ends here, so the text is not made of sentences; it is divided between two words.
-            space = text.rfind(" ", start + 1, window_end)
-            middle = window_end
-            if space > start:
-                middle = space
-            part = text[start:middle].strip()
-            if part:
-                placed.append((text.index(part, start), part))
-            start = middle
-    placed += _parts(text, start, end, language)
-    return [(place, collapsed(part)) for place, part in placed]
-
-
-def _parts(text: str, start: int, end: int, language: str) -> list[tuple[int, str]]:
-    """Return (start in the whole text, sentence as written there) for a part of a text."""
+def _parts(text: str, start: int, end: int, language: str) -> Sentences:
+    """Return (start in the whole text, sentence) for a part of a text without blank lines."""
     import sentencex
 
-    placed = []
+    placed = Sentences()
     place = start
     for part in sentencex.segment(language, text[start:end]):
         sentence = part.strip()
         if sentence:
             # The position is searched, not counted, because the library sometimes drops line ends.
             place = text.index(sentence, place)
-            placed.append((place, sentence))
+            placed.append((place, collapsed(sentence)))
             place += len(sentence)
     return placed
 
@@ -194,27 +188,3 @@ def _sections(parts: Sequence[str]) -> list[list[str]]:
         if rest or not starts_with_heading:
             has_text = True
     return sections
-
-
-def shared_words(passages: str) -> int:
-    """Return the number of words that neighbouring passages share: of windows a tenth, at least 1; else 0."""
-    if passages.strip().isdecimal():
-        return overlap_of(int(passages))
-    return 0
-
-
-def overlap_of(size: int) -> int:
-    """Return the number of words that neighbouring windows share: a tenth of their size, at least 1; 0 for size 1."""
-    if size > 1:
-        return max(1, size // 10)
-    return 0
-
-
-def _windows(text: str, size: int) -> tuple[str, ...]:
-    """Return windows of ``size`` words; neighbours share a tenth of them, at least one word."""
-    words = text.split()
-    overlap = overlap_of(size)
-    # A window of only words that the previous one already has would add nothing.
-    end_of_starts = max(len(words) - overlap, 1)
-    starts = range(0, end_of_starts, size - overlap)
-    return tuple(" ".join(words[start : start + size]) for start in starts)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from embassay.corpora.io.jsonl import first_fields, json_lines, listed
+from embassay.corpora.io.jsonl import json_lines, listed
 from embassay.corpora.io.rows import Row
 from embassay.corpora.io.tables import by_name, delimiter_of, first_line, header, table_rows
 from embassay.corpora.io.texts import read_head
-from embassay.errors import SourceError
+from embassay.errors import SourceError, first_line_of
 from embassay.store.paths import open_file, unreadable
+
+if TYPE_CHECKING:
+    import polars as pl
 
 PARQUET = b"PAR1"
 """The first bytes of a Parquet file."""
@@ -92,28 +95,19 @@ class Table:
         """
         use_of: dict[str, str] = {}
         for use, column in columns.items():
-            if column.what:
-                name = self.column(column.what, column.option, column.given, column.known)
-            else:
-                name = self.perhaps(column.given, [known for known in column.known if known not in use_of])
+            known = column.known
+            # An optional column is not searched among those that have a use.
+            if not column.what:
+                known = [name for name in column.known if name not in use_of]
+            name = self.perhaps(column.given, known)
+            if column.what and not name:
+                there = f"found {listed(self.names)}; add one, or name it with {column.option}"
+                raise SourceError(f"no column {column.what}; {there}", self.path, self.line)
             if name in use_of:
                 raise SourceError(f"is used both as the {use_of[name]} and as the {use}", self.path, self.line, name)
             if name:
                 use_of[name] = use
         return Selection(self, {use: name for name, use in use_of.items()})
-
-    def column(self, what: str, option: str, given: str, known: Sequence[str]) -> str:
-        """Return the name of a column: the given one, else the first known one that the table has.
-
-        Raises
-        ------
-        SourceError
-            With the columns of the table, and the option that names one.
-        """
-        if name := self.perhaps(given, known):
-            return name
-        problem = f"no column {what}; found {listed(self.names)}; add one, or name it with {option}"
-        raise SourceError(problem, self.path, self.line)
 
     def perhaps(self, given: str, known: Sequence[str]) -> str:
         """Return the name of an optional column, empty if the table lacks it; a given column must exist."""
@@ -138,13 +132,26 @@ def read_table(path: Path) -> Table:
     if is_parquet(path):
         return _parquet(path)
     head = read_head(path, PEEK)
-    if fields := first_fields(head):
-        return Table(path, tuple(sorted(fields)), 1, lambda _: json_lines(path))
     if head.lstrip("\ufeff \t\r\n").startswith("{"):
-        # An object that is longer than the part examined, or invalid: the reader reports where.
-        first = next(iter(json_lines(path)), (1, dict[str, Any]()))
-        return Table(path, tuple(sorted(first[1])), first[0], lambda _: json_lines(path))
+        line, fields = next(json_lines(path))
+        return Table(path, tuple(sorted(fields)), line, lambda _: json_lines(path))
     return _delimited(path, delimiter_of(first_line(head)))
+
+
+def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterator[Row]:
+    """Return the rows of a table that must have this header.
+
+    Raises
+    ------
+    SourceError
+        With file and line, for a different header and, when they are read, for ragged rows.
+    """
+    table = _delimited(path, delimiter)
+    if table.names != tuple(names):
+        between = "tabs" if delimiter == "\t" else "commas"
+        problem = f"the header must be {', '.join(names)}, separated by {between}; it is {listed(table.names)}"
+        raise SourceError(problem, path, table.line)
+    return table.read(names)
 
 
 def is_parquet(path: Path) -> bool:
@@ -180,24 +187,35 @@ def _parquet(path: Path) -> Table:
     """Open a Parquet file; its rows are read when they are needed."""
     import polars as pl
 
-    # A panic of its reader is not an Exception.
-    failures = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
     try:
         schema = pl.read_parquet_schema(path)
-    except failures as error:
-        raise SourceError(f"not a Parquet file: {_first(error)}", path) from None
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
 
     def rows(columns: Sequence[str]) -> Iterator[NumberedRow]:
         for name in columns:
             if not _plain(schema[name]):
                 raise SourceError(f"must contain texts or whole numbers, contains {schema[name]}", path, None, name)
-        try:
-            frame = pl.read_parquet(path, columns=list(columns))
-        except failures as error:
-            raise SourceError(f"not a Parquet file: {_first(error)}", path) from None
-        yield from enumerate(frame.iter_rows(named=True), 1)
+        yield from enumerate(parquet_frame(path, columns).iter_rows(named=True), 1)
 
     return Table(path, tuple(schema), 1, rows)
+
+
+def parquet_frame(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+    """Return columns of a Parquet file.
+
+    Raises
+    ------
+    SourceError
+        If it is not a Parquet file, or is damaged.
+    """
+    import polars as pl
+
+    # A panic of its reader is not an Exception.
+    try:
+        return pl.read_parquet(path, columns=list(columns))
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
 
 
 def _plain(kind: Any) -> bool:
@@ -206,8 +224,3 @@ def _plain(kind: Any) -> bool:
     if inner is not None:
         return _plain(inner)
     return kind.is_integer() or str(kind.base_type()) in ("String", "Categorical", "Enum", "Null")
-
-
-def _first(error: BaseException) -> str:
-    """Return the first line of a message."""
-    return next(iter(str(error).splitlines()), type(error).__name__)[:200]

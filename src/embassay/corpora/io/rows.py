@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora.io.jsonl import KINDS, Ids, json_lines, key_of, listed, text_field
+from embassay.corpora.io.jsonl import KINDS, Ids, json_lines, listed, text_field
 from embassay.errors import SourceError
 
 _SIGNED, _UNSIGNED = re.compile(r"[+-]?[0-9]{1,9}"), re.compile(r"[0-9]{1,18}")
@@ -66,13 +66,25 @@ class Row:
             if self.values.get(name) is None:
                 raise self.error("missing", name)
 
+    def value(self, field: str) -> Any:
+        """Return a field, which may be null but must not be missing."""
+        self.require(field)
+        return self.values[field]
+
     def text(self, field: str) -> str:
         """Return a field that must be a non-empty text."""
-        return self.as_text(self.values[field], field)
+        return self.as_text(self.value(field), field)
+
+    def optional_text(self, field: str) -> str:
+        """Return a field that may be missing, null or blank, and must else be a text; empty for none."""
+        if is_blank(self.values.get(field)):
+            return ""
+        return self.text(field)
 
     def key(self, field: str, default: str = "") -> str:
         """Return an optional text or whole number that serves as a key, as text."""
         value = self.values.get(field)
+        # A field that is null counts as missing, as exports of data frames write it.
         if value is None:
             return default
         return self.as_key(value, field)
@@ -99,7 +111,12 @@ class Row:
 
     def as_key(self, value: object, field: str) -> str:
         """Return a value of this field that must be a text or a whole number, as text."""
-        return key_of(value, self.path, self.line, self.name(field))
+        # In Python true and false are numbers, too.
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if not isinstance(value, str):
+            raise self.error(f"must be a text or a whole number, is {KINDS[type(value)]}", field)
+        return self.as_text(value, field)
 
     def object(self, value: object, prefix: str) -> Row:
         """Return an object inside this one; messages put this prefix before the names of its fields."""
@@ -110,8 +127,7 @@ class Row:
 
     def list(self, field: str) -> list[Any]:
         """Return a field that must be a list."""
-        self.require(field)
-        value = self.values[field]
+        value = self.value(field)
         if not isinstance(value, list):
             raise self.error(f"must be a list, is {KINDS[type(value)]}", field)
         return value
@@ -129,10 +145,8 @@ def json_rows(path: Path) -> Iterator[Row]:
         yield Row(values, path, line)
 
 
-def named_rows(
-    path: Path, fields: Sequence[str], key: str = "id", *, numbered: bool = True
-) -> Iterator[tuple[str, Row]]:
-    """Yield (name, row) of a file of JSON lines. Every line must have these fields, and a name that no other has.
+def named_rows(path: Path, key: str = "id", *, numbered: bool = True) -> Iterator[tuple[str, Row]]:
+    """Yield (name, row) of a file of JSON lines. Every line must have a name that no other has.
 
     Parameters
     ----------
@@ -143,10 +157,11 @@ def named_rows(
     """
     ids = Ids(path, key, numbered=numbered)
     for row in json_rows(path):
-        row.require(*fields)
-        name = row.key(key, row.number if numbered else "")
-        if not numbered:
-            name = name.strip()
+        if numbered:
+            name = row.key(key, row.number)
+        else:
+            row.require(key)
+            name = row.key(key).strip()
         if not name:
             raise row.error("is null; every line needs an id", key)
         yield name, row

@@ -66,7 +66,6 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
         # SQuAD writes titles as in addresses of Wikipedia: "Super_Bowl_50".
         plain_title = title.strip().replace("_", " ") if isinstance(title, str) else ""
         for index, row in enumerate(objects(article, "paragraphs")):
-            row.require("context")
             yield Paragraph(f"{number}-{index}", row.text("context"), plain_title, f"article:{number}", row)
 
 

@@ -9,8 +9,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from embassay.corpora.io.jsonl import LONGEST, listed
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.jsonl import LONGEST
 from embassay.corpora.io.texts import open_decoded, read_text
 from embassay.errors import SourceError
 from embassay.formatting import counted
@@ -51,24 +50,6 @@ def table_rows(path: Path, delimiter: str) -> Iterator[NumberedCells]:
         raise SourceError(f"not a table: {error}", path, reader.line_num) from None
     except OSError as error:
         raise unreadable(error, path) from None
-
-
-def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterator[Row]:
-    """Yield the rows of a table that must have this header.
-
-    Raises
-    ------
-    SourceError
-        With file and line, for a different header and ragged rows.
-    """
-    rows = table_rows(path, delimiter)
-    line, head = next(rows, (1, list[str]()))
-    if [cell.strip() for cell in head] != list(names):
-        between = "tabs" if delimiter == "\t" else "commas"
-        problem = f"the header must be {', '.join(names)}, separated by {between}; it is {listed(head)}"
-        raise SourceError(problem, path, line)
-    for line, cells in rows:
-        yield Row(by_name(names, cells, path, line), path, line)
 
 
 def _next(reader: Iterator[list[str]]) -> list[str] | None:

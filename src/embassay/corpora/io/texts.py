@@ -64,14 +64,15 @@ def open_text(path: Path) -> io.BufferedReader:
     """
     file = open_file(path)
     try:
-        refuse_other_forms(path, file.read(BEGINNING))
-        file.seek(_text_start(file))
-    except OSError as error:
-        file.close()
-        raise unreadable(error, path) from None
-    except SourceError:
+        beginning = file.read(BEGINNING)
+        refuse_other_forms(path, beginning)
+    except (OSError, SourceError):
         file.close()
         raise
+    start = 0
+    while beginning.startswith(MARK, start):
+        start += len(MARK)
+    file.seek(start)
     return file
 
 
@@ -146,15 +147,6 @@ def refuse_other_forms(path: Path, beginning: bytes) -> None:
     for start, kind, remedy in KNOWN:
         if beginning.startswith(start):
             raise SourceError(f"{kind}, not a text file; {remedy}", path)
-
-
-def _text_start(file: io.BufferedReader) -> int:
-    """Return where the text begins after byte-order marks."""
-    start = 0
-    file.seek(start)
-    while file.read(len(MARK)) == MARK:
-        start += len(MARK)
-    return start
 
 
 def _inside(path: Path) -> tuple[str, str]:

@@ -91,9 +91,7 @@ def _checked(header: Sequence[str], path: Path, line: int) -> list[str]:
             raise SourceError(f"missing; found {listed(header)}", path, line, needed.capitalize())
     for name, head in zip(header, heads, strict=True):
         # HEROS has two columns of negations.
-        most = 1
-        if head == "negation":
-            most = 2
+        most = 2 if head == "negation" else 1
         if head not in NEEDED or heads.count(head) > most:
             raise SourceError(f"unknown or repeated column; found {listed(header)}", path, line, name[:LONGEST])
     return heads
@@ -108,22 +106,19 @@ def _negations(heads: Sequence[str], table: Sequence[Sequence[str]]) -> tuple[di
     for place in places:
         touching.append(sum(touches(row[original], row[synonym], row[place]) for row in table))
     if len(places) == 1:
-        name = "negation_main"
-        if touching[0] == len(table):
-            name = "negation_antonym"
+        name = "negation_antonym" if touching[0] == len(table) else "negation_main"
         return {places[0]: name}, f"one column Negation, read as {name}"
     first, second = touching
+    names = dict(zip(places, ("negation_main", "negation_antonym"), strict=True))
+    ordinal = "second"
     if first > second:
-        names = {places[0]: "negation_antonym", places[1]: "negation_main"}
-        ordinal, more, fewer = "first", first, second
-    else:
-        names = {places[0]: "negation_main", places[1]: "negation_antonym"}
-        ordinal, more, fewer = "second", second, first
-    if more == fewer:
+        names = dict(zip(places, ("negation_antonym", "negation_main"), strict=True))
+        ordinal = "first"
+    if first == second:
         return names, "two columns Negation that cannot be distinguished: the first is read as negation_main"
     return names, (
         f"two columns Negation: the {ordinal} is negation_antonym "
-        f"(it changes the synonym's place in {more} of {len(table)} rows, the other in {fewer})"
+        f"(it changes the synonym's place in {max(touching)} of {len(table)} rows, the other in {min(touching)})"
     )
 
 

@@ -39,7 +39,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
     path = Path(source)
     samples: list[MinimalPairs] = []
     ways: dict[str, dict[str, None]] = {}
-    for key, row in named_rows(path, FIELDS):
+    for key, row in named_rows(path):
         sample = _sample(key, row)
         samples.append(sample)
         for edit, way in _sources(row, sample):
@@ -59,7 +59,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
 def _sample(key: str, row: Row) -> MinimalPairs:
     """Return the sample of a line."""
     original = row.text("original")
-    edits = row.values["edits"]
+    edits = row.value("edits")
     if not isinstance(edits, dict) or not edits:
         raise row.error("must be an object with a text for each edit", "edits")
     for name in edits:
@@ -78,23 +78,20 @@ def _sample(key: str, row: Row) -> MinimalPairs:
 def _sources(row: Row, sample: MinimalPairs) -> list[tuple[str, str]]:
     """Return (edit, how it was made) for a line's edits, if stated: a text for all, or an object by edit."""
     source = row.values.get("source")
-    names = [name for name, _ in sample.edits]
+    names = dict(sample.edits)
     if source is None:
         return []
     if isinstance(source, str):
-        return [(name, source) for name in names]
-    if isinstance(source, dict):
-        has_known_edits = set(source) <= set(names)
-        if has_known_edits and all(isinstance(way, str) for way in source.values()):
-            return list(source.items())
-    raise row.error("must be a text, or an object with a text for each edit of the line", "source")
+        source = dict.fromkeys(names, source)
+    is_of_edits = isinstance(source, dict) and source.keys() <= names.keys()
+    if not is_of_edits or not all(isinstance(way, str) for way in source.values()):
+        raise row.error("must be a text, or an object with a text for each edit of the line", "source")
+    return list(source.items())
 
 
 def _written_source(ways: Mapping[str, Iterable[str]]) -> str:
     """Return how the edits were made: once if all were made in the same way, else edit by edit."""
-    distinct: set[str] = set()
-    for ways_of_edit in ways.values():
-        distinct.update(ways_of_edit)
+    distinct = set[str]().union(*ways.values())
     if len(distinct) < 2:
         return "".join(distinct)
     return "; ".join(f"{name}: {', '.join(ways[name])}" for name in ALL_EDITS if name in ways)

@@ -83,22 +83,21 @@ def load(
         table = read_table(path)
         columns = _columns(table, named)
         rows = table.read(tuple(columns.values()))
-    samples = []
-    ids = set[str]()
+    samples: dict[str, Pair] = {}
     for number, row in enumerate(rows):
         sample = _pair(str(number), row, columns)
-        if sample.id in ids:
+        if sample.id in samples:
             raise row.error(f"{quoted(sample.id)} appears twice", columns["id"])
-        ids.add(sample.id)
-        samples.append(sample)
+        samples[sample.id] = sample
     if not samples:
         raise SourceError("the table has no rows", path)
     uses = ", ".join(f"{column} as {what}" for what, column in columns.items())
     notes = [f"columns: {uses}"]
-    without_score = sum(sample.score is None for sample in samples)
+    without_score = sum(sample.score is None for sample in samples.values())
     if without_score:
         notes.append(f"{counted(without_score, 'pair')} without a score")
-    return Corpus(name, SHAPE, tuple(samples), licence=licence or "unknown", loader="pairs", notes=tuple(notes))
+    pairs = tuple(samples.values())
+    return Corpus(name, SHAPE, pairs, licence=licence or "unknown", loader="pairs", notes=tuple(notes))
 
 
 def _pair(name: str, row: Row, columns: Mapping[str, str]) -> Pair:
@@ -112,17 +111,14 @@ def _pair(name: str, row: Row, columns: Mapping[str, str]) -> Pair:
         The column for each use; ``score``, ``subset`` and ``id`` may be missing.
     """
     row.require(*columns.values())
-    first = row.text(columns["first"])
-    second = row.text(columns["second"])
-    score = None
+    score, subset = None, ""
     if "score" in columns:
         score = _score(row, columns["score"])
-    subset = ""
-    if "subset" in columns:
-        subset = _subset(row, columns["subset"])
+    if "subset" in columns and not is_blank(row.values[columns["subset"]]):
+        subset = row.key(columns["subset"]).strip()
     if "id" in columns:
         name = row.key(columns["id"]).strip()
-    return Pair(name, first, second, score, subset)
+    return Pair(name, row.text(columns["first"]), row.text(columns["second"]), score, subset)
 
 
 def _score(row: Row, column: str) -> float | None:
@@ -138,13 +134,6 @@ def _score(row: Row, column: str) -> float | None:
     if not math.isfinite(number) or isinstance(value, bool):
         raise row.error(f"must be a number such as 4.5, is {quoted(value)}", column)
     return number
-
-
-def _subset(row: Row, column: str) -> str:
-    """Return the name of a subset; none for an empty cell."""
-    if is_blank(row.values[column]):
-        return ""
-    return row.key(column).strip()
 
 
 def _columns(table: Table, named: Mapping[str, str]) -> dict[str, str]:

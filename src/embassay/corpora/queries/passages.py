@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import HEADING, Cut, collapsed, cutter, shared_words, word_count
+from embassay.corpora.io.passages import HEADING, Cutter, collapsed, word_count
 
 SHORTEST = 8
 """The minimum number of words of a passage to ask about; shorter ones are retrieved only by chance."""
@@ -78,10 +78,8 @@ def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: boo
     mark = "#"
     while any(mark in source.id for source in sources):
         mark += "#"
-    cut = cutter(passages)
-    is_window = passages.strip().isdecimal()
-    shared = shared_words(passages)
-    ignores_headings = not by_section and (is_window or passages.strip() == "document")
+    cut = Cutter(passages)
+    ignores_headings = not by_section and (cut.size or cut.way == "document")
     one_unit = len({source.unit or source.id for source in sources}) == 1
     cut_passages = list[Passage]()
     for source in sources:
@@ -96,10 +94,10 @@ def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: boo
             unit = source.unit or source.id
             # If there is one document only, each passage is a unit: otherwise nothing could be resampled. Windows of
             # words overlap, so that they are not independent of each other.
-            if one_unit and not is_window:
+            if one_unit and not cut.size:
                 unit = name
             cut_passages.append(
-                Passage(name, piece.text, unit, shared, piece.headings, source.id, piece.number, piece.path)
+                Passage(name, piece.text, unit, cut.overlap, piece.headings, source.id, piece.number, piece.path)
             )
     return tuple(cut_passages)
 
@@ -124,7 +122,7 @@ class Section:
     number: int = 0
 
 
-def _pieces(source: SourceDocument, sections: Sequence[Section], cut: Cut) -> list[Section]:
+def _pieces(source: SourceDocument, sections: Sequence[Section], cut: Cutter) -> list[Section]:
     """Divide the sections of a document; headings go to the first piece under them, the title to the first piece."""
     # The title of an article stands for all its paragraphs, that of a document for itself.
     is_own_title = bool(source.title) and not source.unit

@@ -11,25 +11,17 @@ from pathlib import Path
 
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import listed
-from embassay.corpora.io.passages import cutter
-from embassay.corpora.io.rows import is_blank, named_rows
-from embassay.corpora.io.tables import rows_with_header
-from embassay.corpora.retrieval.shared import (
-    JUDGED,
-    Judgement,
-    Unit,
-    corpus_of,
-    cut_all,
-    judged_questions,
-    left_out,
-)
+from embassay.corpora.io.passages import Cutter
+from embassay.corpora.io.records import rows_with_header
+from embassay.corpora.io.rows import named_rows
+from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all, left_out
+from embassay.corpora.retrieval.judgements import JUDGED, Judgement, judged_questions
 from embassay.errors import SourceError, SpecError, quoted
 from embassay.samples.retrieval import Question
 from embassay.types import Corpus
 
 SHAPE = "retrieval"
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels")
-FIELDS = ("_id", "text")
 HEADER = ("query-id", "corpus-id", "score")
 DEFAULT = "test"
 """The default split."""
@@ -79,7 +71,7 @@ def load(
         For invalid options.
     """
     path = Path(source)
-    cut = cutter(passages, language)
+    cut = Cutter(passages, language)
     listing = Listing(follow_links)
     listing.require(path, FILES, "a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv")
     split_file = _split_file(path / "qrels", split, listing)
@@ -94,7 +86,7 @@ def load(
     if same:
         what_beir_does = "that document can be retrieved here; BEIR's evaluation leaves it out"
         notes.append(f"queries with the id of a document: {same:,}; {what_beir_does}")
-    return corpus_of(name, "beir", cut_all(texts, cut, passages), questions, licence=licence, notes=notes)
+    return corpus_of(name, "beir", cut_all(texts, cut), questions, licence=licence, notes=notes)
 
 
 def _split_file(folder: Path, split: str, listing: Listing) -> Path:
@@ -103,24 +95,22 @@ def _split_file(folder: Path, split: str, listing: Listing) -> Path:
     if not files:
         raise SourceError(f"the folder has no SPLIT.tsv{listing.hint()}", folder)
     wanted = split.strip()
-    if wanted:
-        if wanted not in files:
-            raise SpecError(f"split {quoted(wanted)} is not in {folder}; it has: {listed(files)}")
-        return files[wanted]
-    if DEFAULT in files:
-        return files[DEFAULT]
-    if len(files) > 1:
+    if wanted and wanted not in files:
+        raise SpecError(f"split {quoted(wanted)} is not in {folder}; it has: {listed(files)}")
+    if not wanted and len(files) == 1:
+        return next(iter(files.values()))
+    if not wanted and DEFAULT not in files:
         raise SourceError(f"no {DEFAULT}.tsv; choose one with split=: {listed(files)}", folder)
-    return next(iter(files.values()))
+    return files[wanted or DEFAULT]
 
 
 def _texts(path: Path) -> tuple[dict[str, str], list[str]]:
     """Return the documents' texts by id, each preceded by its title, and the places of those without a text."""
     texts: dict[str, str] = {}
     empty = list[str]()
-    for name, row in named_rows(path, FIELDS, "_id", numbered=False):
-        title = "" if is_blank(row.values.get("title")) else row.text("title")
-        text = "" if is_blank(row.values["text"]) else row.text("text")
+    for name, row in named_rows(path, "_id", numbered=False):
+        row.require("text")
+        title, text = row.optional_text("title"), row.optional_text("text")
         if title or text:
             texts[name] = f"{title} {text}".strip()
         else:
@@ -132,7 +122,7 @@ def _texts(path: Path) -> tuple[dict[str, str], list[str]]:
 
 def _queries(path: Path) -> dict[str, str]:
     """Return the texts of the queries by id."""
-    queries = {name: row.text("text").strip() for name, row in named_rows(path, FIELDS, "_id", numbered=False)}
+    queries = {name: row.text("text").strip() for name, row in named_rows(path, "_id", numbered=False)}
     if not queries:
         raise SourceError("the file has no queries", path)
     return queries

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from embassay.corpora.io.documents import Notes, SourceDocument, looks_like_documents, read_folder, read_records
-from embassay.corpora.io.passages import cutter
+from embassay.corpora.io.documents import looks_like_documents, read_documents
+from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
+from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all
 from embassay.corpora.retrieval.questions import QUESTION, RIGHT, read_questions
-from embassay.corpora.retrieval.shared import Unit, corpus_of, cut_all
 from embassay.errors import SourceError, SpecError
 from embassay.samples.retrieval import Document, Question
 from embassay.store.paths import source_path
@@ -100,34 +101,24 @@ def load(
         For invalid options.
     """
     path = Path(source)
-    cut = cutter(passages, language)
-    if path.is_dir() and (id or text):
-        raise SpecError("id= and text= name columns of a table; the documents are a folder")
+    cut = Cutter(passages, language)
+    read = partial(read_documents, path, id=id, text=text, follow_links=follow_links, option="{}=", titled=True)
     if not questions:
         if question or document:
             raise SpecError("question= and document= name columns of a table of questions; add questions=FILE")
         if count < 1 or seed < 0:
             raise SpecError(f"count must be 1 or more and seed 0 or more; they are {count} and {seed}")
-        documents, notes = _read(path, (), id, text, follow_links)
+        documents, notes = read()
         made = made_queries(documents, method, passages=passages, count=count, seed=seed, language=language)
         return _without_questions(name, path, made, licence, unit, (*notes, f"passages: {passages}"))
     if (method, count, seed) != ("auto", QUERIES, 0):
         raise SpecError("method=, count= and seed= make queries from the documents; leave them out with questions=")
     questions_path = source_path(questions)
-    documents, notes = _read(path, [questions_path], id, text, follow_links)
+    documents, notes = read(aside=[questions_path])
     texts = {document.id: document.whole for document in documents}
     samples, columns = read_questions(questions_path, texts, question, document, unit)
     all_notes = [*notes, f"columns of the questions: {columns}", f"passages: {passages}"]
-    return corpus_of(name, "documents", cut_all(texts, cut, passages), samples, licence=licence, notes=all_notes)
-
-
-def _read(
-    path: Path, aside: Sequence[Path], id_column: str, text_column: str, follow_links: bool
-) -> tuple[tuple[SourceDocument, ...], Notes]:
-    """Read the documents of a folder, or of a table."""
-    if path.is_dir():
-        return read_folder(path, aside, follow_links)
-    return read_records(path, id_column, text_column)
+    return corpus_of(name, "documents", cut_all(texts, cut), samples, licence=licence, notes=all_notes)
 
 
 def _without_questions(

@@ -10,7 +10,7 @@ from pathlib import Path
 from embassay.corpora.io.documents import without_suffix
 from embassay.corpora.io.records import Column, Selection, read_table
 from embassay.corpora.io.rows import Row, is_blank
-from embassay.corpora.retrieval.shared import Unit, units, unknown_documents
+from embassay.corpora.retrieval.corpus import Unit, units, unknown_documents
 from embassay.errors import SourceError, quoted
 from embassay.samples.retrieval import Question
 

@@ -5,7 +5,6 @@ A document may have a unit; a question may have gains, a unit, a split (train or
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from typing import Literal, get_args
 
 from embassay.corpora.io.jsonl import KINDS, Ids, first_fields
 from embassay.corpora.io.rows import Row, json_rows
-from embassay.corpora.retrieval.shared import corpus_of, unknown_documents
+from embassay.corpora.retrieval.corpus import corpus_of, unknown_documents
 from embassay.errors import SourceError
 from embassay.formatting import counted
 from embassay.samples.retrieval import Document, Question
@@ -23,7 +22,6 @@ from embassay.types import Corpus
 SHAPE = "retrieval"
 Split = Literal["all", "train", "test"]
 SPLITS = tuple(name for name in get_args(Split) if name != "all")
-_DOCUMENT = re.compile(r'\s*\{\s*"document"\s*:\s*(?:"(?:[^"\\]|\\.)*"|\d+)\s*,\s*"passages"\s*:\s*\[')
 
 
 @dataclass(frozen=True)
@@ -37,10 +35,8 @@ class _Line:
 
 
 def recognises(head: str) -> bool:
-    """Return whether the first line of a file looks like this format, even if only its beginning is known."""
-    if {"document", "passages"} <= first_fields(head):
-        return True
-    return bool(_DOCUMENT.match(head.lstrip("\ufeff \t\r\n")))
+    """Return whether the first line of a file looks like this format."""
+    return {"document", "passages"} <= first_fields(head)
 
 
 def load(source: str, name: str, *, split: Split = "all", licence: str = "") -> Corpus[Question]:
@@ -101,29 +97,25 @@ def _read(path: Path) -> tuple[dict[str, Document], dict[str, str], list[_Line]]
 
 def _document(row: Row) -> Document:
     """Return the document of a line."""
-    row.require("document", "passages")
-    key = row.key("document")
-    if not key:
+    if row.value("document") is None:
         raise row.error("is null; every document needs an id", "document")
-    values = row.values["passages"]
+    values = row.value("passages")
     if not isinstance(values, list) or not values:
         problem = "is empty" if values == [] else f"is {KINDS[type(values)]}"
         raise row.error(f"must be a non-empty list of texts; it {problem}", "passages")
     passages = [row.as_text(value, f"passages[{number}]") for number, value in enumerate(values)]
-    return Document(key, tuple(passages))
+    return Document(row.key("document"), tuple(passages))
 
 
 def _line(row: Row) -> _Line:
     """Return the question of a line."""
-    row.require("question", "right")
     right = _right(row)
     unit = row.key("unit")
     split = row.values.get("split")
     if split is not None and split not in SPLITS:
         raise row.error(f"must be {' or '.join(SPLITS)}, is {str(split)[:100]!r}", "split")
-    if row.values.get("answer") is not None:
-        # Answers are only for people to read; they are checked and not used.
-        row.text("answer")
+    # Answers are only for people to read; they are checked and not used.
+    row.optional_text("answer")
     question = Question(
         id=row.key("id", row.number),
         question=row.text("question"),
@@ -131,13 +123,12 @@ def _line(row: Row) -> _Line:
         gains=_gains(row, right),
         units=(unit,) if unit else (),
     )
-    source = "" if row.values.get("source") is None else row.text("source")
-    return _Line(row.line, question, split or "", source)
+    return _Line(row.line, question, split or "", row.optional_text("source"))
 
 
 def _right(row: Row) -> tuple[str, ...]:
     """Return the ids of a question's right documents; empty if it has no answer."""
-    value = row.values["right"]
+    value = row.value("right")
     if not isinstance(value, list):
         kind = KINDS[type(value)]
         raise row.error(f"must be a list of ids (empty for a question without an answer); it is {kind}", "right")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from embassay.corpora.retrieval.corpus import Unit, corpus_of
 from embassay.corpora.retrieval.questions import QUESTION, RIGHT, possible_ids, read_questions
-from embassay.corpora.retrieval.shared import Unit, corpus_of
 from embassay.errors import SpecError
 from embassay.samples.retrieval import Question
 from embassay.store.paths import source_path

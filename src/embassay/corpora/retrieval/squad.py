@@ -17,7 +17,7 @@ from embassay.corpora.io.passages import sentences
 from embassay.corpora.io.rows import Row
 from embassay.corpora.io.squad import Paragraph, is_squad, objects
 from embassay.corpora.io.squad import paragraphs as read_paragraphs
-from embassay.corpora.retrieval.shared import corpus_of, left_out
+from embassay.corpora.retrieval.corpus import corpus_of, left_out
 from embassay.errors import SourceError, quoted
 from embassay.formatting import counted
 from embassay.samples.retrieval import Document, Question
@@ -114,7 +114,6 @@ class _Reader:
 
     def _question(self, question: Row, context: _Context) -> None:
         """Add a question, if an answer of it can be placed or it is unanswerable."""
-        question.require("question")
         text = question.text("question").strip()
         key = self._id(question)
         impossible = question.values.get("is_impossible", False)
@@ -128,13 +127,12 @@ class _Reader:
 
     def _id(self, question: Row) -> str:
         """Return a question's id, or raise SourceError if it is missing or repeated."""
-        question.require("id")
-        key = question.key("id").strip()
-        if not key:
+        if question.value("id") is None:
             raise question.error("is null; every question needs one", "id")
-        if key in self.ids:
-            raise question.error(f"{quoted(key)} is the id of {self.ids[key]} already", "id")
-        self.ids[key] = question.place
+        key = question.key("id").strip()
+        place = self.ids.setdefault(key, question.place)
+        if place != question.place:
+            raise question.error(f"{quoted(key)} is the id of {place} already", "id")
         return key
 
     def _right(self, question: Row, context: _Context) -> tuple[str, ...]:
@@ -148,26 +146,20 @@ class _Reader:
 
     def _place(self, answer: Row, context: str) -> int | None:
         """Return the position of an answer's first letter; None if it is empty or cannot be found."""
-        answer.require("text", "answer_start")
-        text, start = answer.values["text"], answer.values["answer_start"]
+        text, start = answer.value("text"), answer.value("answer_start")
         if not isinstance(text, str):
             raise answer.error(f"must be a text, is {KINDS[type(text)]}", "text")
         if not isinstance(start, int) or isinstance(start, bool):
             raise answer.error(f"must be a whole number, is {KINDS[type(start)]}", "answer_start")
-        if not text.strip():
-            self.astray.append(answer.place)
-            return None
-        space = len(text) - len(text.lstrip())
         # A negative index would count from the end.
-        if start >= 0 and context.startswith(text, start):
-            return start + space
-        first = context.find(text)
-        stands_once = first >= 0 and context.find(text, first + 1) < 0
-        if not stands_once:
+        is_there = start >= 0 and context.startswith(text, start)
+        if not text.strip() or not (is_there or context.count(text) == 1):
             self.astray.append(answer.place)
             return None
-        self.moved.append(answer.place)
-        return first + space
+        if not is_there:
+            self.moved.append(answer.place)
+            start = context.index(text)
+        return start + len(text) - len(text.lstrip())
 
     def notes(self) -> list[str]:
         """Return notes on what was assumed and what was left out."""

@@ -11,19 +11,12 @@ from pathlib import Path
 
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import Ids, listed
-from embassay.corpora.io.passages import collapsed, cutter
+from embassay.corpora.io.passages import Cutter, collapsed
 from embassay.corpora.io.rows import Row
 from embassay.corpora.io.tables import table_rows
 from embassay.corpora.io.texts import read_text
-from embassay.corpora.retrieval.shared import (
-    JUDGED,
-    Judgement,
-    Unit,
-    corpus_of,
-    cut_all,
-    judged_questions,
-    left_out,
-)
+from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all, left_out
+from embassay.corpora.retrieval.judgements import JUDGED, Judgement, judged_questions
 from embassay.errors import SourceError, quoted
 from embassay.samples.retrieval import Question
 from embassay.types import Corpus
@@ -71,7 +64,7 @@ def load(
         With file, line and field, for files that are missing or not in this format.
     """
     path = Path(source)
-    cut = cutter(passages, language)
+    cut = Cutter(passages, language)
     listing = Listing(follow_links)
     files = sorted(listing.files(path))
     judgements, with_topics = judgements_and_topics(file for file in files if file.parent == path)
@@ -86,7 +79,7 @@ def load(
     notes += [*notes_on_judgements, *notes_on_documents, *listing.notes()]
     if unit == "question":
         notes.append(JUDGED)
-    return corpus_of(name, "trec", cut_all(texts, cut, passages), questions, licence=licence, notes=notes)
+    return corpus_of(name, "trec", cut_all(texts, cut), questions, licence=licence, notes=notes)
 
 
 def _only(files: Sequence[Path], path: Path, what: str, listing: Listing) -> Path:

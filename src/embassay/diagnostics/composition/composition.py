@@ -27,11 +27,10 @@ from embassay.diagnostics.composition.criteria import (
     PLANE_CRITERION,
     RAW,
     Axes,
-    MetricKey,
+    FigureName,
     OperatorView,
     axes_of,
     bounds,
-    excess,
     main_claim,
     margin_criteria,
     margin_names,
@@ -41,31 +40,26 @@ from embassay.diagnostics.composition.criteria import (
     stretches,
     yes_no,
 )
+from embassay.diagnostics.composition.metrics import ABOVE_NULL, HEADLINE, METRICS, blocks_of
 from embassay.diagnostics.composition.nulls import other_targets
 from embassay.diagnostics.composition.page import series
-from embassay.diagnostics.composition.ratings import RATING_DIRECTIONS, rating_matrix, rating_rows, rating_series
+from embassay.diagnostics.composition.ratings import rating_matrix, rating_rows, rating_series
 from embassay.diagnostics.composition.scores import all_unit, measured, null_measured
 from embassay.diagnostics.findings import finding, written
 from embassay.errors import SpecError
 from embassay.geometry.closeness import MEASURES
-from embassay.metrics.metric import Direction, Meaning
+from embassay.metrics.metric import Meaning
 from embassay.metrics.scoreboard import (
     View,
-    candidates_of,
     item_example,
     of_requested,
     pools_of,
-    roles_of,
     stream_of,
     unit_codes,
 )
-from embassay.metrics.summary import comparisons, estimates_of, share_row
-from embassay.metrics.verdict import unranked, verdict
-from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Finding, Result, Row, Verdict
+from embassay.metrics.summary import Figures, share_row
+from embassay.result import MIN_UNITS, Estimate, Example, Finding, Result, Row
 from embassay.samples.composition import Composition as Sample
-from embassay.stats.best import rank_means
-from embassay.stats.families import PairedDifference, compare_means
-from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.stats.resample import means
 from embassay.stats.shares import PooledShare, shares_of_encoders
 from embassay.stats.units import Floats, ratio_variance
@@ -83,47 +77,9 @@ CITATION = """@misc{bansal2025,
 NAME = "composition"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
-HEADLINE = MetricKey("share", "c1:TT", "cosine", "excess:eps0")
-COMPARED = (
-    HEADLINE,
-    MetricKey("share", "c3:TT", "cosine", "excess:eps0"),
-    MetricKey("share", "c4:vsB", "cosine", "excess:eps0"),
-    MetricKey("share", "c4:vsA", "cosine", "excess:eps0"),
-    MetricKey("share", "c2:between", "angle", "excess"),
-    MetricKey("share", "c5:within15", "angle", "excess"),
-    MetricKey("share", "c6:middle", "angle", "excess"),
-)
-"""What ``compare=all`` compares, the headline first."""
-CLAIMS = {
-    "C1 (overlap nearer to both than they are)": HEADLINE,
-    "C2 (overlap between them)": MetricKey("share", "c2:between", "angle", "excess"),
-    "C3 (difference nearer to A)": MetricKey("share", "c3:TT", "cosine", "excess:eps0"),
-    "C4 (A − B nearer to it than to B)": MetricKey("share", "c4:vsB", "cosine", "excess:eps0"),
-    "C5 (difference near A)": MetricKey("share", "c5:within15", "angle", "excess"),
-    "C6 (union in the middle)": MetricKey("share", "c6:middle", "angle", "excess"),
-}
-"""What the finding of an encoder reports, by the words for it."""
-MEANING = Meaning("overlap above wrong target", "samples", 0.02, numbers=("margin",))
-DIRECTIONS: dict[str, Direction] = {
-    # What the other targets give describes the corpus and chance.
-    "*null*": "neither",
-    # Both conditions of a criterion hold, neither holds, or one of them.
-    "share[c?:TT,*": "higher",
-    "share[c?:FF,*": "lower",
-    "share[c?:TF,*": "neither",
-    "share[c?:FT,*": "neither",
-    # The cases of C6 depend on the lengths of the vectors.
-    "share[c6:comparable*": "neither",
-    "share[c6:longer_*": "neither",
-    "share[*]": "higher",
-    "margin[*]": "higher",
-    "margin_sd[*]": "neither",
-    "raw[*]": "neither",
-    "position[*]": "neither",
-    "position_sd[*]": "neither",
-    "in_plane[*]": "neither",
-    **RATING_DIRECTIONS,
-}
+CLAIMS = {claim: name for name, claim in ABOVE_NULL.items() if name.subset != "c4:vsA"}
+"""What the finding of an encoder reports, by the words for it: the criteria of the paper."""
+MEANING = Meaning("overlap above wrong target", "samples")
 LAYOUT = composition_page.LAYOUT
 DRAWS = 20
 """Draws of other units' targets: one alone moves the excess by as much as its standard error."""
@@ -139,14 +95,6 @@ ALONE = "no other unit has a target to compare with"
 STRETCHED = 2
 """An encoder sets a grid of tolerances if it is at least this many times as long as without it."""
 NOT_APPLICABLE = "not applicable: all norms are 1"
-BLOCK_OF_CRITERION = {
-    "c1": "overlap",
-    "c2": "overlap",
-    "c3": "difference",
-    "c4": "difference",
-    "c5": "difference",
-    "c6": "union",
-}
 BLOCK_LABELS = {"right": "difference, mirrored"}
 """What a block of samples is called, where that is not its name."""
 NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
@@ -264,30 +212,15 @@ class CompositionDiagnostic:
             rows += _rows(parts, requested, name, items, draws)
         rows += rating_rows(scores[0], draws, rated)
 
-        roles = roles_of(scores, all_pairs=self.compare == "all")
-        compared, headline_differences = list[Comparison](), tuple[PairedDifference, ...]()
-        compared_keys: Sequence[MetricKey] = (HEADLINE,)
-        if self.compare == "all":
-            compared_keys = COMPARED
-        for key in compared_keys:
-            values, unit = _excess_of_encoders(scores, blocks, key)
-            if not values:
-                continue
-            differences = compare_means(values, unit, roles, draws, *stream_of(scores[0]), of_shares=True)
-            compared += comparisons(
-                scores[0], key.metric, key.subset, differences, key.condition, key.similarity_function
-            )
-            if key == HEADLINE:
-                headline_differences = differences
-        return Result(
-            draws.seed,
-            draws.resamples,
-            rows=tuple(rows),
-            comparisons=tuple(compared),
+        summary = self.figures(scores).summarise(draws, on_request=self.compare == "all", rows=rows)
+        return summary.result(
             series=(*series(NAME, scores, blocks), *rating_series(scores[0], rated)),
-            verdicts=(self._verdict(scores, headline_differences, rows, draws),),
-            findings=tuple(_findings(scores, blocks, rows)),
+            findings=_findings(scores, blocks, rows),
         )
+
+    def figures(self, scores: Sequence[ItemScores]) -> Figures[View]:
+        """Return the declared metrics of all encoders."""
+        return Figures.of(View, scores, METRICS)
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return whether each sample satisfies C1, C3 or C6, by its operator; subsets are operators."""
@@ -325,58 +258,6 @@ class CompositionDiagnostic:
                     margin=margin[row, index],
                     subset=subset,
                 )
-
-    def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
-        """Return C1 less its null, sample by sample, of all encoders; None without overlaps."""
-        blocks = blocks_of(scores[0])
-        values, unit = _excess_of_encoders(scores, blocks, HEADLINE)
-        if not values:
-            return None
-        return Headline(
-            metric=HEADLINE.metric,
-            margin=MEANING.margin,
-            values=values,
-            unit=unit,
-            purpose=stream_of(scores[0]),
-            subset=HEADLINE.subset,
-            condition=HEADLINE.condition,
-            similarity_function=HEADLINE.similarity_function,
-            places=blocks[_block_of(HEADLINE)],
-        )
-
-    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
-        """Yield the share of each compared criterion less its null."""
-        blocks = blocks_of(scores[0])
-        for key in COMPARED:
-            values, unit = _excess_of_encoders(scores, blocks, key)
-            if values:
-                yield ItemMetric(
-                    metric=key.metric,
-                    margin=None,
-                    values=values,
-                    unit=unit,
-                    purpose=stream_of(scores[0]),
-                    subset=key.subset,
-                    condition=key.condition,
-                    similarity_function=key.similarity_function,
-                    places=blocks[_block_of(key)],
-                )
-
-    def _verdict(
-        self,
-        scores: Sequence[ItemScores],
-        differences: Sequence[PairedDifference],
-        rows: Sequence[Row],
-        draws: Draws,
-    ) -> Verdict:
-        """Rank the candidates by C1 less its null; unranked without overlaps."""
-        headline = self.headline(scores)
-        if headline is None:
-            return unranked(scores)
-        estimates = estimates_of(rows, headline)
-        candidates = candidates_of(scores, headline.values)
-        standings = rank_means(candidates, headline.unit, draws, *headline.purpose, wrong=None)
-        return verdict(scores, headline, estimates, differences, standings, chance=0.0, leader="Highest")
 
 
 def draws_needed(scores: ItemScores, kept: int = KEPT) -> int:
@@ -416,17 +297,6 @@ def draws_needed(scores: ItemScores, kept: int = KEPT) -> int:
             needed = max(needed, variance_between_draws / int(defined.sum()) / largest_variance)
     most = min(DRAWS, kept // len(scores.item))
     return int(max(PILOT, min(most, np.ceil(needed))))
-
-
-def blocks_of(scores: ItemScores) -> dict[str, Ints]:
-    """Return the (m,) items of each block of samples: of each operator, and ``right`` for the mirrored differences.
-
-    A mirrored difference is what B says and A does not; it is reported apart from the differences of the paper.
-    """
-    operator, mirrored = scores.labels["operator"], scores.labels["side"] == "right"
-    masks = {name: (operator == name) & ~mirrored for name in ("overlap", "difference", "union")}
-    masks["right"] = mirrored
-    return {name: np.flatnonzero(mask) for name, mask in masks.items() if mask.any()}
 
 
 def operator_of(block: str) -> str:
@@ -480,7 +350,7 @@ def _rows(
 
 
 def _row(
-    view: OperatorView, draws: Draws, key: MetricKey, share: PooledShare, block: str, axes: Axes, hash_of_others: str
+    view: OperatorView, draws: Draws, key: FigureName, share: PooledShare, block: str, axes: Axes, hash_of_others: str
 ) -> Row:
     """Return the row of a figure; the signature of a figure over the grid of tolerances has the grid's ends.
 
@@ -498,9 +368,8 @@ def _row(
         condition = f"right:{condition}".rstrip(":")
     grid_in_signature = dict[str, str]()
     if condition.endswith("grid"):
-        criterion = key.subset.split(":")[0]
-        grids = axes[criterion, key.similarity_function]
-        if criterion == "c4":
+        grids = axes[key.criterion, key.similarity_function]
+        if key.criterion == "c4":
             # The two margins of c4 are two figures, each over its own axis.
             against_b, against_a = grids
             grids = (against_b,)
@@ -520,7 +389,7 @@ def _row(
     )
 
 
-def _with_reason(view: OperatorView, key: MetricKey, share: PooledShare) -> PooledShare:
+def _with_reason(view: OperatorView, key: FigureName, share: PooledShare) -> PooledShare:
     """Return the figure, with the reason where it does not apply or where there is no null."""
     # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
     if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
@@ -536,15 +405,15 @@ def _with_reason(view: OperatorView, key: MetricKey, share: PooledShare) -> Pool
     return share
 
 
-def _standard_deviations(view: OperatorView, unit: Ints) -> Iterator[tuple[MetricKey, Estimate]]:
+def _standard_deviations(view: OperatorView, unit: Ints) -> Iterator[tuple[FigureName, Estimate]]:
     """Yield the standard deviations of margins and positions over samples; without intervals."""
-    figures = dict[MetricKey, Floats]()
+    figures = dict[FigureName, Floats]()
     for criterion in margin_criteria(view.operator):
         for measure in MEASURES:
             margins = view.margins(criterion, measure)
             for name, margin in zip(margin_names(criterion), margins, strict=True):
-                figures[MetricKey("margin_sd", name, measure, "")] = margin
-    position = MetricKey("position_sd", PLANE_CRITERION[view.operator], "angle", "")
+                figures[FigureName("margin_sd", name, measure, "")] = margin
+    position = FigureName("position_sd", PLANE_CRITERION[view.operator], "angle", "")
     figures[position] = view.planar("position")
     for key, values in figures.items():
         defined = values[~np.isnan(values)]
@@ -558,30 +427,9 @@ def _standard_deviations(view: OperatorView, unit: Ints) -> Iterator[tuple[Metri
             yield key, Estimate(None, None, None, len(defined), units, undefined, reason)
 
 
-def _block_of(key: MetricKey) -> str:
-    """Return the block of samples that a figure is about."""
-    criterion = key.subset.split(":")[0]
-    return BLOCK_OF_CRITERION[criterion]
-
-
-def _excess_of_encoders(
-    scores: Sequence[ItemScores], blocks: Mapping[str, Ints], key: MetricKey
-) -> tuple[dict[str, Floats], Ints]:
-    """Return the (m,) item values of a figure less its null by encoder, and the items' units; none without samples."""
-    block = _block_of(key)
-    if block not in blocks:
-        return {}, np.zeros(0, dtype=np.int64)
-    items = blocks[block]
-    values = dict[str, Floats]()
-    for s in scores:
-        view = OperatorView(s, block, items)
-        values[view.encoder] = excess(view, key)
-    return values, unit_codes(scores[0].unit[items])
-
-
 def _findings(scores: Sequence[ItemScores], blocks: Mapping[str, Ints], rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield for each encoder that was asked for which criteria are above their null, and whether it sets the grid."""
-    if HEADLINE.subset.split(":")[0] == "c1" and "overlap" not in blocks:
+    if "overlap" not in blocks:
         sentence = "Encoders are not ranked: they are ranked by C1, which needs overlaps."
         yield finding(scores[0], "Not ranked", sentence, severity="medium", about_all=True)
     for s in scores:
@@ -637,7 +485,7 @@ def _claims(scores: ItemScores, rows: Sequence[Row]) -> Iterator[Finding]:
     encoder = scores.origin.encoder
     row_of = {(r.metric, r.subset, r.similarity_function, r.condition): r for r in rows if r.encoder == encoder}
     claims = _Claims()
-    for words, key in CLAIMS.items():
+    for words, key in sorted(CLAIMS.items()):
         row = row_of.get(key)
         if row is not None and row.low is not None:
             # The criteria about the plane have no tolerance, and so no grid.

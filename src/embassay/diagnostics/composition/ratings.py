@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.published import table
-from embassay.metrics.metric import Direction
+from embassay.metrics.metric import Metric
 from embassay.metrics.scoreboard import stream_of, unit_codes
 from embassay.metrics.summary import row
 from embassay.result import Estimate, Row, Series
@@ -21,12 +22,13 @@ SCALE = (0, 4)
 """From strongly disagree to strongly agree; ``checks.LIKERT`` refuses other ratings."""
 DISTRIBUTION = {"operator": "text", "rating": "count", "ratings given": "count", "share of ratings": "percent"}
 """The columns of the table of ratings, with their formats."""
-RATING_DIRECTIONS: dict[str, Direction] = {
-    "rating[*]": "neither",
-    "rating_median[*]": "neither",
-    "agreement[*]": "neither",
-}
-"""They describe the corpus."""
+_of_corpus = partial(Metric, subset="*", kind="computed", better="neither")
+RATING_METRICS = (
+    _of_corpus("rating", low=0.0, high=4.0, meaning="mean human rating of the targets"),
+    _of_corpus("rating_median", low=0.0, high=4.0, meaning="median of all human ratings"),
+    _of_corpus("agreement", high=1.0, meaning="Krippendorff's alpha of the ratings: 1 full agreement, 0 as by chance"),
+)
+"""They describe the corpus, not an encoder."""
 Ints = NDArray[np.int64]
 
 

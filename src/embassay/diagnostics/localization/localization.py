@@ -42,7 +42,6 @@ from embassay.metrics.summary import Figures
 from embassay.result import Example, Result
 from embassay.samples.groups import Grouped
 from embassay.stats.folds import contiguous_folds
-from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
@@ -55,7 +54,7 @@ CITATION = """@inproceedings{white2015,
 }"""
 VERSION = 3
 """To be raised with each change after which the same vectors have other scores or figures."""
-MEANING = Meaning("groups of one meaning", "sentences", 0.02)
+MEANING = Meaning("groups of one meaning", "sentences")
 LIGHT = 3_000_000
 """Matrix entries × groups: smaller tasks are solved faster than they are sent to another process."""
 Rule = Literal["paper", "sklearn"]
@@ -239,14 +238,6 @@ class Localization:
                 outcomes.append(view.outcome(index, cosines, correct=correct, margin=margin, labels=labels))
             yield item_example(scores[0], index, texts, labels={"right": sample.group})
             yield from outcomes
-
-    def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
-        """Return the accuracy, sentence by sentence, of all encoders; sentences have equal weights, not folds."""
-        return self.figures(scores).headline()
-
-    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
-        """Yield the item values of what can be tested for a loss."""
-        return self.figures(scores).item_metrics()
 
 
 def _start_classifier(

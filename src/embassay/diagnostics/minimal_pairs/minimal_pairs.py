@@ -40,7 +40,6 @@ from embassay.result import Estimate, Example, Finding, Result, Row, Series
 from embassay.samples.minimal_pairs import ALL_EDITS
 from embassay.samples.minimal_pairs import MinimalPairs as Sample
 from embassay.stats.density import density
-from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.stats.resample import ABSENT
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
@@ -57,7 +56,7 @@ NAME = "minimal_pairs"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 LAYOUT = minimal_pairs_page.LAYOUT
-MEANING = Meaning("negation contrast", "originals", 0.01, points=False)
+MEANING = Meaning("negation contrast", "originals")
 NEARER = {
     "synonym>negation_main": ("a negation", "the negation of its main verb"),
     "synonym>antonym": ("an antonym", "an antonym"),
@@ -214,14 +213,6 @@ class MinimalPairsDiagnostic:
                 is_correct = correct[view.encoder][index]
                 margin = margins[view.encoder][index]
                 yield view.outcome(index, cosines, correct=is_correct, margin=margin)
-
-    def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
-        """Return the contrast, original by original, of all encoders; None without the edits of the contrast."""
-        return self.figures(scores).headline()
-
-    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
-        """Yield the item values of what can be tested for a loss."""
-        return self.figures(scores).item_metrics()
 
 
 @dataclass(frozen=True)

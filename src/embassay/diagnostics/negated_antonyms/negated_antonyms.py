@@ -46,7 +46,6 @@ from embassay.metrics.scoreboard import (
 from embassay.metrics.summary import Figures
 from embassay.result import Example, Finding, Result, Row, Series
 from embassay.samples.choice import Choice
-from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
@@ -63,7 +62,7 @@ NAME = "negated_antonyms"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 HEADLINE = ("accuracy", "all")
-MEANING = Meaning("negated antonyms", "entries", 0.02)
+MEANING = Meaning("negated antonyms", "entries")
 KINDS = ("antonym", "polarity", "paraphrase")
 """The candidates, in the order of the columns of every (n, 3) array."""
 CHANCE = 1 / 3
@@ -196,14 +195,6 @@ class NegatedAntonyms:
         """Return the declared metrics of all encoders."""
         return Figures.of(ChoiceView, scores, METRICS)
 
-    def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
-        """Return the accuracy, entry by entry, of all encoders."""
-        return self.figures(scores).headline()
-
-    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
-        """Yield the item values of what can be tested for a loss."""
-        return self.figures(scores).item_metrics()
-
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return by which encoders the paraphrase of each entry is chosen; subsets are word pairs."""
         requested = without_baselines([ChoiceView(s) for s in scores])
@@ -260,7 +251,7 @@ def _of_kind(kind: str) -> Iterator[Metric]:
         kind="share",
         better="higher" if kind == "paraphrase" else "lower",
         compared="on request",
-        meaning=f"share of entries for which the {kind} is the nearest candidate",
+        meaning="share of entries for which this candidate is the nearest",
     )
     yield Metric(
         "similarity",
@@ -272,7 +263,7 @@ def _of_kind(kind: str) -> Iterator[Metric]:
         low=-1,
         high=1,
         compared="on request",
-        meaning=f"mean cosine of the {kind} with its input",
+        meaning="mean cosine of this candidate with its input",
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from embassay.diagnostics.retrieval.scores import RankingMetric
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import (
     Column,
@@ -25,8 +28,8 @@ FOUND = 5
 EXAM = "The mean over 500 exams of 100 questions drawn with replacement, with the range of 95% of them."
 
 
-def layout(result: Result) -> Layout:
-    """Return the page for the number of documents and the percentile ψ that a result was made with."""
+def options_of(result: Result) -> tuple[int, int]:
+    """Return the number of documents k and the percentile ψ that a result was made with."""
     # The options are not stored in a result, so both are read from its content; 5 is the default of each.
     k = 5
     for verdict in result.verdicts:
@@ -38,21 +41,23 @@ def layout(result: Result) -> Layout:
         if (series.diagnostic, series.name) == ("retrieval", "coe"):
             psi = series.data["psi"]
             break
-    return page(k, psi)
+    return k, psi
 
 
-def page(k: int, psi: int = 5) -> Layout:
-    """Return the page for ``k`` retrieved documents, with COE and ROE at the percentile ``psi``."""
+def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
+    """Return the page for ``k`` retrieved documents, with COE and ROE at the percentile ``psi``.
+
+    Parameters
+    ----------
+    ranking
+        The ranking metrics with the values of their options.
+    """
     success = Column(f"Success@{k}", f"Success@{k}")
-    # k may be 1 or 10; a dict keeps each name once.
-    names_of_shares = dict.fromkeys(("Success@1", f"Success@{k}", "Success@10", f"R@{k}"))
-    shares = [Column(name, name) for name in names_of_shares]
-    means = [Column(name, name, format="number") for name in ("RR", "AP", "nDCG@10")]
     found = tuple(f"found{place}" for place in range(1, min(k, FOUND) + 1))
     return Layout(
         title="Retrieval",
         question="Which encoder finds the right document, and from what similarity on?",
-        headline=_headline(k, success),
+        headline=_headline(k, ranking),
         parts=(
             IntervalChart(f"Success@{k} with its 95% interval", success),
             ComparisonTable(
@@ -65,7 +70,7 @@ def page(k: int, psi: int = 5) -> Layout:
             *_thresholds(),
             EncoderTable(
                 "Ranking metrics",
-                (*shares, *means),
+                tuple(metric.column for metric in ranking),
                 note="Names as in ir-measures. Tied documents count with the expected value over all their "
                 "orders: an encoder that gives all documents the same similarity scores as random choice does.",
             ),
@@ -126,19 +131,20 @@ def page(k: int, psi: int = 5) -> Layout:
     )
 
 
-def _headline(k: int, success: Column) -> EncoderTable:
+def _headline(k: int, ranking: Sequence[RankingMetric]) -> EncoderTable:
     """Return the headline table: success, and the recommended threshold with what it keeps."""
+    first = [metric.column for metric in ranking if metric.headline or metric.beside_headline]
+    meanings = [f"{metric.name}: {metric.meaning}." for metric in ranking if metric.beside_headline]
     return EncoderTable(
         f"Questions with a right document among the nearest {k}",
         (
-            success,
-            Column("RR", "RR", format="number"),
+            *first,
             Column("threshold τ (95%)", "tau", "recommended", "threshold"),
             Column(f"Success@{k} at τ", "accuracy_at_tau", "recommended"),
             Column("kept at τ", "kept", "recommended"),
         ),
-        note=f"Success@{k}: of all questions that have an answer. RR: the mean of 1/rank. τ: dropping results below "
-        "it loses no more success than allowed, with 95% confidence.",
+        note=f"Success@{k}: of all questions that have an answer. {' '.join(meanings)} τ: dropping results below it "
+        "loses no more success than allowed, with 95% confidence.",
     )
 
 

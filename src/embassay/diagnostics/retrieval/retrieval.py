@@ -10,9 +10,9 @@ What the paper prints wrong is listed in ``docs/retrieval.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,33 +20,33 @@ from numpy.typing import NDArray
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import finding
 from embassay.diagnostics.retrieval.findings import findings_of, first_place, saturation, scale_warnings
-from embassay.diagnostics.retrieval.page import FOUND, layout, page
+from embassay.diagnostics.retrieval.page import FOUND, options_of, page
 from embassay.diagnostics.retrieval.published import beside_published
-from embassay.diagnostics.retrieval.rows import correlations, is_share, rows_of, shares_of
+from embassay.diagnostics.retrieval.rows import at_thresholds, computed_rows, correlations
 from embassay.diagnostics.retrieval.scores import (
     RIGHT,
     EncodedCorpus,
+    RankingMetric,
     References,
-    metric_names,
     search_documents,
     search_transformed,
     success_of_blind_choice,
 )
 from embassay.diagnostics.retrieval.series import series_of
-from embassay.diagnostics.retrieval.view import NAME, RetrievalView
+from embassay.diagnostics.retrieval.view import RetrievalView
 from embassay.errors import SpecError
 from embassay.geometry.transforms import NAMES as TRANSFORMS
-from embassay.metrics.metric import Direction, Meaning
-from embassay.metrics.scoreboard import candidates_of, item_example, roles_of, without_baselines
-from embassay.metrics.summary import comparisons
-from embassay.metrics.verdict import verdict
-from embassay.result import Comparison, Estimate, Example, Finding, Result, Row
+from embassay.layout import Layout
+from embassay.metrics.metric import Kind, Meaning, Metric, with_options
+from embassay.metrics.scoreboard import candidates_of, item_example, without_baselines
+from embassay.metrics.summary import Figures
+from embassay.result import Example, Finding, Result, Row
 from embassay.samples.retrieval import Question
-from embassay.stats.best import rank_means
 from embassay.stats.detectable import precision_of
-from embassay.stats.families import PairedDifference, compare_means
-from embassay.stats.noninferiority import Headline, ItemMetric
-from embassay.stats.units import Floats
+from embassay.stats.exams import LENGTH
+from embassay.stats.families import PairedDifference
+from embassay.stats.ranking import Places
+from embassay.stats.units import Floats, Ints
 from embassay.types import Corpus, Draws, ItemScores, Origin, begun
 from embassay.vectors import Vectors
 
@@ -65,34 +65,8 @@ VERSION = 5
 K = 5
 LOSS = 0.02
 """The loss of success that a recommended threshold may cause."""
-MEANING = Meaning("retrieval", "questions", 0.02)
-DIRECTIONS: dict[str, Direction] = {
-    # Success@5, R@5, nDCG@10 and what else is measured at a rank.
-    "*@*[*]": "higher",
-    "RR[*]": "higher",
-    "AP[*]": "higher",
-    "accuracy_l100[*]": "higher",
-    "accuracy_at_tau[*]": "higher",
-    "unanswerable_dropped[*]": "higher",
-    "coe[*]": "higher",
-    "roe[*]": "lower",
-    "loss_limit[*]": "lower",
-    # Thresholds depend on the scale of an encoder's similarities, and what they keep on the threshold.
-    "tau[*]": "neither",
-    "psi[*]": "neither",
-    "kept[*]": "neither",
-    # Isotropic is not better by itself.
-    "i_a[*]": "neither",
-    "isoscore[*]": "neither",
-    "isoscore_unbiased[*]": "neither",
-    "rank[*]": "neither",
-    # Correlations across encoders.
-    "pearson[*]": "neither",
-    "spearman[*]": "neither",
-}
+MEANING = Meaning("retrieval", "questions")
 PSI = 5
-LAYOUT = page(K)
-__all__ = ["LAYOUT", "NAME", "create", "layout"]
 
 
 def create(
@@ -193,7 +167,7 @@ class Retrieval:
         """Find the nearest documents of each question, and the ranks of the right ones."""
         route = "auto" if self.search == "exact" else "faiss"
         encoded = EncodedCorpus.of(corpus, vectors)
-        values, labels = search_documents(encoded, self.k, route)
+        values, labels = search_documents(encoded, self.k, route, _ranking_metrics(self.k))
         names = TRANSFORMS if self.transforms == "all" else ()
         after_transforms, scalars = search_transformed(encoded, self.k, names, ~np.isnan(values["top"][:, 0]))
         scalars |= {
@@ -213,65 +187,44 @@ class Retrieval:
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus."""
-        views = self._views(scores)
-        requested = without_baselines(views)
-        unit, stream = views[0].unit, views[0].stream
-        shares = shares_of(views, draws)
+        figures = self.figures(scores)
+        views, requested = figures.views, figures.requested
+        summary = figures.summarise(draws, on_request=self.compare == "all")
+        at = at_thresholds(views, draws)
         rows = list[Row]()
         for view in views:
-            rows += rows_of(view, shares[view.encoder], draws)
-        correlation_rows = tuple(correlations(requested, rows, draws))
+            rows += [row for row in summary.rows if row.encoder == view.encoder]
+            rows += computed_rows(view, at[view.encoder], draws)
+        rows += list(correlations(requested, rows, draws))
 
-        headline = self.headline(scores)
-        compared_metrics: tuple[str, ...] = (headline.metric,)
-        if self.compare == "all":
-            compared_metrics = metric_names(self.k)
-        roles = roles_of(scores, all_pairs=self.compare == "all")
-        compared = list[Comparison]()
-        for name in compared_metrics:
-            values = {view.encoder: view.metric(name) for view in views}
-            differences = compare_means(values, unit, roles, draws, *stream, of_shares=is_share(name))
-            compared += comparisons(scores[0], name, "all", differences)
-            if name == headline.metric:
-                headline_differences = differences
-
-        success_at_k = dict[str, Estimate]()
-        for encoder, encoder_shares in shares.items():
-            success_at_k[encoder] = encoder_shares.shares[headline.metric, "all", ""].estimate
-        requested_success = {view.encoder: success_at_k[view.encoder].value for view in requested}
-        candidates = candidates_of(scores, headline.values)
-        standings = rank_means(candidates, unit, draws, *stream)
+        success = {row.encoder: row.value for row in summary.rows if summary.verdict.ranks_by(row)}
+        success_of_requested = {view.encoder: success[view.encoder] for view in requested}
         # About all encoders, then about each, then warnings.
         # No encoder may be the best under MIN_UNITS units.
-        may_be_best = [view for view in views if view.encoder in standings.best_set]
-        findings = list(saturation(may_be_best, requested_success))
-        findings += first_place(views[0], requested_success)
-        findings += self._units_needed(views[0], headline_differences, candidates, unit)
+        may_be_best = [view for view in views if view.encoder in summary.verdict.best_set]
+        findings = list(saturation(may_be_best, success_of_requested))
+        findings += first_place(views[0], success_of_requested)
+        findings += self._units_needed(figures, summary.differences)
         for view in requested:
             findings += findings_of(view, rows)
         findings += scale_warnings(views)
         return Result(
             draws.seed,
             draws.resamples,
-            rows=(*rows, *correlation_rows),
-            comparisons=tuple(compared),
-            series=(*series_of(views, rows), *beside_published(views, (*rows, *correlation_rows))),
-            verdicts=(
-                verdict(
-                    scores,
-                    headline,
-                    success_at_k,
-                    headline_differences,
-                    standings,
-                    chance=views[0].chance,
-                ),
-            ),
+            rows=tuple(rows),
+            comparisons=tuple(summary.comparisons),
+            series=(*series_of(views, rows), *beside_published(views, rows)),
+            verdicts=(summary.verdict,),
             findings=tuple(findings),
         )
 
+    def figures(self, scores: Sequence[ItemScores]) -> Figures[RetrievalView]:
+        """Return the declared metrics of all encoders."""
+        return Figures.of(self._view, scores, with_options(METRICS, k=self.k))
+
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return which questions succeed at k; those without a right document are undecided, and a subset."""
-        requested = without_baselines(self._views(scores))
+        requested = without_baselines([self._view(s) for s in scores])
         correct = np.stack([view.scores.values[view.headline] for view in requested])
         return Outcomes(_subsets(requested[0]), correct)
 
@@ -279,7 +232,7 @@ class Retrieval:
         self, corpus: Corpus[Question], scores: Sequence[ItemScores], items: NDArray[np.int64]
     ) -> Iterator[Example]:
         """Yield each question with its right documents, and their rank and what was found by each encoder."""
-        views = self._views(scores)
+        views = [self._view(s) for s in scores]
         subsets = _subsets(views[0])
         references = References(corpus)
         for index in items.tolist():
@@ -294,66 +247,28 @@ class Retrieval:
             yield item_example(scores[0], index, texts, subset, labels)
             yield from outcomes
 
-    def headline(self, scores: Sequence[ItemScores]) -> Headline:
-        """Return Success@k, question by question, of all encoders; only of questions with a right document."""
-        views = self._views(scores)
-        # Questions and k are the same for all encoders.
-        first = views[0]
-        success = first.headline
-        return Headline(
-            metric=success,
-            margin=MEANING.margin,
-            values={view.encoder: view.metric(success) for view in views},
-            unit=first.unit,
-            purpose=first.stream,
-            places=np.flatnonzero(first.answered),
-        )
-
-    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
-        """Yield the ranking metrics, and Success@k after each transform; only of questions with a right document."""
-        views = self._views(scores)
-        first = views[0]
-        stored = {(name, ""): name for name in first.metrics}
-        for transform in TRANSFORMS:
-            after_transform = f"{first.headline}/{transform}"
-            if all(after_transform in view.scores.values for view in views):
-                stored[first.headline, transform] = after_transform
-        for (metric, condition), name in stored.items():
-            yield ItemMetric(
-                metric,
-                None,
-                {view.encoder: view.metric(name) for view in views},
-                first.unit,
-                first.stream,
-                condition=condition,
-                of_shares=is_share(metric),
-                places=np.flatnonzero(first.answered),
-            )
-
-    def _views(self, scores: Sequence[ItemScores]) -> list[RetrievalView]:
-        return [RetrievalView(s, self.k, self.psi, self.loss) for s in scores]
+    def _view(self, scores: ItemScores) -> RetrievalView:
+        return RetrievalView(scores, self.k, self.psi, self.loss)
 
     def _units_needed(
-        self,
-        view: RetrievalView,
-        differences: Sequence[PairedDifference],
-        candidates: Mapping[str, Floats],
-        unit: NDArray[np.int64],
+        self, figures: Figures[RetrievalView], differences: Sequence[PairedDifference]
     ) -> Iterator[Finding]:
         """Yield how many units it takes to detect the difference in the option ``gap``."""
-        if not self.gap:
+        success = figures.headline()
+        if not self.gap or success is None:
             return
-        precision = precision_of(differences, candidates, unit, of_shares=True)
+        candidates = candidates_of(figures.board, success.values)
+        precision = precision_of(differences, candidates, success.unit, of_shares=True)
         if precision is None:
             sentence = "The units needed cannot be estimated: no candidate has two units of answerable questions."
-            yield finding(view.scores, "Units needed", sentence, severity="medium", about_all=True)
+            yield finding(figures.board[0], "Units needed", sentence, severity="medium", about_all=True)
             return
         sentence = (
             f"Detecting a difference of {100 * self.gap:g} points with 80% power needs about "
             f"{precision.units_needed(self.gap):,} units like these ({precision.items_needed(self.gap):,} questions); "
             f"there are {precision.units:,} units."
         )
-        yield finding(view.scores, "Units needed", sentence, severity="medium", about_all=True)
+        yield finding(figures.board[0], "Units needed", sentence, severity="medium", about_all=True)
 
 
 def _subsets(view: RetrievalView) -> NDArray[np.str_]:
@@ -397,3 +312,248 @@ def _outcome(view: RetrievalView, index: int, sample: Question, references: Refe
         subset=subset,
         labels=labels,
     )
+
+
+def _answered_places(view: RetrievalView) -> Ints:
+    """Return the (m,) places of the questions that have a right document."""
+    return np.flatnonzero(view.answered)
+
+
+def ranking_metric(
+    name: str, of_places: Callable[[Places, int], Floats], *, kind: Kind, meaning: str, **more: Any
+) -> RankingMetric:
+    """Declare a metric of the ranks of a question's right documents, of which higher values are better.
+
+    Parameters
+    ----------
+    name, of_places, kind, meaning, more
+        As in :class:`~embassay.diagnostics.retrieval.scores.RankingMetric`.
+    """
+    return RankingMetric(
+        name,
+        of=lambda view: view.ranking(name),
+        places=_answered_places,
+        kind=kind,
+        better="higher",
+        meaning=meaning,
+        low=0.0,
+        high=1.0,
+        source="ir-measures",
+        of_places=of_places,
+        **more,
+    )
+
+
+def _success_after(transform: str) -> Metric:
+    """Declare the success after a transform of the vectors."""
+    return Metric(
+        "Success@{k}",
+        condition=transform,
+        of=lambda view: view.ranking(f"Success@{{k}}/{transform}"),
+        places=_answered_places,
+        kind="share",
+        better="higher",
+        meaning="success after a transform of the vectors",
+    )
+
+
+METRICS = (
+    ranking_metric(
+        "Success@{k}",
+        lambda places, k: places.success(k),
+        kind="share",
+        headline=True,
+        margin=0.02,
+        chance=lambda view: view.chance,
+        meaning="share of the answerable questions with a right document among the first k",
+    ),
+    ranking_metric(
+        "R@{k}",
+        lambda places, k: places.recall(k),
+        kind="share",
+        compared="on request",
+        meaning="share of a question's right documents that are among the first k",
+    ),
+    ranking_metric(
+        "RR",
+        lambda places, k: places.reciprocal_rank(),
+        kind="mean",
+        compared="on request",
+        beside_headline=True,
+        meaning="the mean of 1/rank of the first right document",
+    ),
+    ranking_metric(
+        "AP",
+        lambda places, k: places.average_precision(),
+        kind="mean",
+        compared="on request",
+        meaning="mean of the precision at the rank of each right document",
+    ),
+    ranking_metric(
+        "nDCG@10",
+        lambda places, k: places.ndcg(10),
+        kind="mean",
+        compared="on request",
+        meaning="gains of the first 10 documents, discounted by rank, relative to the best order",
+    ),
+    ranking_metric(
+        "Success@1",
+        lambda places, k: places.success(1),
+        kind="share",
+        meaning="share of the answerable questions whose first document is right",
+    ),
+    ranking_metric(
+        "Success@10",
+        lambda places, k: places.success(10),
+        kind="share",
+        more_documents_than=10,
+        meaning="share of the answerable questions with a right document among the first 10",
+    ),
+    *map(_success_after, TRANSFORMS),
+    # What follows is computed in embassay.diagnostics.retrieval.rows.
+    Metric(
+        "i_a",
+        "documents",
+        "*",
+        kind="computed",
+        better="neither",
+        low=0.0,
+        high=1.0,
+        meaning="isotropy of the passages, sensitive to their mean",
+        source="Mu & Viswanath (2018)",
+    ),
+    Metric(
+        "isoscore",
+        "documents",
+        "*",
+        kind="computed",
+        better="neither",
+        low=0.0,
+        high=1.0,
+        meaning="isotropy of the passages, insensitive to their mean; too low where they are few",
+        source="Rudman et al. (2022)",
+    ),
+    Metric(
+        "isoscore_unbiased",
+        "documents",
+        kind="computed",
+        better="neither",
+        meaning="IsoScore without the bias of few passages",
+    ),
+    Metric(
+        "rank",
+        "documents",
+        "*",
+        kind="computed",
+        better="neither",
+        format="count",
+        low=0.0,
+        meaning="dimensions that a transform leaves",
+    ),
+    Metric(
+        f"accuracy_l{LENGTH}",
+        kind="computed",
+        better="higher",
+        low=0.0,
+        high=1.0,
+        format="percent",
+        meaning="success in an exam of 100 questions: the mean and the range over 500 exams",
+    ),
+    Metric(
+        "coe",
+        "psi*",
+        kind="computed",
+        better="higher",
+        low=0.0,
+        high=1.0,
+        format="percent",
+        meaning="share of the right documents above the ψ-th percentile of the retrieved similarities",
+    ),
+    Metric(
+        "roe",
+        "psi*",
+        kind="computed",
+        better="lower",
+        low=0.0,
+        high=1.0,
+        format="percent",
+        meaning="share of random documents above the ψ-th percentile of the retrieved similarities",
+    ),
+    Metric(
+        "tau",
+        "*",
+        kind="computed",
+        better="neither",
+        format="threshold",
+        meaning="a threshold below which retrieved documents are dropped",
+    ),
+    Metric(
+        "psi",
+        "*",
+        kind="computed",
+        better="neither",
+        format="count",
+        low=0.0,
+        high=100.0,
+        meaning="the percentile ψ of the threshold with the highest success",
+    ),
+    Metric(
+        "accuracy_at_tau",
+        "*",
+        kind="share",
+        better="higher",
+        meaning="success that is left when documents below the threshold are dropped",
+    ),
+    Metric(
+        "kept",
+        "*",
+        kind="share",
+        better="neither",
+        meaning="share of the retrieved documents that are not below the threshold",
+    ),
+    Metric(
+        "unanswerable_dropped",
+        "*",
+        kind="share",
+        better="higher",
+        meaning="share of the unanswerable questions for which nothing reaches the threshold",
+    ),
+    Metric(
+        "loss_limit",
+        "*",
+        kind="computed",
+        better="lower",
+        low=0.0,
+        high=1.0,
+        format="percent",
+        meaning="upper limit of the success that the recommended threshold loses",
+        source="Bates et al. (2021), Angelopoulos et al. (2024)",
+    ),
+    Metric(
+        "pearson",
+        "* and *",
+        "*",
+        kind="correlation",
+        better="neither",
+        meaning="correlation of two metrics across encoders",
+    ),
+    Metric(
+        "spearman",
+        "* and *",
+        "*",
+        kind="correlation",
+        better="neither",
+        meaning="rank correlation of two metrics across encoders",
+    ),
+)
+
+
+def _ranking_metrics(k: int) -> list[RankingMetric]:
+    """Return the ranking metrics for k retrieved documents."""
+    return [metric for metric in with_options(METRICS, k=k) if isinstance(metric, RankingMetric)]
+
+
+def layout(result: Result) -> Layout:
+    """Return the page for the options that a result was made with."""
+    k, psi = options_of(result)
+    return page(k, psi, _ranking_metrics(k))

@@ -1,4 +1,4 @@
-"""The rows of retrieval: metrics, transforms, isotropy, exams with COE and ROE, thresholds."""
+"""The rows of retrieval that are no means over the questions: isotropy, exams, thresholds, correlations."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from embassay.metrics.summary import row, share_row
 from embassay.result import MIN_UNITS, Estimate, Row
 from embassay.stats.correlate import MIN_ITEMS, Kind, across_models
 from embassay.stats.exams import GRID, LENGTH, above, exams, minima, percentile_of_top, spread
-from embassay.stats.resample import mean, too_few
+from embassay.stats.resample import too_few
 from embassay.stats.shares import PooledShare, shares_of_encoders
 from embassay.stats.thresholds import Threshold, questions_needed
 from embassay.stats.units import Floats
 from embassay.types import Draws
 
-ShareKey = tuple[str, str, str]
-"""Metric, subset and condition of a share."""
+ShareKey = tuple[str, str]
+"""Metric and subset of a share."""
 DEFINITIONS = ("minima", "pooled")
 """What the paper's τ is a percentile of: the smallest retrieved similarity of each exam, or all retrieved ones."""
 ACROSS = {
@@ -36,15 +36,13 @@ KINDS: tuple[Kind, ...] = ("pearson", "spearman")
 
 
 @dataclass(frozen=True)
-class RetrievalShares:
-    """One encoder's thresholds, and its shares with limits that may depend on the other encoders.
+class AtThresholds:
+    """One encoder's thresholds and the shares at them, whose limits may depend on the other encoders.
 
     Attributes
     ----------
     thresholds
         τ by subset: each definition at each ψ, and the recommended one.
-    shares
-        By metric, subset and condition.
     pool
         The hash of the other encoders, for signatures.
     """
@@ -53,49 +51,28 @@ class RetrievalShares:
     shares: Mapping[ShareKey, PooledShare]
     pool: str
 
-    def row(self, view: RetrievalView, draws: Draws, key: ShareKey, **signed: str) -> Row:
-        """Make the row of a share."""
-        metric, subset, condition = key
-        return share_row(view.scores, draws, metric, subset, self.shares[key], self.pool, condition, **signed)
 
-
-def shares_of(views: Sequence[RetrievalView], draws: Draws) -> dict[str, RetrievalShares]:
-    """Estimate the shares of all encoders."""
+def at_thresholds(views: Sequence[RetrievalView], draws: Draws) -> dict[str, AtThresholds]:
+    """Return what thresholds do, by encoder."""
     thresholds = [_thresholds_of(view, draws) for view in views]
     answered = shares_of_encoders(map(_answered_shares, views, thresholds), views[0].unit)
     unit_of_unanswerable = views[0].unit_of_unanswerable
     unanswerable = shares_of_encoders(map(_unanswerable_shares, views, thresholds), unit_of_unanswerable)
     pools = pools_of([view.scores for view in views])
-    shares = dict[str, RetrievalShares]()
+    by_encoder = dict[str, AtThresholds]()
     for place, view in enumerate(views):
-        shares[view.encoder] = RetrievalShares(
-            thresholds=thresholds[place],
-            shares={**answered[place], **unanswerable[place]},
-            pool=pools[view.encoder],
-        )
-    return shares
-
-
-def is_share(metric: str) -> bool:
-    """Return whether a ranking metric is a share of questions, or of their right documents."""
-    return metric.startswith(("Success", "R@"))
+        shares = {**answered[place], **unanswerable[place]}
+        by_encoder[view.encoder] = AtThresholds(thresholds[place], shares, pools[view.encoder])
+    return by_encoder
 
 
 def _answered_shares(view: RetrievalView, thresholds: Mapping[str, float]) -> dict[ShareKey, Floats]:
     """Return the (m,) items of all shares of answered questions."""
     shares = dict[ShareKey, Floats]()
-    for name in view.metrics:
-        if is_share(name):
-            shares[name, "all", ""] = view.metric(name)
-    for transform in TRANSFORMS:
-        # Sparse vectors are not transformed.
-        after_transform = f"{view.headline}/{transform}"
-        if after_transform in view.scores.values:
-            shares[view.headline, "all", transform] = view.metric(after_transform)
     for subset, threshold in thresholds.items():
         accuracy, kept = view.answers.right_at(threshold), view.answers.kept_at(threshold)
-        shares["accuracy_at_tau", subset, ""] = _undefined_elsewhere(view, accuracy)
-        shares["kept", subset, ""] = _undefined_elsewhere(view, kept)
+        shares["accuracy_at_tau", subset] = _undefined_elsewhere(view, accuracy)
+        shares["kept", subset] = _undefined_elsewhere(view, kept)
     return shares
 
 
@@ -114,26 +91,16 @@ def _unanswerable_shares(view: RetrievalView, thresholds: Mapping[str, float]) -
         return {}
     shares = dict[ShareKey, Floats]()
     for subset, threshold in thresholds.items():
-        shares["unanswerable_dropped", subset, ""] = np.where(np.isnan(largest), np.nan, largest < threshold)
+        shares["unanswerable_dropped", subset] = np.where(np.isnan(largest), np.nan, largest < threshold)
     return shares
 
 
-def rows_of(view: RetrievalView, shares: RetrievalShares, draws: Draws) -> Iterator[Row]:
-    """Yield all rows of one encoder."""
-    for name in view.metrics:
-        if is_share(name):
-            yield shares.row(view, draws, (name, "all", ""))
-        else:
-            estimate = mean(view.metric(name), view.unit, draws, *view.stream)
-            yield row(view.scores, draws, name, "all", estimate)
-    for transform in TRANSFORMS:
-        key = (view.headline, "all", transform)
-        if key in shares.shares:
-            yield shares.row(view, draws, key)
+def computed_rows(view: RetrievalView, at: AtThresholds, draws: Draws) -> Iterator[Row]:
+    """Yield the rows of one encoder."""
     yield from _isotropy(view, draws)
     if len(view.answers.top):
         yield from _exams(view, draws)
-        yield from _thresholds(view, shares, draws)
+        yield from _thresholds(view, at, draws)
     else:
         yield from _without_similarities(view, draws)
 
@@ -225,38 +192,36 @@ def _psi_of_paper(view: RetrievalView, thresholds: Mapping[str, float], definiti
     return max(GRID, key=lambda psi: (accuracy[psi], psi))
 
 
-def _thresholds(view: RetrievalView, shares: RetrievalShares, draws: Draws) -> Iterator[Row]:
+def _thresholds(view: RetrievalView, at: AtThresholds, draws: Draws) -> Iterator[Row]:
     """Yield what each threshold keeps and costs: the paper's, over ψ and at its choice of ψ, and the recommended."""
     for definition in DEFINITIONS:
         for psi in view.percentiles:
-            yield from _at_threshold(view, shares, draws, f"{definition}:psi{psi}")
-        best = _psi_of_paper(view, shares.thresholds, definition)
+            yield from _at_threshold(view, at, draws, f"{definition}:psi{psi}")
+        best = _psi_of_paper(view, at.thresholds, definition)
         yield row(view.scores, draws, "psi", f"{definition}:paper", view.estimate(float(best)))
-        yield from _at_threshold(view, shares, draws, f"{definition}:paper")
-    yield from _recommended(view, shares, draws)
+        yield from _at_threshold(view, at, draws, f"{definition}:paper")
+    yield from _recommended(view, at, draws)
 
 
-def _at_threshold(
-    view: RetrievalView, shares: RetrievalShares, draws: Draws, subset: str, **signed: str
-) -> Iterator[Row]:
+def _at_threshold(view: RetrievalView, at: AtThresholds, draws: Draws, subset: str, **signed: str) -> Iterator[Row]:
     """Yield the rows of one threshold: its value, and the shares at it that the corpus has.
 
     Parameters
     ----------
     subset
-        The name of the threshold, as in ``shares.thresholds``.
+        The name of the threshold, as in ``at.thresholds``.
     signed
         Options that the threshold depends on, for the signatures of the rows.
     """
-    threshold = view.estimate(shares.thresholds[subset])
+    threshold = view.estimate(at.thresholds[subset])
     yield row(view.scores, draws, "tau", subset, threshold, **signed)
     for metric in ("accuracy_at_tau", "kept", "unanswerable_dropped"):
-        key = (metric, subset, "")
-        if key in shares.shares:
-            yield shares.row(view, draws, key, **signed)
+        share = at.shares.get((metric, subset))
+        if share is not None:
+            yield share_row(view.scores, draws, metric, subset, share, at.pool, **signed)
 
 
-def _recommended(view: RetrievalView, shares: RetrievalShares, draws: Draws) -> Iterator[Row]:
+def _recommended(view: RetrievalView, at: AtThresholds, draws: Draws) -> Iterator[Row]:
     """Yield the recommended threshold with its loss limit and shares; null with the reason where there is none."""
     threshold = view.recommended
     signed = {"loss": f"{view.loss:g}"}
@@ -270,7 +235,7 @@ def _recommended(view: RetrievalView, shares: RetrievalShares, draws: Draws) -> 
     subset = RECOMMENDED[threshold.guarantee]
     loss_limit = view.estimate(threshold.loss_limit)
     yield row(view.scores, draws, "loss_limit", subset, loss_limit, **signed)
-    yield from _at_threshold(view, shares, draws, subset, **signed)
+    yield from _at_threshold(view, at, draws, subset, **signed)
 
 
 def _needs_more_questions(threshold: Threshold, loss: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 from embassay.geometry import transforms
 from embassay.geometry.closeness import paired
 from embassay.geometry.isotropy import isotropy
+from embassay.metrics.metric import Metric
 from embassay.randomness import generator
 from embassay.samples.retrieval import Document, Question
 from embassay.stats.ranking import Places
@@ -33,9 +34,23 @@ DIGITS = 6
 Ints = NDArray[np.int64]
 
 
-def metric_names(k: int) -> tuple[str, ...]:
-    """Return the ranking metrics that encoders can be compared by, the headline first."""
-    return (f"Success@{k}", f"R@{k}", "RR", "AP", "nDCG@10")
+@dataclass(frozen=True, kw_only=True)
+class RankingMetric(Metric):
+    """A metric of the ranks of a question's right documents, which are stored under its name.
+
+    Attributes
+    ----------
+    of_places
+        The (n,) values by the places of the right documents and k; NaN for a question without a right document.
+    more_documents_than
+        It is left out where a corpus has no more documents than this: then every question would succeed.
+    beside_headline
+        Whether it stands in the first table, beside the headline: that is the one on the screen.
+    """
+
+    of_places: Callable[[Places, int], Floats]
+    more_documents_than: int = 0
+    beside_headline: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,9 +146,14 @@ class References:
 
 
 def search_documents(
-    encoded: EncodedCorpus, k: int, route: str
+    encoded: EncodedCorpus, k: int, route: str, declared: Iterable[RankingMetric]
 ) -> tuple[dict[str, Floats], dict[str, NDArray[np.str_]]]:
     """Find the nearest documents of each question and the ranks of the right ones.
+
+    Parameters
+    ----------
+    declared
+        The metrics of these ranks.
 
     Returns
     -------
@@ -161,7 +181,13 @@ def search_documents(
             passages=_shown(nearest.passages, encoded.shown),
             own_passages=_shown(nearest.own_passages, encoded.shown),
         )
-    values = metrics(corpus, pairs, nearest, k)
+    places = _places(corpus, pairs, nearest)
+    # A question without any similarity is undefined, not missed.
+    without_similarity = np.isnan(nearest.similarity[:, 0])
+    values = dict[str, Floats]()
+    for metric in declared:
+        if len(corpus.documents) > metric.more_documents_than:
+            values[metric.name] = np.where(without_similarity, np.nan, metric.of_places(places, k))
     values["top"] = nearest.similarity
     values["found"] = np.where(nearest.passages < 0, np.nan, nearest.passages)
     values |= nearest_right(len(corpus.samples), pairs, nearest)
@@ -205,33 +231,18 @@ def success_of_blind_choice(corpus: Corpus[Question], k: int) -> float:
     return 1 - missed / max(len(numbers_right), 1)
 
 
-def metrics(corpus: Corpus[Question], pairs: Ints, nearest: Found, k: int) -> dict[str, Floats]:
-    """Return the ranking metrics of each question, (n,) in [0, 1], expected over ties; larger is better.
-
-    NaN for a question without a right document or without any similarity.
-    """
+def _places(corpus: Corpus[Question], pairs: Ints, nearest: Found) -> Places:
+    """Return the places of the right documents of each question."""
     gains = list[int]()
     for sample in corpus.samples:
         gains += sample.gains or [1] * len(sample.right)
-    places = Places(
+    return Places(
         len(corpus.samples),
         pairs[:, 0],
         nearest.greater,
         np.maximum(nearest.tied, 0),
         np.array(gains, dtype=np.int64),
     )
-    values = dict[str, Floats]()
-    for cutoff in sorted({1, k, 10}):
-        # Where all documents are retrieved, every question succeeds.
-        if cutoff < len(corpus.documents):
-            values[f"Success@{cutoff}"] = places.success(cutoff)
-    values[f"R@{k}"] = places.recall(k)
-    values["RR"] = places.reciprocal_rank()
-    values["AP"] = places.average_precision()
-    values["nDCG@10"] = places.ndcg(10)
-    # A question without any similarity is undefined, not missed.
-    without_similarity = np.isnan(nearest.similarity[:, 0])
-    return {name: np.where(without_similarity, np.nan, value) for name, value in values.items()}
 
 
 def nearest_right(questions: int, pairs: Ints, nearest: Found) -> dict[str, Floats]:
@@ -290,17 +301,18 @@ def search_transformed(
         chosen = generator(0, "fitted on", corpus.fingerprint).choice(len(sample), FITTED, replace=False)
         sample = sample[np.sort(chosen)]
     for name in names:
-        metric = f"Success@{k}"
+        metric = f"Success@{k}/{name}"
         try:
             fitted = transforms.fit(name, sample)
         except ValueError:
             # The transform leaves nothing of these vectors.
-            values[f"{metric}/{name}"] = np.full(len(corpus.samples), np.nan)
+            values[metric] = np.full(len(corpus.samples), np.nan)
             continue
         queries, moved = _apply(fitted, encoded.queries), _apply(fitted, passages)
         nearest = encoded.search(queries, moved, k=k, measure="cosine", starts=encoded.starts, pairs=encoded.pairs)
-        success = metrics(corpus, encoded.pairs, nearest, k)[metric]
-        values[f"{metric}/{name}"] = np.where(defined, success, np.nan)
+        success = _places(corpus, encoded.pairs, nearest).success(k)
+        has_similarity = defined & ~np.isnan(nearest.similarity[:, 0])
+        values[metric] = np.where(has_similarity, success, np.nan)
         scalars |= _isotropy(encoded.distinct(moved), name)
         scalars[f"rank/{name}"] = float(fitted.rank)
     return values, scalars

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.retrieval.scores import RIGHT, metric_names
+from embassay.diagnostics.retrieval.scores import RIGHT
 from embassay.metrics.scoreboard import View, unit_codes
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.exams import GRID, Answers
@@ -41,12 +41,6 @@ class RetrievalView(View):
         return f"Success@{self.k}"
 
     @property
-    def metrics(self) -> tuple[str, ...]:
-        """The names of the ranking metrics, those that depend on k first."""
-        stored = [name for name in self.scores.values if "@" in name and "/" not in name]
-        return tuple(dict.fromkeys((*metric_names(self.k), *stored)))
-
-    @property
     def percentiles(self) -> tuple[int, ...]:
         """The ψ at which COE, ROE and the thresholds are computed, in ascending order."""
         return tuple(sorted({*GRID, self.psi}))
@@ -71,9 +65,13 @@ class RetrievalView(View):
         """(m,) unit codes of the answered questions."""
         return unit_codes(self.scores.unit[self.answered])
 
-    def metric(self, name: str) -> Floats:
-        """Return (m,) a metric of the answered questions; NaN is undefined."""
-        return self.scores.values[name][self.answered]
+    def ranking(self, declared: str) -> Floats | None:
+        """Return (m,) a ranking metric of the answered questions by its declared name, such as ``Success@{k}``.
+
+        NaN is undefined. None where it is not stored: of few documents, or after a transform of sparse vectors.
+        """
+        values = self.scores.values.get(declared.format(k=self.k))
+        return None if values is None else values[self.answered]
 
     @cached_property
     def has_full_top_k(self) -> NDArray[np.bool_]:
@@ -86,7 +84,7 @@ class RetrievalView(View):
         """The d questions that thresholds are tried on; a right document without a similarity is below all of them."""
         top = self.scores.values["top"][self.answered][self.has_full_top_k]
         right = self.scores.values[RIGHT][self.answered][self.has_full_top_k]
-        success = self.metric(self.headline)[self.has_full_top_k]
+        success = self.scores.values[self.headline][self.answered][self.has_full_top_k]
         return Answers(top, np.where(np.isnan(right), -np.inf, right), success)
 
     @cached_property

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.encoders.exported.graph import KNOWN, Rows, Session, feed, text_vectors
+from embassay.encoders.exported.graph import KNOWN, GraphFormat, Session, feed, text_vectors
 from embassay.encoders.exported.model_folder import ExportedFolder
-from embassay.encoders.neural.batching import CHUNK, Ids, Runner, check_finite
+from embassay.encoders.neural.batching import TokenIds, check_finite
 from embassay.encoders.neural.locations import LOCAL_FOLDER
-from embassay.encoders.neural.runner import TOKENS
-from embassay.encoders.neural.shared import ModelOptions, PromptedEncoder, prompt_options
-from embassay.errors import EncoderError, ModelNotFoundError, SpecError
-from embassay.samples.base import Role
+from embassay.encoders.neural.model_options import ModelOptions
+from embassay.encoders.neural.prompted import PromptedEncoder
+from embassay.encoders.neural.runner import TOKENS_ON_CPU
+from embassay.encoders.neural.tokenizer_files import TokenizerRunner, read_tokenizer
+from embassay.errors import EncoderError
+from embassay.samples.base import ROLES, Role
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-ROLES: tuple[Role, ...] = ("text", "query", "document")
 PROBE = "A short one."
 
 
@@ -33,55 +34,44 @@ class ExportedEncoder(PromptedEncoder):
 
     Attributes
     ----------
-    scheme, name
-        The parts of the spec: the runtime, and the folder.
-    open
-        Loads the graph.
+    name
+        The folder, as it was given.
     options
-        The options that were set, by name.
+        The options of the spec.
     """
 
-    scheme: str
+    graphs: GraphFormat = field(repr=False)
     name: str
     folder: ExportedFolder
     runtime: Runtime = field(repr=False)
-    open: Callable[[], Session] = field(repr=False)
+    device: str
     options: ModelOptions = field(default_factory=ModelOptions)
 
     @cached_property
     def card(self) -> Card:
         """The properties of the encoder that the folder's files contain."""
         return self._describe(
-            f"{self.scheme}:{self.name}",
+            f"{self.graphs.scheme}:{self.name}",
             self.folder.similarity,
             self.folder.warnings,
             revision=LOCAL_FOLDER,
-            max_tokens=self.max_tokens,
         )
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the runtime, of all files that vectors depend on, and of all options that change vectors."""
         files = {name: self.runtime.sha256(self.folder.path / name) for name in self.folder.files}
-        settings = {name: self.options.get(name) for name in ("dim", "normalize", "max_length", "pooling", "file")}
-        return content_hash([self.scheme, files, self.prompts, settings])
-
-    @cached_property
-    def prompts(self) -> Mapping[Role, str]:
-        """The prompt of each role; empty if it has none."""
-        configured = {role: self.folder.prompts.get(role, "") for role in ROLES}
-        return {**configured, **prompt_options(self.options)}
+        explicit = self.options.explicit
+        settings = {name: explicit.get(name) for name in ("dim", "normalize", "max_length", "pooling", "file")}
+        return content_hash([self.graphs.scheme, files, self.prompts, settings])
 
     @property
-    def max_tokens(self) -> int | None:
-        """The number of tokens after which texts are truncated; None for no limit."""
-        limits = (self.options.get("max_length"), self.folder.max_length)
-        return min((limit for limit in limits if limit), default=None)
+    def _configured_prompts(self) -> Mapping[Role, str]:
+        return {role: self.folder.prompts.get(role, "") for role in ROLES}
 
-    def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
-        """Return the number of tokens of each text before truncation, prompt and special tokens included."""
-        ids = token_ids(self._load_tokenizer(None), self.folder, texts, self.prompts[role])
-        return np.array([len(text) for text in ids], dtype=np.int64)
+    @property
+    def _model_limit(self) -> int | None:
+        return self.folder.max_length
 
     def route(self) -> Mapping[str, object]:
         """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
@@ -101,11 +91,12 @@ class ExportedEncoder(PromptedEncoder):
             If the graph cannot be loaded or run, has inputs that cannot be made from texts, or returns vectors of other
             dimensions than the folder's record says.
         """
-        session = self.open()
+        session = self.graphs.open(self.folder.graph, self.device)
         unknown = sorted(session.inputs - KNOWN)
         if unknown:
             raise EncoderError(f"{self.folder.graph}: unsupported inputs {', '.join(unknown)}")
-        runner = GraphRunner(self.folder, session, self._load_tokenizer(self.max_tokens))
+        runner = GraphRunner(self.folder, session, read_tokenizer(self.folder.path, lower=self.folder.lower))
+        runner.truncate(self.max_tokens)
         dim = runner.forward(runner.tokenize([PROBE], "")).shape[1]
         if self.folder.dim is not None and self.folder.dim != dim:
             raise EncoderError(
@@ -114,31 +105,13 @@ class ExportedEncoder(PromptedEncoder):
             )
         return [runner]
 
-    def _load_tokenizer(self, limit: int | None) -> Tokenizer:
-        """Load the tokenizer; it truncates texts after ``limit`` tokens if that is not None."""
-        from tokenizers import Tokenizer
-
-        path = self.folder.path / "tokenizer.json"
-        try:
-            tokenizer = Tokenizer.from_file(str(path))
-        except Exception as error:
-            raise ModelNotFoundError(f"{path}: damaged or not a tokenizer: {error}") from None
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        if limit:
-            special = len(tokenizer.encode("").ids)
-            if limit <= special:
-                raise SpecError(
-                    f"encoder '{self.scheme}:{self.name}', option 'max_length': must be more than {special}, "
-                    "the number of "
-                    "special tokens in every text"
-                )
-            tokenizer.enable_truncation(limit)
-        return tokenizer
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return read_tokenizer(self.folder.path, lower=self.folder.lower)
 
 
 @dataclass
-class GraphRunner(Runner):
+class GraphRunner(TokenizerRunner):
     """A loaded graph with its tokenizer; where texts of a batch change each other's vectors, each is computed alone."""
 
     folder: ExportedFolder
@@ -150,17 +123,9 @@ class GraphRunner(Runner):
         """Set the device and the size of batches by those of the session."""
         self.device = str(self.session.route.get("device"))
         self.one_per_core = self.session.threads > 1
-        self.tokens = 1 if self.session.alone else TOKENS
+        self.tokens = 1 if self.session.alone else TOKENS_ON_CPU
 
-    def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
-        """Return the token ids of each text with its prompt, truncated to the model's limit; at least one each."""
-        ids: list[Ids] = []
-        for start in range(0, len(texts), CHUNK):
-            ids += token_ids(self.tokenizer, self.folder, texts[start : start + CHUNK], prompt)
-        # A graph cannot run without tokens, so an empty text is the first token of the vocabulary.
-        return [text if len(text) else np.zeros(1, dtype=np.int32) for text in ids]
-
-    def forward(self, ids: Sequence[Ids]) -> Rows:
+    def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
         """Return the (n, d) vectors of tokenised texts of equal length.
 
         Raises
@@ -170,7 +135,7 @@ class GraphRunner(Runner):
         """
         inputs = feed(np.stack(ids).astype(np.int64))
         try:
-            outputs = self.session({name: array for name, array in inputs.items() if name in self.session.inputs})
+            outputs = self.session.run({name: array for name, array in inputs.items() if name in self.session.inputs})
         except Exception as error:
             raise EncoderError(
                 f"{self.folder.graph}: cannot run on a text of {len(ids[0])} tokens (max_length= truncates texts): "
@@ -179,11 +144,3 @@ class GraphRunner(Runner):
         rows = text_vectors(outputs, self.folder)
         check_finite(rows, f"{self.folder.graph}: ")
         return rows
-
-
-def token_ids(tokenizer: Tokenizer, folder: ExportedFolder, texts: Sequence[str], prompt: str) -> list[Ids]:
-    """Return the token ids of each text with its prompt."""
-    prompted = [prompt + text for text in texts]
-    if folder.lower:
-        prompted = [text.lower() for text in prompted]
-    return [np.array(encoding.ids, dtype=np.int32) for encoding in tokenizer.encode_batch(prompted)]

@@ -2,59 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.exported.model_folder import ExportedFolder, other_modules
 from embassay.encoders.exported.pooling import pool
-from embassay.encoders.neural.shared import unit
+from embassay.encoders.neural.model_options import unit
 from embassay.errors import EncoderError
+from embassay.vectors import DenseVectors, Indices
 
 POOLED = "sentence_embedding"
 """The name of an output with one vector per text."""
 KNOWN = {"input_ids", "attention_mask", "token_type_ids", "position_ids"}
 """Inputs that can be made from texts."""
-TOKENS = ("token_embeddings", "last_hidden_state")
+TOKEN_OUTPUTS = ("token_embeddings", "last_hidden_state")
 """Names of outputs with token vectors; the first that exists is used."""
 NO_VECTORS = ("logits", "score", "prob", "label")
 """Parts of the names of outputs that are a model's decisions instead of vectors."""
-Rows = NDArray[np.float32]
-Feed = Mapping[str, NDArray[np.int64]]
+Feed = Mapping[str, Indices]
 
 
-class Session(Protocol):
-    """A loaded graph; several threads may call it at the same time."""
+@dataclass(frozen=True)
+class Session:
+    """A loaded graph; several threads may use it at the same time.
 
-    @property
-    def inputs(self) -> frozenset[str]:
-        """The names of its inputs."""
-        ...
+    Attributes
+    ----------
+    run
+        Returns the outputs by name for inputs by name.
+    inputs
+        The names of its inputs.
+    threads
+        The number of threads that should use it at the same time.
+    route
+        Where and how it runs, for ``run.json``.
+    alone
+        Whether texts of a batch change each other's vectors, so that each text has to be encoded alone.
+    """
 
-    @property
-    def threads(self) -> int:
-        """The number of threads that should call it at the same time."""
-        ...
-
-    @property
-    def alone(self) -> bool:
-        """Whether texts of a batch change each other's vectors, so that each text has to be encoded alone."""
-        ...
-
-    @property
-    def route(self) -> Mapping[str, object]:
-        """Where and how it runs, for ``run.json``."""
-        ...
-
-    def __call__(self, feed: Feed) -> Mapping[str, np.ndarray]:
-        """Return the outputs by name."""
-        ...
+    run: Callable[[Feed], Mapping[str, np.ndarray]] = field(repr=False)
+    inputs: frozenset[str]
+    threads: int
+    route: Mapping[str, object]
+    alone: bool = False
 
 
-def feed(ids: NDArray[np.int64]) -> Feed:
+@dataclass(frozen=True)
+class GraphFormat:
+    """The graph files of one runtime.
+
+    Attributes
+    ----------
+    scheme
+        The scheme of its specs, for example ``onnx``.
+    suffix
+        The suffix of a graph's file, for example ``.onnx``.
+    places
+        Usual paths of a graph in its folder; the first one that exists is used.
+    open
+        Loads a graph onto a device; called with the graph's file and the name of the device.
+    """
+
+    scheme: str
+    suffix: str
+    places: tuple[str, ...]
+    open: Callable[[Path, str], Session]
+
+
+def feed(ids: Indices) -> Feed:
     """Return the (n, t) int64 inputs of a batch by name, from the token ids of texts of equal length."""
     return {
         "input_ids": ids,
@@ -65,7 +83,7 @@ def feed(ids: NDArray[np.int64]) -> Feed:
     }
 
 
-def text_vectors(outputs: Mapping[str, np.ndarray], folder: ExportedFolder) -> Rows:
+def text_vectors(outputs: Mapping[str, np.ndarray], folder: ExportedFolder) -> DenseVectors:
     """Return the (n, d) vectors of texts from a graph's outputs; token vectors are pooled, and scaled if configured.
 
     Raises
@@ -91,7 +109,7 @@ def text_vectors(outputs: Mapping[str, np.ndarray], folder: ExportedFolder) -> R
             f"{folder.graph}: none of its outputs ({', '.join(outputs)}) is a text vector or a token vector; export "
             "the model with 'embassay export', or with optimum for the task feature-extraction"
         )
-    name = next((name for name in TOKENS if name in of_tokens), of_tokens[0])
+    name = next((name for name in TOKEN_OUTPUTS if name in of_tokens), of_tokens[0])
     left_out = other_modules(folder)
     if left_out:
         raise EncoderError(

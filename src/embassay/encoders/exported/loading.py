@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import Literal
 
 from embassay.encoders.exported.encoder import ExportedEncoder
-from embassay.encoders.exported.graph import Session
+from embassay.encoders.exported.graph import GraphFormat
 from embassay.encoders.exported.model_folder import ExportedFolder
-from embassay.encoders.neural.shared import check_dimensions, explicit_options
+from embassay.encoders.neural.model_options import ModelOptions
 from embassay.store.paths import source_path
 from embassay.types import Runtime, check_device
 
-Pooling = Literal["mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]
-
-
-@dataclass(frozen=True)
-class GraphFormat:
-    """The graph files of one runtime.
-
-    Attributes
-    ----------
-    scheme
-        The scheme of its specs, for example ``onnx``.
-    suffix
-        The suffix of a graph's file, for example ``.onnx``.
-    places
-        Usual paths of a graph in its folder; the first one that exists is used.
-    open
-        Loads a graph onto a device; called with the graph's file and the name of the device.
-    """
-
-    scheme: str
-    suffix: str
-    places: tuple[str, ...]
-    open: Callable[[Path, str], Session]
+GraphPooling = Literal["mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]
 
 
 def load_folder(
@@ -46,7 +20,7 @@ def load_folder(
     runtime: Runtime,
     *,
     file: str = "",
-    pooling: Pooling | None = None,
+    pooling: GraphPooling | None = None,
     query_prompt: str | None = None,
     document_prompt: str | None = None,
     text_prompt: str | None = None,
@@ -87,22 +61,21 @@ def load_folder(
         For a length or a number of dimensions below 1, for more dimensions than the model has, and for a device of an
         unknown kind.
     """
-    options = {
-        "file": file,
-        "pooling": pooling,
-        "query_prompt": query_prompt,
-        "document_prompt": document_prompt,
-        "text_prompt": text_prompt,
-        "max_length": max_length,
-        "dim": dim,
-        "normalize": normalize,
-        "similarity": similarity,
-    }
+    options = ModelOptions(
+        file=file,
+        pooling=pooling,
+        query_prompt=query_prompt,
+        document_prompt=document_prompt,
+        text_prompt=text_prompt,
+        max_length=max_length,
+        dim=dim,
+        normalize=normalize,
+        similarity=similarity,
+    )
     place = f"encoder '{graphs.scheme}:{target}'"
-    model_options = explicit_options(place, options)
+    options.check(place)
     device = device or runtime.device
     check_device(device)
     folder = ExportedFolder.of(source_path(target), graphs.suffix, graphs.places, file, pooling or "")
-    check_dimensions(place, model_options, folder.dim)
-    open_graph = partial(graphs.open, folder.graph, device)
-    return ExportedEncoder(graphs.scheme, target, folder, runtime, open_graph, model_options)
+    options.check_dimensions(place, folder.dim)
+    return ExportedEncoder(graphs, target, folder, runtime, device, options)

@@ -7,17 +7,23 @@ optimum, the configuration of sentence-transformers is used.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeGuard
+from typing import Annotated, Literal
+
+from annotated_types import Gt
 
 from embassay.encoders.exported.pooling import configured
-from embassay.encoders.neural.hf_files import limit_of
-from embassay.encoders.neural.locations import modules, read_json
-from embassay.encoders.neural.prompts import by_role
+from embassay.encoders.neural.locations import read_json
+from embassay.encoders.neural.modules import (
+    configured_prompts,
+    configured_similarity,
+    dimensions,
+    modules,
+    token_limit,
+)
 from embassay.errors import ModelNotFoundError, SpecError
-from embassay.types import JsonObject
 
 RECORD, FORMAT = "embassay.json", 1
 FIDELITY = "fidelity.json"
@@ -154,70 +160,67 @@ def _graph(path: Path, suffix: str, usual_places: tuple[str, ...], file: str) ->
     raise ModelNotFoundError(f"{path}: {usual_places[0]} is missing; create it with 'embassay export'")
 
 
+@dataclass(frozen=True)
+class ExportRecord:
+    """What is used of the record of ``embassay export``."""
+
+    format: Literal[1]
+    dim: Annotated[int, Gt(0)]
+    prompts: dict[str, str]
+    similarity: str
+    max_length: Annotated[int, Gt(0)] | None = None
+    int8: bool = False
+
+
 def _recorded(path: Path, graph: Path) -> ExportedFolder:
     """Read the record of ``embassay export``."""
-    record = read_json(path / RECORD)
-    prompts, dim, length = record.get("prompts"), record.get("dim"), record.get("max_length")
-    has_length = length is None or _is_count(length)
-    is_complete = record.get("format") == FORMAT and _is_count(dim) and has_length
-    if not is_complete or not isinstance(prompts, dict):
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        record = TypeAdapter(ExportRecord).validate_json((path / RECORD).read_bytes(), strict=True)
+    except ValidationError:
         raise ModelNotFoundError(
             f"{path / RECORD}: not the record of an export in format {FORMAT}; export the model again"
-        )
+        ) from None
     return ExportedFolder(
         path,
         graph,
         # The graph returns text vectors, so nothing is pooled or scaled after it.
         modes=(),
         normalize=False,
-        max_length=length,
-        prompts={str(role): str(prompt) for role, prompt in prompts.items()},
-        similarity=str(record.get("similarity")),
-        dim=dim,
-        int8=bool(record.get("int8")),
+        max_length=record.max_length,
+        prompts=record.prompts,
+        similarity=record.similarity,
+        dim=record.dim,
+        int8=record.int8,
     )
-
-
-def _is_count(value: object) -> TypeGuard[int]:
-    # Not isinstance, which would accept true.
-    return type(value) is int and value > 0
 
 
 def _configured(path: Path, graph: Path, pooling: str) -> ExportedFolder:
     """Read the sentence-transformers configuration of a folder without a record."""
-    kinds = []
-    pooling_folder = None
-    for kind, place in modules(path):
-        kinds.append(kind)
-        if kind.endswith(".Pooling") and pooling_folder is None:
-            pooling_folder = place
-    transformer = modules(path)[0][1]
-    config: JsonObject = {}
-    if pooling_folder:
-        config = read_json(pooling_folder / "config.json")
+    config_file = next((place / "config.json" for kind, place in modules(path) if kind.endswith(".Pooling")), None)
+    config = read_json(config_file) if config_file else {}
     modes = (pooling,) if pooling else configured(config)
-    if pooling_folder and not modes:
-        config_file = pooling_folder / "config.json"
+    if config_file and not modes:
         if not config_file.is_file():
             raise ModelNotFoundError(f"{config_file}: missing; copy it there, or set pooling=")
         raise ModelNotFoundError(f"{config_file}: unknown pooling; set pooling=")
-    if config.get("include_prompt") is False:
+    if config_file and config.get("include_prompt") is False:
         raise ModelNotFoundError(
-            f"{pooling_folder}: leaving the prompt out of the pooling (include_prompt=false) is not supported"
+            f"{config_file.parent}: leaving the prompt out of the pooling (include_prompt=false) is not supported"
         )
-    settings = read_json(path / "config_sentence_transformers.json")
-    bert = read_json(transformer / "sentence_bert_config.json")
-    prompts = by_role(settings.get("prompts") or {}, settings.get("default_prompt_name"))
+    settings = read_json(modules(path)[0][1] / "sentence_bert_config.json")
     return ExportedFolder(
         path,
         graph,
         modes=modes,
-        normalize=any(kind.endswith(".Normalize") for kind in kinds),
-        max_length=_max_length(transformer, bert),
-        prompts={str(role): str(prompt) for role, prompt in prompts.items()},
-        similarity=str(settings.get("similarity_fn_name") or "cosine"),
-        lower=bool(bert.get("do_lower_case")),
-        dim=_pooled_dim(kinds, modes, config),
+        normalize=any(kind.endswith(".Normalize") for kind, _ in modules(path)),
+        max_length=token_limit(path),
+        prompts={str(role): prompt for role, prompt in configured_prompts(path).items()},
+        similarity=configured_similarity(path),
+        lower=bool(settings.get("do_lower_case")),
+        # Another way to pool may give other dimensions.
+        dim=None if pooling else dimensions(path),
         warnings=() if modes else (UNPOOLED,),
     )
 
@@ -225,21 +228,3 @@ def _configured(path: Path, graph: Path, pooling: str) -> ExportedFolder:
 def other_modules(folder: ExportedFolder) -> tuple[str, ...]:
     """Return the modules of a folder that are not implemented here, so only the graph itself can contain them."""
     return tuple(kind for kind, _ in modules(folder.path) if not kind.endswith(KNOWN))
-
-
-def _pooled_dim(kinds: Sequence[str], modes: Sequence[str], config: JsonObject) -> int | None:
-    """Return the number of dimensions in the pooling's configuration; None if unknown, or changed after the pooling."""
-    dim = config.get("word_embedding_dimension", config.get("embedding_dimension"))
-    is_unchanged = len(modes) == 1 and all(kind.endswith(KNOWN) for kind in kinds)
-    if is_unchanged and _is_count(dim):
-        return dim
-    return None
-
-
-def _max_length(place: Path, bert: JsonObject) -> int | None:
-    """Return the token limit: that of sentence-transformers' configuration, otherwise the tokenizer's.
-
-    It is at most the number of the model's positions, and None if there is no limit.
-    """
-    length = bert.get("max_seq_length")
-    return limit_of(read_json(place / "config.json"), place, length if _is_count(length) else None)

@@ -6,23 +6,19 @@ The folder is one that ``embassay export`` wrote, or one as optimum writes it an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import wraps
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from embassay.encoders.exported.encoder import ExportedEncoder
-from embassay.encoders.exported.graph import Feed, cannot_load
-from embassay.encoders.exported.loading import GraphFormat, load_folder
+from embassay.encoders.exported.graph import Feed, GraphFormat, Session, cannot_load
+from embassay.encoders.exported.loading import load_folder
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
 from embassay.types import Runtime
-
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
 
 TARGET = "FOLDER"
 EXTRA = "onnx"
@@ -31,62 +27,38 @@ DYNAMIC = b"DynamicQuantizeLinear"
 """The operator that quantises by the range of a whole batch, so that texts change each other's vectors."""
 
 
-@dataclass(frozen=True)
-class OnnxSession:
-    """A graph loaded by onnxruntime.
+def open_graph(graph: Path, device: str) -> Session:
+    """Load a graph. On a CPU, each batch runs on one thread, and several batches run at the same time.
 
-    Attributes
-    ----------
-    alone
-        True if activations are quantised by the range of a whole batch.
+    Raises
+    ------
+    EncoderError
+        If the device is not supported, or this onnxruntime cannot read the graph.
     """
+    import onnxruntime
 
-    session: InferenceSession
-    provider: str
-    threads: int
-    alone: bool
+    provider, options = _provider(device, onnxruntime.get_available_providers())
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = settings.inter_op_num_threads = 1
+    settings.log_severity_level = 3
+    try:
+        session = onnxruntime.InferenceSession(str(graph), settings, providers=[(provider, options)])
+    except Exception as error:
+        raise cannot_load(graph, "onnxruntime", error) from None
+    names = [node.name for node in session.get_outputs()]
 
-    @classmethod
-    def of(cls, graph: Path, device: str) -> OnnxSession:
-        """Load a graph. On a CPU, each batch runs on one thread, and several batches run at the same time.
+    def run(feed: Feed) -> Mapping[str, np.ndarray]:
+        return dict(zip(names, session.run(names, dict(feed)), strict=True))
 
-        Raises
-        ------
-        EncoderError
-            If the device is not supported, or this onnxruntime cannot read the graph.
-        """
-        import onnxruntime
-
-        provider, options = _provider(device, onnxruntime.get_available_providers())
-        settings = onnxruntime.SessionOptions()
-        settings.intra_op_num_threads = settings.inter_op_num_threads = 1
-        settings.log_severity_level = 3
-        try:
-            session = onnxruntime.InferenceSession(str(graph), settings, providers=[(provider, options)])
-        except Exception as error:
-            raise cannot_load(graph, "onnxruntime", error) from None
-        threads = 1
-        if provider == "CPUExecutionProvider":
-            threads = cores()
-        return cls(session, provider, threads, _is_dynamic(graph))
-
-    @cached_property
-    def inputs(self) -> frozenset[str]:
-        """The names of the graph's inputs."""
-        return frozenset(node.name for node in self.session.get_inputs())
-
-    @property
-    def route(self) -> Mapping[str, object]:
-        """Device, provider and number of threads, for ``run.json``."""
-        device = "cuda"
-        if self.provider == "CPUExecutionProvider":
-            device = "cpu"
-        return {"device": device, "backend": self.provider, "threads": self.threads, "alone": self.alone}
-
-    def __call__(self, feed: Feed) -> Mapping[str, np.ndarray]:
-        """Return the outputs by name."""
-        names = [node.name for node in self.session.get_outputs()]
-        return dict(zip(names, self.session.run(names, dict(feed)), strict=True))
+    device, threads = "cuda", 1
+    if provider == "CPUExecutionProvider":
+        device, threads = "cpu", cores()
+    # If activations are quantised by the range of a whole batch, texts change each other's vectors.
+    alone = _is_dynamic(graph)
+    inputs = frozenset(node.name for node in session.get_inputs())
+    return Session(
+        run, inputs, threads, {"device": device, "backend": provider, "threads": threads, "alone": alone}, alone
+    )
 
 
 def _provider(device: str, available: list[str]) -> tuple[str, dict[str, str]]:
@@ -107,7 +79,7 @@ def _is_dynamic(graph: Path) -> bool:
         return content.find(DYNAMIC) >= 0
 
 
-GRAPHS = GraphFormat("onnx", ".onnx", ("model.onnx", "onnx/model.onnx"), OnnxSession.of)
+GRAPHS = GraphFormat("onnx", ".onnx", ("model.onnx", "onnx/model.onnx"), open_graph)
 
 
 # The options of a spec are read from the signature of this function, which wraps() copies.

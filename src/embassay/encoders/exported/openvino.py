@@ -6,8 +6,7 @@ The folder is one that ``embassay export`` wrote, or one as optimum writes it an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cache, cached_property, wraps
+from functools import cache, wraps
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -15,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embassay.encoders.exported.encoder import ExportedEncoder
-from embassay.encoders.exported.graph import Feed, cannot_load
-from embassay.encoders.exported.loading import GraphFormat, load_folder
+from embassay.encoders.exported.graph import Feed, GraphFormat, Session, cannot_load
+from embassay.encoders.exported.loading import load_folder
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
 from embassay.types import Runtime
 
 if TYPE_CHECKING:
-    from openvino import CompiledModel, Core, InferRequest
+    from openvino import Core, InferRequest
 
 TARGET = "FOLDER"
 EXTRA = "openvino"
@@ -41,77 +40,51 @@ def _core() -> Core:
     return openvino.Core()
 
 
-@dataclass(frozen=True)
-class OpenVinoSession:
-    """A graph compiled by OpenVINO.
+def open_graph(graph: Path, device: str) -> Session:
+    """Compile a graph that computes in float32. Each batch runs on one thread, and several run at the same time.
 
-    Attributes
-    ----------
-    requests
-        One inference request per thread. A thread takes one for a batch and puts it back.
-    alone
-        Always False, because only weights are quantised, not activations.
+    Raises
+    ------
+    EncoderError
+        If the device is not the CPU, or this OpenVINO cannot read the graph.
     """
+    if device.partition(":")[0] not in ("auto", "cpu"):
+        raise EncoderError(f"device {device!r} is not supported by openvino here; use cpu")
+    threads = cores()
+    settings = {
+        "INFERENCE_PRECISION_HINT": "f32",
+        "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0",
+        "INFERENCE_NUM_THREADS": threads,
+        "NUM_STREAMS": threads,
+    }
+    try:
+        model = _core().compile_model(str(graph), "CPU", settings)
+    except Exception as error:
+        raise cannot_load(graph, "OpenVINO", error) from None
+    # One inference request per thread. A thread takes one for a batch and puts it back.
+    requests: SimpleQueue[InferRequest] = SimpleQueue()
+    for _ in range(threads):
+        requests.put(model.create_infer_request())
 
-    model: CompiledModel
-    threads: int
-    requests: SimpleQueue[InferRequest] = field(repr=False)
-    alone: bool = False
-
-    @classmethod
-    def of(cls, graph: Path, device: str) -> OpenVinoSession:
-        """Compile a graph that computes in float32. Each batch runs on one thread, and several run at the same time.
-
-        Raises
-        ------
-        EncoderError
-            If the device is not the CPU, or this OpenVINO cannot read the graph.
-        """
-        if device.partition(":")[0] not in ("auto", "cpu"):
-            raise EncoderError(f"device {device!r} is not supported by openvino here; use cpu")
-        threads = cores()
-        settings = {
-            "INFERENCE_PRECISION_HINT": "f32",
-            "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0",
-            "INFERENCE_NUM_THREADS": threads,
-            "NUM_STREAMS": threads,
-        }
-        try:
-            model = _core().compile_model(str(graph), "CPU", settings)
-        except Exception as error:
-            raise cannot_load(graph, "OpenVINO", error) from None
-        requests: SimpleQueue[InferRequest] = SimpleQueue()
-        for _ in range(threads):
-            requests.put(model.create_infer_request())
-        return cls(model, threads, requests)
-
-    @cached_property
-    def inputs(self) -> frozenset[str]:
-        """The names of the graph's inputs."""
-        return frozenset(name for port in self.model.inputs for name in port.get_names())
-
-    @property
-    def route(self) -> Mapping[str, object]:
-        """Device, backend and number of threads, for ``run.json``."""
-        return {"device": "cpu", "backend": "OpenVINO", "threads": self.threads}
-
-    def __call__(self, feed: Feed) -> Mapping[str, np.ndarray]:
-        """Return the outputs by name."""
-        request = self.requests.get()
+    def run(feed: Feed) -> Mapping[str, np.ndarray]:
+        request = requests.get()
         outputs = {}
         try:
             request.infer(dict(feed))
-            for port in self.model.outputs:
+            for port in model.outputs:
                 # Copied, because the next batch overwrites the memory of the request.
                 rows = np.array(request.get_tensor(port).data)
                 for name in sorted(port.get_names()):
                     outputs[name] = rows
         finally:
-            self.requests.put(request)
+            requests.put(request)
         return outputs
 
+    inputs = frozenset(name for port in model.inputs for name in port.get_names())
+    return Session(run, inputs, threads, {"device": "cpu", "backend": "OpenVINO", "threads": threads})
 
-GRAPHS = GraphFormat("openvino", ".xml", ("openvino_model.xml", "openvino/openvino_model.xml"), OpenVinoSession.of)
+
+GRAPHS = GraphFormat("openvino", ".xml", ("openvino_model.xml", "openvino/openvino_model.xml"), open_graph)
 
 
 # The options of a spec are read from the signature of this function, which wraps() copies.

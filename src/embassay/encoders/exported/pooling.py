@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.types import JsonObject
+from embassay.vectors import DenseVectors
 
 MODES = ("mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 LEGACY = {
@@ -33,7 +33,7 @@ def configured(config: JsonObject) -> tuple[str, ...]:
     return tuple(modes)
 
 
-def pool(tokens: np.ndarray, modes: Sequence[str]) -> NDArray[np.float32]:
+def pool(tokens: np.ndarray, modes: Sequence[str]) -> DenseVectors:
     """Return (n, d) float32 vectors of texts of equal length; for m modes they are concatenated to (n, m · d).
 
     Parameters
@@ -47,7 +47,7 @@ def pool(tokens: np.ndarray, modes: Sequence[str]) -> NDArray[np.float32]:
     return np.concatenate(parts, axis=1)
 
 
-def _pool(tokens: NDArray[np.float32], mode: str) -> NDArray[np.float32]:
+def _pool(tokens: DenseVectors, mode: str) -> DenseVectors:
     """Return (n, d) text vectors by one mode."""
     length = tokens.shape[1]
     if mode == "cls":

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.encoders.base import Batches, Releases, spec_of
+from embassay.encoders.base import Releases, supported_similarity
+from embassay.encoders.loaded import UnfittedEncoder
 from embassay.errors import EncoderError, quoted
 from embassay.samples.base import Role
 from embassay.samples.retrieval import StoredDocuments
@@ -21,14 +21,14 @@ from embassay.store.shards.documents import texts_fingerprint
 from embassay.store.shards.shards import text_hash
 from embassay.store.shards.vectors import ShardVectors
 from embassay.types import Card, Encoder, content_hash
-from embassay.vectors import VectorMatrix
+from embassay.vectors import DenseVectors, Indices, VectorBatch
 
 ROWS = 4_096
 """Number of vectors in a batch."""
 
 
 @dataclass(frozen=True)
-class ShardsEncoder:
+class ShardsEncoder(UnfittedEncoder):
     """An encoder whose vectors of documents are in shards.
 
     Attributes
@@ -46,10 +46,8 @@ class ShardsEncoder:
     @property
     def card(self) -> Card:
         """The properties that the manifest states. Its vectors need not be cached."""
-        similarity = self.vectors.manifest.similarity
-        return Card(
-            spec_of(f"vectors:{self.name}", {}), cached=False, similarity="dot" if similarity == "dot" else "cosine"
-        )
+        similarity = supported_similarity(self.vectors.manifest.similarity)
+        return Card(f"vectors:{self.name}", cached=False, similarity=similarity)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -60,10 +58,6 @@ class ShardsEncoder:
     def with_other(self, load: Callable[[str], Encoder]) -> ShardsEncoder:
         """Return this encoder with a function that loads the model that made the shards, from its spec."""
         return replace(self, load=load)
-
-    def fit(self, texts: Sequence[str]) -> ShardsEncoder:
-        """Return itself: nothing is learnt."""
-        return self
 
     def vectors_of(self, documents: StoredDocuments) -> ShardVectors:
         """Return the (p, d) vectors of documents, if their ids and texts are those of this folder, in its order.
@@ -80,7 +74,7 @@ class ShardsEncoder:
             )
         return self.vectors
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32.
 
         Raises
@@ -93,7 +87,7 @@ class ShardsEncoder:
             rows[places] = vectors
         return rows
 
-    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
         """Yield (indices into ``texts``, their (m, d) float32 vectors).
 
         Raises
@@ -121,7 +115,7 @@ class ShardsEncoder:
         manifest = self.vectors.manifest
         return {"form": "shards", "shards": len(manifest.shards), "dtype": manifest.dtype, "rows": rows, "dim": dim}
 
-    def _rows(self, texts: Sequence[str]) -> NDArray[np.int64]:
+    def _rows(self, texts: Sequence[str]) -> Indices:
         """Return the (n,) rows of texts; raise EncoderError if one is missing."""
         hashes = [text_hash(text) for text in texts]
         row_of_hash = self.vectors.rows_of("text_hash", set(hashes))
@@ -134,18 +128,14 @@ class ShardsEncoder:
             )
         return np.array([row_of_hash[hashed] for hashed in hashes], dtype=np.int64)
 
-    def _batches_of_model(
-        self, texts: Sequence[str], role: Role
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    def _batches_of_model(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
         """Let the model that made the shards encode texts in another role."""
-        model = self._model
-        if isinstance(model, Batches):
-            for places, vectors in model.batches(texts, role):
-                yield np.asarray(places), _dense(vectors)
-            return
         for start in range(0, len(texts), ROWS):
             places = np.arange(start, min(start + ROWS, len(texts)))
-            yield places, _dense(model.encode(texts[start : start + ROWS], role))
+            vectors = self._model.encode(texts[start : start + ROWS], role)
+            # Shards hold no sparse vectors.
+            dense = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
+            yield places, np.asarray(dense, dtype=np.float32)
 
     @cached_property
     def _model(self) -> Encoder:
@@ -160,8 +150,3 @@ class ShardsEncoder:
                 f"{manifest.fingerprint}, now {model.fingerprint}); encode the documents again"
             )
         return model
-
-
-def _dense(vectors: VectorMatrix) -> NDArray[np.float32]:
-    """Return vectors as an array: shards hold no sparse ones."""
-    return np.asarray(vectors if isinstance(vectors, np.ndarray) else vectors.toarray(), dtype=np.float32)

@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from embassay.corpora.io.jsonl import KINDS, json_lines, listed, require
+from embassay.corpora.io.jsonl import KINDS, listed
+from embassay.corpora.io.records import is_parquet, parquet_frame, read_table
+from embassay.corpora.io.rows import json_rows
 from embassay.encoders.exported.arrays import archive_arrays
 from embassay.errors import SourceError
-from embassay.samples.base import Role
+from embassay.samples.base import ROLES
 from embassay.store.paths import open_file, unreadable
+from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,13 +33,12 @@ NAMES = {
     "vector": ("vector", "vectors", "embedding", "embeddings"),
 }
 """Accepted column names by content; if a file has several of them, the first in this order is used."""
-ROLES: tuple[Role | Literal[""], ...] = ("", "text", "query", "document")
 ROWS = 4_096
 """Number of rows that are checked at a time."""
 HEAD = 64
 """Number of bytes at the start of a file by which its format is recognised."""
 FORMS = ".npz archive (numpy.savez), Parquet, JSON lines (one object per line)"
-Kind = Literal["npz", "parquet", "jsonl"]
+FileFormat = Literal["npz", "parquet", "jsonl"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class VectorFile:
     """
 
     path: Path
-    kind: Kind
+    kind: FileFormat
     names: Mapping[str, str]
 
     @property
@@ -107,14 +109,12 @@ def recognise(path: Path) -> VectorFile:
     if not head:
         raise SourceError("the file is empty", path)
     kind, columns = _kind_and_columns(path, head)
-    names = {}
+    names: dict[str, str] = {}
     for what, known_names in NAMES.items():
         for name in known_names:
-            if name in columns and what not in names:
-                names[what] = name
-    line = None
-    if kind == "jsonl":
-        line = 1
+            if name in columns:
+                names.setdefault(what, name)
+    line = 1 if kind == "jsonl" else None
     if "vector" not in names:
         raise SourceError(f"no column of vectors; found {listed(sorted(columns))}", path, line)
     if "text" not in names and "id" not in names:
@@ -125,18 +125,17 @@ def recognise(path: Path) -> VectorFile:
     return VectorFile(path, kind, names)
 
 
-def _kind_and_columns(path: Path, head: bytes) -> tuple[Kind, list[str]]:
+def _kind_and_columns(path: Path, head: bytes) -> tuple[FileFormat, Sequence[str]]:
     """Return the format of a file, by its first bytes, and the names of its columns."""
     if head.startswith(b"PK"):
         return "npz", list(archive_arrays(path))
-    if head.startswith(b"PAR1"):
-        return "parquet", _parquet_columns(path)
+    if is_parquet(path):
+        return "parquet", read_table(path).names
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    # Blank lines may come first.
     if text and not text.startswith(b"{"):
         raise SourceError(f"unrecognised format; supported formats: {FORMS}", path)
-    for _, first_row in json_lines(path):
-        return "jsonl", list(first_row)
-    return "jsonl", []
+    return "jsonl", read_table(path).names
 
 
 def read_rows(file: VectorFile, key: str) -> VectorTable:
@@ -166,8 +165,8 @@ def read_rows(file: VectorFile, key: str) -> VectorTable:
             raise file.error(number, f"must be a text, is {KINDS.get(type(name), type(name).__name__)}", key)
         if key == "id" and role:
             raise file.error(number, "a row with an id cannot have a role; give the role in the table texts=", "role")
-        if role not in ROLES:
-            raise file.error(number, f"must be one of {', '.join(ROLES[1:])}, is {role!r}", "role")
+        if role and role not in ROLES:
+            raise file.error(number, f"must be one of {', '.join(ROLES)}, is {role!r}", "role")
     # In blocks, so that vectors that are mapped from the file are not all in memory at once.
     for start in range(0, len(table.vectors), ROWS):
         block = as_float32(table.vectors[start : start + ROWS])
@@ -178,7 +177,7 @@ def read_rows(file: VectorFile, key: str) -> VectorTable:
     return table
 
 
-def as_float32(numbers: ArrayLike) -> NDArray[np.float32]:
+def as_float32(numbers: ArrayLike) -> DenseVectors:
     """Return numbers as float32; numbers too large for float32 become infinite."""
     with np.errstate(over="ignore"):
         return np.asarray(numbers, dtype=np.float32)
@@ -190,23 +189,23 @@ def _read_lines(file: VectorFile, key: str) -> VectorTable:
     numbers: list[int] = []
     keys: list[str] = []
     roles: list[str] = []
-    vectors: list[NDArray[np.float32]] = []
-    for number, row in json_lines(file.path):
-        require(row, (key_name, vector_name), file.path, number)
-        vector = row[vector_name]
+    vectors: list[DenseVectors] = []
+    for row in json_rows(file.path):
+        row.require(key_name, vector_name)
+        vector = row.values[vector_name]
         # By type, because a truth value is an int too.
         are_numbers = isinstance(vector, list) and set(map(type, vector)) <= {int, float}
         if not are_numbers or not vector:
-            raise file.error(number, "must be a list of numbers")
+            raise row.error("must be a list of numbers", vector_name)
         if vectors and len(vector) != len(vectors[0]):
-            raise file.error(number, f"has {len(vector)} numbers, the first row has {len(vectors[0])}")
+            raise row.error(f"has {len(vector)} numbers, the first row has {len(vectors[0])}", vector_name)
         try:
             vectors.append(as_float32(vector))
         except OverflowError:  # a whole number that no float can hold
-            raise file.error(number, "contains NaN or infinity") from None
-        numbers.append(number)
-        keys.append(_key(row[key_name], key))
-        roles.append(row.get(role_name) or "")
+            raise row.error("contains NaN or infinity", vector_name) from None
+        numbers.append(row.line or 0)
+        keys.append(_key(row.values[key_name], key))
+        roles.append(row.values.get(role_name) or "")
     return VectorTable(numbers, keys, roles, np.array(vectors))
 
 
@@ -247,26 +246,10 @@ def _read_archive(file: VectorFile, key: str) -> VectorTable:
     return VectorTable(range(1, count + 1), texts(key), roles, vectors)
 
 
-def _parquet_columns(path: Path) -> list[str]:
-    """Return the names of the columns without reading them."""
-    import polars as pl
-
-    try:
-        return list(pl.read_parquet_schema(path))
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise _no_parquet(path, error) from None
-
-
 def _read_parquet(file: VectorFile, key: str) -> VectorTable:
     """Read a Parquet file; its rows are numbered from 1."""
-    import polars as pl
-
     names = file.names
-    columns = [names[what] for what in (key, "vector", "role") if what in names]
-    try:
-        frame = pl.read_parquet(file.path, columns=columns)
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise _no_parquet(file.path, error) from None
+    frame = parquet_frame(file.path, [names[what] for what in (key, "vector", "role") if what in names])
     keys = [_key(value, key) for value in frame[names[key]].to_list()]
     roles = [""] * len(keys)
     if "role" in names:
@@ -274,7 +257,7 @@ def _read_parquet(file: VectorFile, key: str) -> VectorTable:
     return VectorTable(range(1, len(keys) + 1), keys, roles, _list_column(file, frame[names["vector"]]))
 
 
-def _list_column(file: VectorFile, column: pl.Series) -> NDArray[np.float32]:
+def _list_column(file: VectorFile, column: pl.Series) -> DenseVectors:
     """Return the (n, d) vectors of a column of lists; a missing number is NaN."""
     import polars as pl
 
@@ -294,8 +277,3 @@ def _list_column(file: VectorFile, column: pl.Series) -> NDArray[np.float32]:
         raise file.error(place + 1, f"has {lengths[place]} numbers, the first row has {width}")
     numbers = column.explode().cast(pl.Float32).fill_null(float("nan"))
     return np.asarray(numbers.to_numpy()).reshape(-1, width)
-
-
-def _no_parquet(path: Path, error: BaseException) -> SourceError:
-    lines = str(error).splitlines() or [type(error).__name__]
-    return SourceError(f"not a Parquet file: {lines[0][:200]}", path)

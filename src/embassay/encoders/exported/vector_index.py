@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
 
-from embassay.corpora.io.jsonl import Ids, key_field, listed, require
+from embassay.corpora.io.jsonl import Ids, listed
 from embassay.corpora.io.records import read_table
-from embassay.encoders.exported.vector_files import NAMES, ROLES, VectorFile, read_rows
+from embassay.encoders.exported.vector_files import NAMES, VectorFile, read_rows
 from embassay.errors import SourceError
+from embassay.samples.base import ROLES
 
 SHOWN = 60
 """Number of characters of a text that a message quotes."""
@@ -47,7 +47,7 @@ class TextVectors:
 
     def roles(self, text: str) -> tuple[str, ...]:
         """Return the roles in which a text has a vector."""
-        return tuple(role for role in ROLES if role and digest(role, text) in self.row)
+        return tuple(role for role in ROLES if digest(role, text) in self.row)
 
 
 def digest(role: str, text: str) -> bytes:
@@ -97,55 +97,33 @@ def _two_vectors(file: VectorFile, key: str, number: int, first: int) -> SourceE
     return SourceError(f"row {number}: this {key} already has a different vector in row {first}", file.path)
 
 
-def _by_text(texts: Path, row: dict[bytes, int], matrix: np.ndarray) -> dict[bytes, int]:
+def _by_text(texts: Path, row_of_id: dict[bytes, int], matrix: np.ndarray) -> dict[bytes, int]:
     """Return the row of each text in a table of ids and texts; ids without a vector are left out."""
-    row_of_text: dict[bytes, int] = {}
-    for entry in _entries(texts):
-        place = row.get(digest("", entry.id))
-        if place is None:
-            continue
-        first = row_of_text.setdefault(digest(entry.role, entry.text), place)
-        if first != place and not np.array_equal(matrix[first], matrix[place]):
-            problem = f"the text of id {entry.id!r} also has another id with a different vector: {shown(entry.text)}"
-            raise SourceError(problem, texts, entry.line)
-    return row_of_text
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A line of a table of ids and texts; the role is empty if the text is for every role."""
-
-    line: int
-    id: str
-    text: str
-    role: str
-
-
-def _entries(path: Path) -> Iterator[Entry]:
-    """Yield the lines of a table of ids and texts."""
-    table = read_table(path)
-    id_column = table.perhaps("", NAMES["id"])
-    text_column = table.perhaps("", NAMES["text"])
-    role_column = table.perhaps("", NAMES["role"])
+    table = read_table(texts)
+    id_column, text_column, role_column = (table.perhaps("", NAMES[what]) for what in ("id", "text", "role"))
     for what, column in (("id", id_column), ("text", text_column)):
         if not column:
-            raise SourceError(f"no column {what}; found {listed(table.names)}", path, table.line)
-    columns = [id_column, text_column]
-    if role_column:
-        columns.append(role_column)
-    ids = Ids(path, id_column)
-    for line, row in table.rows(columns):
-        require(dict(row), (id_column, text_column), path, line)
-        text = row[text_column]
+            raise SourceError(f"no column {what}; found {listed(table.names)}", texts, table.line)
+    ids = Ids(texts, id_column)
+    row_of_text: dict[bytes, int] = {}
+    for row in table.read([name for name in (id_column, text_column, role_column) if name]):
+        row.require(id_column, text_column)
+        text = row.values[text_column]
         if not isinstance(text, str):
-            raise SourceError("must be a text", path, line, text_column)
-        role = ""
-        if role_column:
-            role = row.get(role_column) or ""
-        if role not in ROLES:
-            raise SourceError(f"must be one of {', '.join(ROLES[1:])}, is {role!r}", path, line, role_column)
-        name = ids.add(key_field(row, id_column, "", path, line), line)
-        yield Entry(line, name, text, role)
+            raise row.error("must be a text", text_column)
+        # Without a role, the text is for every role.
+        role = row.values.get(role_column) or ""
+        if role and role not in ROLES:
+            raise row.error(f"must be one of {', '.join(ROLES)}, is {role!r}", role_column)
+        name = ids.add(row.key(id_column), row.line)
+        place = row_of_id.get(digest("", name))
+        if place is None:
+            continue
+        first = row_of_text.setdefault(digest(role, text), place)
+        if first != place and not np.array_equal(matrix[first], matrix[place]):
+            problem = f"the text of id {name!r} also has another id with a different vector: {shown(text)}"
+            raise SourceError(problem, texts, row.line)
+    return row_of_text
 
 
 def shown(text: str) -> str:

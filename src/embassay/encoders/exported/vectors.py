@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
+from embassay.encoders.checks import check_whole
 from embassay.encoders.exported.shards_encoder import ShardsEncoder
 from embassay.encoders.exported.vector_files import VectorFile, recognise
 from embassay.encoders.exported.vector_index import TextVectors, read_vectors, shown
+from embassay.encoders.loaded import LoadedEncoder
 from embassay.engine.cores import cores
 from embassay.engine.executors import Executor
 from embassay.errors import EncoderError, SourceError, SpecError
@@ -26,7 +27,7 @@ from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.store.shards.vectors import open_shards
 from embassay.types import Card, Runtime, content_hash
-from embassay.vectors import Similarity
+from embassay.vectors import DenseVectors, Indices, Similarity, VectorBatch
 
 TARGET = "FILE or FOLDER"
 ROWS = 4_096
@@ -73,44 +74,36 @@ def create(
     SpecError
         For vectors stored by id without ``texts=``, and for ``texts=`` where there are no ids.
     """
+    place = f"encoder 'vectors:{target}'"
     path = source_path(target)
+    runs_elsewhere = executor is not None or workers != 1 or ray_address is not None
     if path.is_dir():
         if texts or normalize or similarity != "cosine":
-            raise SpecError(
-                f"encoder 'vectors:{target}': a folder of shards takes no option of a file; its manifest has them all"
-            )
-        if workers < 1:
-            raise SpecError(f"encoder 'vectors:{target}', option 'workers': must be 1 or more, is {workers}")
-        if executor is None and workers == 1 and ray_address is None:
+            raise SpecError(f"{place}: a folder of shards takes no option of a file; its manifest has them all")
+        check_whole(place, workers=workers)
+        if not runs_elsewhere:
             return ShardsEncoder(target, open_shards(path))
         threads = 1 if ray_address else max(cores() // workers, 1)
-        return ShardsEncoder(
-            target, open_shards(path, Executor(executor or "local", workers, threads, "cpu", ray_address))
-        )
-    if executor is not None or workers != 1 or ray_address is not None:
-        raise SpecError(
-            f"encoder 'vectors:{target}': executor=, workers= and ray_address= are for folders of shards; "
-            "leave them out"
-        )
+        other = Executor(executor or "local", workers, threads, "cpu", ray_address)
+        return ShardsEncoder(target, open_shards(path, other))
+    if runs_elsewhere:
+        raise SpecError(f"{place}: executor=, workers= and ray_address= are for folders of shards; leave them out")
     file = recognise(path)
     table = source_path(texts) if texts else None
     if table is None and file.key == "id":
         raise SpecError(
-            f"encoder 'vectors:{target}': the vectors are stored by id, but encoders receive only texts; "
+            f"{place}: the vectors are stored by id, but encoders receive only texts; "
             "set texts= to a table of ids and texts"
         )
     if table is not None and "id" not in file.names:
-        raise SpecError(
-            f"encoder 'vectors:{target}', option 'texts': cannot be used, because the vectors are stored by "
-            "text, not by id"
-        )
+        raise SpecError(f"{place}, option 'texts': cannot be used, because the vectors are stored by text, not by id")
     if table is not None and not table.is_file():
         raise SourceError("no such file", table)
     return VectorsEncoder(target, file, runtime, table, texts, normalize, similarity)
 
 
 @dataclass(frozen=True)
-class VectorsEncoder:
+class VectorsEncoder(LoadedEncoder[TextVectors]):
     """An encoder that looks up the vectors of texts in a file."""
 
     name: str
@@ -124,8 +117,7 @@ class VectorsEncoder:
     @property
     def card(self) -> Card:
         """The properties of the encoder that are known without reading the file. Its vectors need not be cached."""
-        similarity = "" if self.similarity == "cosine" else self.similarity
-        options = {"texts": self.texts_name, "normalize": self.normalize or None, "similarity": similarity}
+        options = {"texts": self.texts_name, "normalize": self.normalize or None, "similarity": self.similarity}
         return Card(spec_of(f"vectors:{self.name}", options), cached=False, similarity=self.similarity)
 
     @cached_property
@@ -134,11 +126,7 @@ class VectorsEncoder:
         files = [self.runtime.sha256(path) for path in (self.file.path, self.texts) if path]
         return content_hash(["vectors", files, self.normalize])
 
-    def fit(self, texts: Sequence[str]) -> VectorsEncoder:
-        """Return itself: nothing is learnt."""
-        return self
-
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32.
 
         Raises
@@ -148,7 +136,7 @@ class VectorsEncoder:
         """
         return self._taken(self._rows(texts, role))
 
-    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
         """Yield (indices into ``texts``, their (m, d) float32 vectors), after checking that every text has a vector.
 
         Raises
@@ -161,43 +149,31 @@ class VectorsEncoder:
             places = np.arange(start, min(start + ROWS, len(texts)))
             yield places, self._taken(rows[places])
 
-    def prepare(self) -> None:
+    def load(self) -> TextVectors:
         """Read the file."""
-        _ = self._vectors
+        return read_vectors(self.file, self.texts)
 
     def route(self) -> Mapping[str, object]:
         """Return facts about the file, for ``run.json``; empty before the first text is encoded."""
-        if "_vectors" not in vars(self):
+        if not self.is_loaded:
             return {}
-        rows, dim = self._vectors.matrix.shape
+        rows, dim = self.model.matrix.shape
         known_by = "id" if self.texts else "text"
         return {
             "form": self.file.kind,
             "known_by": known_by,
-            "mapped": self._vectors.mapped,
+            "mapped": self.model.mapped,
             "rows": rows,
             "dim": dim,
         }
 
-    def release(self) -> None:
-        """Release the vectors; they are read again for the next text."""
-        vars(self).pop("_vectors", None)
-
-    @cached_property
-    def _vectors(self) -> TextVectors:
-        """The content of the file, read at the first access."""
-        try:
-            return read_vectors(self.file, self.texts)
-        except SourceError as error:
-            raise EncoderError(str(error)) from None
-
-    def _rows(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
+    def _rows(self, texts: Sequence[str], role: Role) -> Indices:
         """Return the (n,) rows of the texts in the file; raise EncoderError if a text has no vector."""
         rows = []
         # A dictionary lists each missing text once, in the order of the texts.
         missing_texts: dict[str, None] = {}
         for text in texts:
-            row = self._vectors.find(text, role)
+            row = self.model.find(text, role)
             if row is None:
                 missing_texts[text] = None
             else:
@@ -208,14 +184,14 @@ class VectorsEncoder:
                 f"{self.file.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector for the role {role}; "
                 f"the first is {shown(missing[0])}"
             )
-            if other_roles := self._vectors.roles(missing[0]):
+            if other_roles := self.model.roles(missing[0]):
                 message += f" (it has one for {' and '.join(other_roles)})"
             raise EncoderError(message)
         return np.array(rows, dtype=np.int64)
 
-    def _taken(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _taken(self, rows: Indices) -> DenseVectors:
         """Return the (m, d) float32 vectors of some rows, at unit length if ``normalize`` is set."""
-        vectors = np.asarray(self._vectors.matrix[rows], dtype=np.float32)
+        vectors = np.asarray(self.model.matrix[rows], dtype=np.float32)
         if not self.normalize:
             return vectors
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from embassay.encoders.base import spec_of
 from embassay.encoders.lexical.counts import count_words, document_frequencies, rows_of_values
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
@@ -68,14 +69,12 @@ class BM25Encoder:
     @property
     def card(self) -> Card:
         """The properties of the encoder that are known without running it."""
-        spec = "bm25"
-        if self.k1 != K1:
-            spec += f",k1={self.k1:g}"
-        if self.b != B:
-            spec += f",b={self.b:g}"
-        if self.whole:
-            spec += ",whole=true"
-        return Card(spec, fitted=True, cached=False, similarity="dot", shapes=("retrieval",))
+        options = {
+            "k1": "" if self.k1 == K1 else f"{self.k1:g}",
+            "b": "" if self.b == B else f"{self.b:g}",
+            "whole": self.whole or None,
+        }
+        return Card(spec_of("bm25", options), fitted=True, cached=False, similarity="dot", shapes=("retrieval",))
 
     @property
     def fingerprint(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from embassay.encoders.base import spec_of
 from embassay.encoders.lexical.pca import principal_axes
+from embassay.encoders.tokens import WORD, Cutting, CutWords, cutter
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, content_hash
-from embassay.vectors import VectorMatrix
-
-TOKENS = r"\w+|[^\w\s]"
-"""Words and single punctuation marks, after lower-casing."""
+from embassay.vectors import DenseVectors, Indices, VectorMatrix
 
 
 def document_frequencies(texts: Iterable[Sequence[str]]) -> dict[str, int]:
@@ -47,12 +46,12 @@ def count_words(texts: Iterable[Sequence[str]], columns: Mapping[str, int]) -> c
     return matrix
 
 
-def rows_of_values(matrix: csr_array) -> NDArray[np.int64]:
+def rows_of_values(matrix: csr_array) -> Indices:
     """Return the row of each stored value of a CSR matrix."""
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
-def lexical_encoder(name: str, tokens: str, pca: int) -> LexicalEncoder:
+def lexical_encoder(name: str, tokens: Cutting, pca: int) -> LexicalEncoder:
     """Make an encoder that counts words, with or without PCA of the counts.
 
     Parameters
@@ -87,7 +86,7 @@ class LexicalEncoder:
     name
         ``bow`` or ``tfidf``.
     tokens
-        The tokenizer for lower-cased texts: ``words`` (:data:`TOKENS`), or ``treebank`` (nltk's
+        The tokenizer for lower-cased texts: ``words`` (:data:`WORD`), or ``treebank`` (nltk's
         ``TreebankWordTokenizer``). Each token has a dimension, punctuation included.
     vocabulary
         The words in the order of the columns; empty before :meth:`fit`.
@@ -96,24 +95,22 @@ class LexicalEncoder:
     """
 
     name: str
-    tokens: str = "words"
+    tokens: Cutting = "words"
     vocabulary: tuple[str, ...] = ()
     weights: tuple[float, ...] = ()
 
     @property
     def card(self) -> Card:
         """The properties of the encoder that are known without running it."""
-        return Card(f"{self.name}{self._options}", fitted=True, cached=False)
+        return Card(spec_of(self.name, self._options), fitted=True, cached=False)
 
     @property
     def fingerprint(self) -> str:
         """A hash of kind, tokens, vocabulary and weights."""
-        tokens = self.tokens
-        if self.tokens == "words":
-            tokens = TOKENS
+        tokens = WORD if self.tokens == "words" else self.tokens
         return content_hash([self.name, tokens, self.vocabulary, self.weights])
 
-    def cut(self) -> Callable[[str], list[str]]:
+    def cut(self) -> CutWords:
         """Return the function that cuts a lower-cased text into tokens.
 
         Raises
@@ -121,10 +118,7 @@ class LexicalEncoder:
         MissingExtraError
             If nltk is wanted and not installed.
         """
-        # Imported here because that module imports TOKENS from this one.
-        from embassay.encoders.tokens import cutter
-
-        return cutter("treebank" if self.tokens == "treebank" else "words", f"encoder {self.name!r}")
+        return cutter(self.tokens, f"encoder {self.name!r}")
 
     def fit(self, texts: Sequence[str]) -> LexicalEncoder:
         """Learn the vocabulary, and for tf-idf the weights, of these texts.
@@ -157,10 +151,9 @@ class LexicalEncoder:
         return counts.astype(np.float32)
 
     @property
-    def _options(self) -> str:
-        if self.tokens == "words":
-            return ""
-        return f",tokens={self.tokens}"
+    def _options(self) -> dict[str, object]:
+        """The options that are not the usual ones."""
+        return {"tokens": "" if self.tokens == "words" else self.tokens}
 
     @cached_property
     def _columns(self) -> dict[str, int]:
@@ -226,15 +219,15 @@ class ProjectedEncoder(LexicalEncoder):
         ordered = sorted(texts)
         axes, mean = principal_axes(super().encode(ordered), self.pca)
         if not len(axes):
-            raise EncoderError(f"{self.name}{self._options}: all texts have the same words, so PCA finds no direction")
+            raise EncoderError(f"{self.card.spec}: all texts have the same words, so PCA finds no direction")
         return replace(self, learnt=content_hash(ordered), axes=axes, mean=mean)
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, k) float32: the centred counts projected onto the components."""
         counts = super().encode(texts, role).astype(np.float64)
         # The mean is projected separately, because subtracting it would make the counts dense.
         return np.asarray(counts @ self.axes.T - self.mean @ self.axes.T, dtype=np.float32)
 
     @property
-    def _options(self) -> str:
-        return f"{super()._options},pca={self.pca}"
+    def _options(self) -> dict[str, object]:
+        return {**super()._options, "pca": self.pca}

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.encoders.lexical.counts import TOKENS
-from embassay.errors import SpecError
+from embassay.encoders.checks import check_whole
+from embassay.encoders.loaded import UnfittedEncoder
+from embassay.encoders.tokens import WORD
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import VectorMatrix
@@ -23,13 +24,12 @@ def create(target: str, runtime: Runtime, *, dim: int = 256) -> HashingEncoder:
         Number of dimensions; each word adds +1 or −1 to one of them.
     """
     del target, runtime
-    if dim < 1:
-        raise SpecError(f"encoder 'hashing', option 'dim': must be 1 or more, is {dim}")
+    check_whole("encoder 'hashing'", dim=dim)
     return HashingEncoder(dim)
 
 
 @dataclass(frozen=True)
-class HashingEncoder:
+class HashingEncoder(UnfittedEncoder):
     """An encoder that adds ±1 to one dimension for each word and scales the sum to unit length."""
 
     dim: int
@@ -43,15 +43,11 @@ class HashingEncoder:
     @property
     def fingerprint(self) -> str:
         """A hash of the number of dimensions and of the token pattern."""
-        return content_hash(["hashing", TOKENS, self.dim])
-
-    def fit(self, texts: Sequence[str]) -> HashingEncoder:
-        """Return itself: nothing is learnt."""
-        return self
+        return content_hash(["hashing", WORD, self.dim])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return (n, dim) dense float32; a text without words is a zero row."""
         from sklearn.feature_extraction.text import HashingVectorizer
 
-        vectorizer = HashingVectorizer(n_features=self.dim, token_pattern=TOKENS, dtype=np.float32)
+        vectorizer = HashingVectorizer(n_features=self.dim, token_pattern=WORD, dtype=np.float32)
         return vectorizer.transform(texts).toarray()

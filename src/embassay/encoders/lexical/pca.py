@@ -15,7 +15,7 @@ NOTHING = 1e-14
 """Directions with a smaller share of the sum of squares are rounding errors."""
 
 
-def principal_axes(matrix: csr_array, dimensions: int, small: int = SMALL) -> tuple[Floats, Floats]:
+def principal_axes(matrix: csr_array, dimensions: int) -> tuple[Floats, Floats]:
     """Return the principal axes of the rows, and their mean.
 
     For a small matrix, they are eigenvectors of the centred Gram matrix of its rows or columns, whichever are fewer.
@@ -29,8 +29,6 @@ def principal_axes(matrix: csr_array, dimensions: int, small: int = SMALL) -> tu
         (n, d) CSR.
     dimensions
         Number of axes, 1 or more.
-    small
-        A matrix with up to this many rows or columns is small.
 
     Returns
     -------
@@ -42,7 +40,7 @@ def principal_axes(matrix: csr_array, dimensions: int, small: int = SMALL) -> tu
     """
     rows = matrix.astype(np.float64)
     mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
-    if min(rows.shape) > small:
+    if min(rows.shape) > SMALL:
         values, axes = _iterated(rows, dimensions)
     elif rows.shape[0] <= rows.shape[1]:
         values, axes = _by_rows(rows, mean, dimensions)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
+from embassay.encoders.loaded import UnfittedEncoder
 from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import DenseVectors
 
 DIMENSIONS = 256
 
@@ -34,7 +35,7 @@ def create(target: str, runtime: Runtime, *, dim: int = DIMENSIONS, seed: int = 
 
 
 @dataclass(frozen=True)
-class RandomEncoder:
+class RandomEncoder(UnfittedEncoder):
     """An encoder whose vectors are standard normal; the text selects the random stream, so equal texts are equal."""
 
     dim: int = DIMENSIONS
@@ -52,11 +53,7 @@ class RandomEncoder:
         """A hash of dimension and seed."""
         return content_hash(["random", self.dim, self.seed])
 
-    def fit(self, texts: Sequence[str]) -> RandomEncoder:
-        """Return itself: nothing is learnt."""
-        return self
-
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, dim) float32."""
         rows = np.zeros((len(texts), self.dim), dtype=np.float32)
         for place, text in enumerate(texts):

@@ -18,7 +18,7 @@ class NotSupportedError(Exception):
 
 
 @dataclass(frozen=True)
-class Family:
+class ModelFamily:
     """How models of one ``model_type`` name their tensors, and where their positions begin.
 
     Attributes
@@ -68,14 +68,14 @@ _DISTILBERT_LAYER = {
     "down": "ffn.lin2",
     "second_norm": "output_layer_norm",
 }
-_ROBERTA = Family("roberta.", "encoder.layer", _BERT_LAYER, after_padding=True)
+_ROBERTA = ModelFamily("roberta.", "encoder.layer", _BERT_LAYER, after_padding=True)
 FAMILIES = {
-    "bert": Family("bert.", "encoder.layer", _BERT_LAYER),
+    "bert": ModelFamily("bert.", "encoder.layer", _BERT_LAYER),
     "roberta": _ROBERTA,
     "xlm-roberta": _ROBERTA,
     "camembert": _ROBERTA,
-    "distilbert": Family("distilbert.", "transformer.layer", _DISTILBERT_LAYER, has_token_types=False),
-    "mpnet": Family("mpnet.", "encoder.layer", _MPNET_LAYER, has_token_types=False, after_padding=True),
+    "distilbert": ModelFamily("distilbert.", "transformer.layer", _DISTILBERT_LAYER, has_token_types=False),
+    "mpnet": ModelFamily("mpnet.", "encoder.layer", _MPNET_LAYER, has_token_types=False, after_padding=True),
 }
 """The families by ``model_type``."""
 BUCKETS = 32
@@ -199,7 +199,7 @@ class Architecture:
         return architecture
 
     @property
-    def family(self) -> Family:
+    def family(self) -> ModelFamily:
         """The names of the tensors."""
         return FAMILIES[self.model_type]
 

@@ -8,8 +8,9 @@ from typing import Literal
 
 from embassay.encoders.exported.pooling import LEGACY, configured
 from embassay.encoders.light.architecture import Architecture, NotSupportedError, Shapes
-from embassay.encoders.neural.locations import modules, own_code, read_json
+from embassay.encoders.neural.locations import read_json
 from embassay.encoders.neural.memory import tensor_shapes
+from embassay.encoders.neural.modules import modules, own_code
 from embassay.errors import ModelNotFoundError
 from embassay.types import JsonObject
 
@@ -52,7 +53,7 @@ class Dense:
         return shapes
 
 
-Step = Dense | Literal["normalize"]
+LaterModule = Dense | Literal["normalize"]
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class LightModel:
     folder: Path
     architecture: Architecture
     poolings: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[LaterModule, ...]
     lower: bool
 
     @classmethod
@@ -204,7 +205,7 @@ def _poolings(path: Path) -> tuple[str, ...]:
     return modes or ("mean",)
 
 
-def _step(kind: str, folder: Path) -> Step:
+def _step(kind: str, folder: Path) -> LaterModule:
     """Return a module after the pooling."""
     name, path = _name(kind), folder / "config.json"
     if name not in ("Dense", "Normalize"):

@@ -13,24 +13,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.exported.pooling import pool
 from embassay.encoders.light.architecture import POSITION_BIAS
 from embassay.encoders.light.graph import Array, build, position_bias
 from embassay.encoders.light.model import Dense, LightModel
-from embassay.encoders.neural.batching import CHUNK, Ids, Rows, Runner, check_finite, check_vocabulary
-from embassay.encoders.neural.hf_files import tokenizer_of
-from embassay.encoders.neural.hf_loading import check_limit
+from embassay.encoders.neural.batching import TokenIds, check_finite
 from embassay.encoders.neural.memory import safetensors_files
-from embassay.encoders.neural.shared import unit
+from embassay.encoders.neural.model_options import unit
+from embassay.encoders.neural.tokenizer_files import TokenizerRunner, read_tokenizer
 from embassay.errors import ModelNotFoundError
+from embassay.vectors import DenseVectors, Indices
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession, OrtValue
     from tokenizers import Tokenizer
 
-TOKENS = 512
+LIGHT_TOKENS = 512
 """Number of tokens in a batch: the values between two layers then stay in the cache of a core."""
 SLOWER = "SkipLayerNormFusion"
 """The optimisation that makes one operator of sums and LayerNorm; on processors with AVX-512, it takes four times as
@@ -41,15 +40,13 @@ PROBE_TEXTS = 7
 
 
 @dataclass
-class LightRunner(Runner):
+class LightRunner(TokenizerRunner):
     """A model loaded into ONNX Runtime; several threads may call it at the same time.
 
     Attributes
     ----------
     tokens
-        Maximum number of tokens in a batch.
-    alone
-        Whether each text is computed alone, because other texts of a batch would change its vector.
+        Maximum number of tokens in a batch; 1 where other texts of a batch would change a text's vector.
     """
 
     model: LightModel
@@ -61,8 +58,7 @@ class LightRunner(Runner):
     bias: Array | None = field(default=None, repr=False)
     route: str = "light"
     device: str = "cpu"
-    tokens: int = TOKENS
-    alone: bool = False
+    tokens: int = LIGHT_TOKENS
     one_per_core = True
     batch_invariant = True
 
@@ -82,7 +78,7 @@ class LightRunner(Runner):
         EncoderError
             If the limit is shorter than a text without words.
         """
-        tokenizer = load_tokenizer(model, limit)
+        tokenizer = read_tokenizer(model.folder, lower=model.lower)
         weights = read_weights(model)
         graph, arrays = build(model.architecture, weights)
         bias = None
@@ -92,25 +88,13 @@ class LightRunner(Runner):
         dense = {step: read_dense(step) for step in model.steps if isinstance(step, Dense)}
         session, values = open_session(graph, arrays)
         runner = cls(model, session, tokenizer, values, dense, bias)
-        runner.alone = not runner.is_stable()
+        runner.truncate(limit)
+        runner.vocabulary = model.architecture.vocabulary
+        if not runner.is_stable():
+            runner.tokens = 1
         return runner
 
-    def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
-        """Return the token ids of each text with its prompt, truncated to the model's limit.
-
-        Raises
-        ------
-        EncoderError
-            If the tokenizer has more tokens than the model.
-        """
-        ids: list[Ids] = []
-        for start in range(0, len(texts), CHUNK):
-            prompted = [prompt + text for text in texts[start : start + CHUNK]]
-            ids += [np.array(encoding.ids, dtype=np.int32) for encoding in self.tokenizer.encode_batch(prompted)]
-        check_vocabulary(ids, self.model.architecture.vocabulary)
-        return ids
-
-    def forward(self, ids: Sequence[Ids]) -> Rows:
+    def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
         """Return the (n, d) vectors of tokenised texts of equal length.
 
         Raises
@@ -118,11 +102,7 @@ class LightRunner(Runner):
         EncoderError
             If a vector is not finite.
         """
-        batch = np.stack(ids).astype(np.int64)
-        if self.alone:
-            vectors = np.concatenate([self._vectors(batch[n : n + 1]) for n in range(len(batch))])
-        else:
-            vectors = self._vectors(batch)
+        vectors = self._vectors(np.stack(ids).astype(np.int64))
         check_finite(vectors)
         return vectors
 
@@ -140,7 +120,7 @@ class LightRunner(Runner):
                 return False
         return True
 
-    def _vectors(self, ids: NDArray[np.int64]) -> Rows:
+    def _vectors(self, ids: Indices) -> DenseVectors:
         """Return the (n, d) vectors of texts of equal length, from their (n, t) int64 token ids."""
         feed = {"input_ids": ids, "position_ids": self._positions(ids)}
         if self.bias is not None:
@@ -159,7 +139,7 @@ class LightRunner(Runner):
                 rows = unit(rows)
         return rows
 
-    def _positions(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _positions(self, ids: Indices) -> Indices:
         """Return the (n, t) positions of tokens."""
         padding = self.model.architecture.padding
         if padding is None:
@@ -182,26 +162,6 @@ def open_session(graph: bytes, arrays: dict[str, Array]) -> tuple[InferenceSessi
         graph, options, providers=["CPUExecutionProvider"], disabled_optimizers=[SLOWER]
     )
     return session, values
-
-
-def load_tokenizer(model: LightModel, limit: int | None) -> Tokenizer:
-    """Return the tokenizer, which truncates texts after ``limit`` tokens if that is not None."""
-    from tokenizers import normalizers
-
-    path = model.folder / "tokenizer.json"
-    try:
-        tokenizer = tokenizer_of(model.folder)
-    except Exception as error:
-        raise ModelNotFoundError(f"{path}: damaged or not a tokenizer: {error}") from None
-    if tokenizer is None or tokenizer.get_vocab_size() == 0:
-        raise ModelNotFoundError(f"{path}: the tokenizer has no vocabulary; download or copy it again")
-    if model.lower:
-        others = [] if tokenizer.normalizer is None else [tokenizer.normalizer]
-        tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *others])
-    check_limit(limit, len(tokenizer.encode("").ids))
-    if limit is not None:
-        tokenizer.enable_truncation(limit)
-    return tokenizer
 
 
 def read_weights(model: LightModel) -> dict[str, Array]:

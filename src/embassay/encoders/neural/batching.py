@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from itertools import groupby, pairwise
@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from embassay.engine.cores import cores, single_threads
 from embassay.errors import EncoderError
+from embassay.vectors import DenseVectors, Indices, VectorBatch
 
-Ids = NDArray[np.int32]
-Rows = NDArray[np.float32]
-Places = NDArray[np.int64]
+TokenIds = NDArray[np.int32]
 WINDOW = 32_768
 """Number of texts that are tokenised and sorted together; meanwhile the next ones are tokenised."""
 FIRST = 512
@@ -46,6 +45,8 @@ class Runner(ABC):
         Whether batches run side by side, each on a single thread; otherwise one batch uses all threads.
     batch_invariant
         Whether a text has the same vector in every batch, bit by bit.
+    vocabulary
+        The number of tokens that the model has embeddings for; None if that is not known.
     """
 
     route: str
@@ -53,37 +54,48 @@ class Runner(ABC):
     tokens: int
     one_per_core: bool = False
     batch_invariant: bool = False
+    vocabulary: int | None = None
 
     @abstractmethod
-    def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
-        """Return the token ids of each text with its prompt, truncated to the model's limit; at least one each."""
+    def token_ids(self, texts: Sequence[str], prompt: str) -> Iterable[Sequence[int]]:
+        """Return the token ids of a few texts with their prompt, truncated to the model's limit; at least one each."""
 
     @abstractmethod
-    def forward(self, ids: Sequence[Ids]) -> Rows:
+    def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
         """Return the (n, d) vectors of tokenised texts of equal length."""
 
-    def encode_whole(self, texts: Sequence[str], prompt: str) -> Rows:
+    def tokenize(self, texts: Sequence[str], prompt: str) -> list[TokenIds]:
+        """Return :meth:`token_ids` of any number of texts.
+
+        Raises
+        ------
+        EncoderError
+            For a token without an embedding: the tokenizer belongs to another model.
+        """
+        ids: list[TokenIds] = []
+        for start in range(0, len(texts), CHUNK):
+            # int32, because the ids of all texts are in memory at once.
+            ids += [np.array(row, dtype=np.int32) for row in self.token_ids(texts[start : start + CHUNK], prompt)]
+        largest = max((int(row.max()) for row in ids), default=0)
+        if self.vocabulary is not None and largest >= self.vocabulary:
+            raise EncoderError(
+                f"the tokenizer returns the id {largest:,}, but the model has {self.vocabulary:,} tokens: "
+                "the tokenizer belongs to another model"
+            )
+        return ids
+
+    def encode_whole(self, texts: Sequence[str], prompt: str) -> DenseVectors:
         """Return the (n, d) vectors of texts, by default one text at a time."""
         return np.concatenate([self.forward([ids]) for ids in self.tokenize(texts, prompt)])
 
 
-def check_vocabulary(ids: Sequence[Ids], vocabulary: int) -> None:
-    """Raise EncoderError if there are token ids for which a model has no embedding."""
-    largest = max((int(row.max()) for row in ids), default=0)
-    if largest >= vocabulary:
-        raise EncoderError(
-            f"the tokenizer returns the id {largest:,}, but the model has {vocabulary:,} tokens: "
-            "the tokenizer belongs to another model"
-        )
-
-
-def check_finite(rows: Rows, place: str = "", advice: str = "") -> None:
+def check_finite(rows: DenseVectors, place: str = "", advice: str = "") -> None:
     """Raise EncoderError if a vector is not finite; ``place`` and ``advice`` stand around the message."""
     if not np.isfinite(rows).all():
         raise EncoderError(f"{place}the vectors contain NaN or infinity{advice}")
 
 
-def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterator[tuple[Places, Rows]]:
+def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterator[VectorBatch]:
     """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first.
 
     Parameters
@@ -99,12 +111,12 @@ def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterato
             yield np.arange(start, stop), first.encode_whole(texts[start:stop], prompt)
         return
 
-    def tokenize(window: Places) -> list[Ids]:
+    def tokenize(window: Indices) -> list[TokenIds]:
         return first.tokenize([texts[n] for n in window], prompt)
 
     with ThreadPoolExecutor(1) as tokenizer:
         # While a window is encoded, the next one is tokenised in another thread.
-        pending: tuple[Places, Future[list[Ids]]] | None = None
+        pending: tuple[Indices, Future[list[TokenIds]]] | None = None
         for window in windows(texts):
             future = tokenizer.submit(tokenize, window)
             if pending is not None:
@@ -115,14 +127,14 @@ def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterato
 
 
 def _encoded_window(
-    runners: Sequence[Runner], window: Places, tokens: Future[list[Ids]]
-) -> Iterator[tuple[Places, Rows]]:
+    runners: Sequence[Runner], window: Indices, tokens: Future[list[TokenIds]]
+) -> Iterator[VectorBatch]:
     ids = tokens.result()
     for places, rows in _shared(runners, ids):
         yield window[places], rows
 
 
-def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[Places, Rows]]:
+def _shared(runners: Sequence[Runner], ids: Sequence[TokenIds]) -> Iterator[VectorBatch]:
     """Yield (indices, vectors) of tokenised texts; a runner gets the next batch as soon as it is free."""
     lengths = [len(text) for text in ids]
     limit = runners[0].tokens
@@ -138,7 +150,7 @@ def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[Pla
     for worker in workers:
         free.put(worker)
 
-    def forward(places: Places) -> tuple[Places, Rows]:
+    def forward(places: Indices) -> VectorBatch:
         runner = free.get()
         try:
             return places, runner.forward([ids[n] for n in places])
@@ -156,7 +168,7 @@ def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[Pla
                 future.cancel()
 
 
-def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterator[tuple[Places, Rows]]]) -> Rows:
+def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterator[VectorBatch]]) -> DenseVectors:
     """Return the (n, d) vectors of n > 0 texts; each distinct text is encoded once.
 
     Parameters
@@ -165,18 +177,17 @@ def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterato
         Called with the distinct texts; yields (indices into them, their vectors).
     """
     distinct = list(dict.fromkeys(texts))
-    places, blocks = [], []
-    for places_of_batch, rows in batches(distinct):
-        places.append(places_of_batch)
-        blocks.append(rows)
-    # Batches come in any order; the rows are sorted into the order of the distinct texts.
-    order = np.argsort(np.concatenate(places))
-    matrix = np.concatenate(blocks)[order]
+    matrix = np.zeros((0, 0), dtype=np.float32)
+    # Batches come in any order.
+    for places, rows in batches(distinct):
+        if not matrix.size:
+            matrix = np.empty((len(distinct), rows.shape[1]), dtype=np.float32)
+        matrix[places] = rows
     row_of = {text: row for row, text in enumerate(distinct)}
     return np.asarray(matrix[[row_of[text] for text in texts]])
 
 
-def windows(texts: Sequence[str]) -> Iterator[Places]:
+def windows(texts: Sequence[str]) -> Iterator[Indices]:
     """Yield indices of texts in windows of :data:`WINDOW`, longest texts first; the first window has :data:`FIRST`."""
     order = np.argsort([-len(text) for text in texts], kind="stable")
     for start, stop in pairwise([0, *range(FIRST, len(order), WINDOW), len(order)]):
@@ -184,7 +195,7 @@ def windows(texts: Sequence[str]) -> Iterator[Places]:
             yield order[start:stop]
 
 
-def batches(lengths: Sequence[int], limit: int) -> Iterator[Places]:
+def batches(lengths: Sequence[int], limit: int) -> Iterator[Indices]:
     """Yield the indices of the texts of each batch, longest texts first; its texts have the same number of tokens.
 
     Parameters

@@ -15,41 +15,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.light.architecture import NotSupportedError
 from embassay.encoders.light.choice import choose_route
-from embassay.encoders.light.encoder import RoutedEncoder
 from embassay.encoders.light.model import LightModel
+from embassay.encoders.neural.devices import check_place
+from embassay.encoders.neural.encoder import NeuralEncoder, check_code, check_no_adapter
 from embassay.encoders.neural.hf_files import (
     DECODER_PARTS,
-    Kind,
+    DIMENSIONS,
+    LAYERS,
+    ModelKind,
     config_of,
-    dimensions_of,
     find_tokenizer,
+    first_number,
     kind_of,
-    layers_of,
     limit_of,
     of_tokenizer,
     special,
-    tokenizer_of,
 )
-from embassay.encoders.neural.hf_loading import AUTO_MAP, check_limit, load_model, load_tokenizer
-from embassay.encoders.neural.hf_runner import PooledRunner, Pooling, token_ids, within
-from embassay.encoders.neural.locations import find, modules, own_code_of, read_json, without_tokenizer
+from embassay.encoders.neural.hf_loading import AUTO_MAP, load_model, load_tokenizer
+from embassay.encoders.neural.hf_runner import PooledRunner, Pooling, templated_ids, within
+from embassay.encoders.neural.locations import find, read_json
 from embassay.encoders.neural.model_files import folder_files
+from embassay.encoders.neural.model_options import ModelOptions
+from embassay.encoders.neural.modules import modules, own_code_of, without_tokenizer
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
-from embassay.encoders.neural.shared import (
-    check_code,
-    check_dimensions,
-    check_no_adapter,
-    check_place,
-    explicit_options,
-    prompt_options,
-)
+from embassay.encoders.neural.tokenizer_files import check_limit, read_tokenizer
 from embassay.errors import ModelNotFoundError, SpecError
 from embassay.samples.base import Role
 from embassay.types import JsonObject, Runtime, content_hash
+from embassay.vectors import Indices
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -122,52 +118,50 @@ def create(
     SpecError
         If layer, template or pooling do not fit each other or the model, or it needs code of its own.
     """
-    options = {
-        "pooling": pooling,
-        # Values equal to a default are left out, so that they do not appear in the spec.
-        "layer": None if layer == -1 else layer,
-        "template": template,
-        "tokenizer": tokenizer,
-        "revision": revision,
-        "query_prompt": query_prompt or None,
-        "document_prompt": document_prompt or None,
-        "text_prompt": text_prompt or None,
-        "max_length": max_length,
-        "dim": dim,
-        "dtype": None if dtype == "float32" else dtype,
-        "normalize": normalize,
-        "similarity": similarity,
-    }
-    model_options = explicit_options(f"encoder {target!r}", options)
+    options = ModelOptions(
+        pooling=pooling,
+        layer=layer,
+        template=template,
+        tokenizer=tokenizer,
+        revision=revision,
+        query_prompt=query_prompt or None,
+        document_prompt=document_prompt or None,
+        text_prompt=text_prompt or None,
+        max_length=max_length,
+        dim=dim,
+        dtype=dtype,
+        normalize=normalize,
+        similarity=similarity,
+    )
+    options.check(f"encoder {target!r}")
     place = device or runtime.device
     check_place("auto" if place == AUTO_MAP else place, runtime.backend, ("light", *ROUTES))
     if place == AUTO_MAP and find_spec("accelerate") is None:
         raise SpecError(f"encoder {target!r}: device={AUTO_MAP} needs the package accelerate: pip install accelerate")
-    found = find(target, revision, runtime.sha256, "-e hf:", runtime.tell)
+    found = find(target, revision, runtime, "-e hf:")
     folder = modules(found.folder)[0][1]
     tokens = folder
     if tokenizer:
-        tokens = find_tokenizer(tokenizer, runtime.sha256).folder
+        tokens = find_tokenizer(tokenizer, runtime).folder
     _check_files(target, folder, tokens, runtime)
-    encoder = TransformersEncoder(target, found, runtime, place, dtype, model_options, folder=folder, tokens=tokens)
+    encoder = TransformersEncoder(target, found, runtime, place, options, tokens=tokens)
     _check_pooling(encoder)
-    check_dimensions(f"encoder {target!r}", model_options, dimensions_of(encoder.config))
+    options.check_dimensions(f"encoder {target!r}", first_number(encoder.config, DIMENSIONS))
     light, _ = choose_route(target, encoder.describe_light, runtime.backend, place, dtype)
     return replace(encoder, light=light)
 
 
 @dataclass(frozen=True)
-class TransformersEncoder(RoutedEncoder):
+class TransformersEncoder(NeuralEncoder):
     """A transformers model with pooled hidden states; it is loaded when the first text is encoded.
 
     Attributes
     ----------
-    folder, tokens
-        The folders of the model's files and of the tokenizer's files.
+    tokens
+        The folder of the tokenizer's files.
     """
 
     scheme = "hf"
-    folder: Path = Path()
     tokens: Path = Path()
 
     @cached_property
@@ -181,10 +175,16 @@ class TransformersEncoder(RoutedEncoder):
         if self.tokens != self.folder:
             for name in filter(of_tokenizer, folder_files(self.tokens)):
                 tokenizer_files[name] = self.runtime.sha256(self.tokens / name)
-        settings = {name: self.options.get(name) for name in ("layer", "template", "dim", "normalize", "max_length")}
+        explicit = self.options.explicit
+        settings = {name: explicit.get(name) for name in ("layer", "template", "dim", "normalize", "max_length")}
         runs_own_code = bool(self.runtime.trust_remote_code and self._own_code)
         files = [model_files, tokenizer_files]
-        return content_hash(["hf", *files, self.pooling, settings, self.prompts, self.dtype, runs_own_code])
+        return content_hash(["hf", *files, self.pooling, settings, self.prompts, self.options.dtype, runs_own_code])
+
+    @cached_property
+    def folder(self) -> Path:
+        """The folder of the transformer."""
+        return modules(self.found.folder)[0][1]
 
     @cached_property
     def config(self) -> JsonObject:
@@ -192,45 +192,34 @@ class TransformersEncoder(RoutedEncoder):
         return config_of(self.folder)
 
     @cached_property
-    def kind(self) -> Kind:
+    def kind(self) -> ModelKind:
         """Encoder, decoder, or a model with both, of which only the encoder is used."""
         return kind_of(self.config, self.folder)
 
     @property
     def pooling(self) -> Pooling:
         """The pooling. Default: the last token of a decoder, which alone attends to all others; otherwise the mean."""
-        if "pooling" in self.options:
-            return cast("Pooling", self.options["pooling"])
+        if self.options.pooling:
+            return cast("Pooling", self.options.pooling)
         return "last" if self.kind == "decoder" else "mean"
 
     @property
-    def weights_folder(self) -> Path:
-        """The folder with the weights."""
-        return self.folder
+    def _model_limit(self) -> int | None:
+        # The option replaces the tokenizer's limit.
+        return limit_of(self.config, self.tokens, self.options.max_length)
 
-    @property
-    def max_tokens(self) -> int | None:
-        """The number of tokens after which texts are truncated; None for no limit."""
-        return limit_of(self.config, self.tokens, self.options.get("max_length"))
-
-    def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
+    def count_tokens(self, texts: Sequence[str], role: Role) -> Indices:
         """Return the number of tokens of each text before truncation: prompt, template, special tokens included."""
-        template = self.options.get("template", "")
+        template = self.options.template
         prompted = [self.prompts[role] + text for text in texts]
-        if self._counter is None:
-            # The library makes a tokenizer from other files. Counting tokens needs no weights.
-            counts = [len(ids) for ids in token_ids(self._tokenizer, template, prompted)]
-        else:
+        if (self.tokens / "tokenizer.json").is_file():
             wholes = [within(template, text) for text in prompted]
-            counts = [len(encoding.ids) for encoding in self._counter.encode_batch(wholes)]
+            counts = [len(encoding.ids) for encoding in self._tokenizer.encode_batch(wholes)]
+        else:
+            # The library makes a tokenizer from other files. Counting tokens needs no weights.
+            counts = [len(ids) for ids in templated_ids(self._library_tokenizer, template, prompted)]
         # A text without tokens is encoded as one special token.
         return np.maximum(np.array(counts, dtype=np.int64), 1)
-
-    @cached_property
-    def prompts(self) -> Mapping[Role, str]:
-        """The prompt of each role; empty if it has none."""
-        roles: tuple[Role, ...] = ("text", "query", "document")
-        return {**dict.fromkeys(roles, ""), **prompt_options(self.options)}
 
     @property
     def _left_out(self) -> tuple[str, ...]:
@@ -254,7 +243,7 @@ class TransformersEncoder(RoutedEncoder):
             If the light route cannot run it with these options.
         """
         for name in ("layer", "template", "tokenizer"):
-            if name in self.options:
+            if name in self.options.explicit:
                 raise NotSupportedError(f"it has the option {name}")
         if self.pooling not in LIGHT_POOLINGS:
             raise NotSupportedError(f"pooling={self.pooling} is not its own")
@@ -262,29 +251,29 @@ class TransformersEncoder(RoutedEncoder):
 
     def load(self, device: str) -> PreTrainedModel:
         """Load the model onto a device."""
-        model = load_model(self.folder, self.kind, self.dtype, self.runtime.trust_remote_code, device)
-        check_limit(self.max_tokens, len(self._tokenizer("")["input_ids"]))
+        model = load_model(self.folder, self.kind, self.options.dtype, self.runtime.trust_remote_code, device)
+        check_limit(self.max_tokens, len(self._library_tokenizer("")["input_ids"]))
         return model
 
     def _runner(self, model: PreTrainedModel, options: RunnerOptions) -> PooledRunner:
         return PooledRunner(
             model,
             options,
-            tokenizer=self._tokenizer,
+            tokenizer=self._library_tokenizer,
             pooling=self.pooling,
-            layer=self.options.get("layer", -1),
-            template=self.options.get("template", ""),
+            layer=self.options.layer,
+            template=self.options.template,
             limit=self.max_tokens,
         )
 
     @cached_property
-    def _tokenizer(self) -> PreTrainedTokenizerBase:
+    def _library_tokenizer(self) -> PreTrainedTokenizerBase:
         return load_tokenizer(self.tokens, self.runtime.trust_remote_code)
 
     @cached_property
-    def _counter(self) -> Tokenizer | None:
-        """The tokenizer without the library, which takes seconds to import; None without a ``tokenizer.json``."""
-        return tokenizer_of(self.tokens)
+    def _tokenizer(self) -> Tokenizer:
+        # Without the library, which takes seconds to import.
+        return read_tokenizer(self.tokens)
 
     @cached_property
     def _own_code(self) -> tuple[str, ...]:
@@ -293,7 +282,7 @@ class TransformersEncoder(RoutedEncoder):
 
     def _warnings(self) -> list[str]:
         warnings = []
-        if "pooling" not in self.options:
+        if not self.options.pooling:
             warnings.append(f"pooling={self.pooling} is used by default, because the model is {_SAID[self.kind]}")
         if self.pooling == "cls" and self.kind == "decoder":
             warnings.append(
@@ -306,13 +295,13 @@ class TransformersEncoder(RoutedEncoder):
             )
         warnings += self._code_warnings(self._own_code)
         if self.runtime.trust_remote_code and self.tokens != self.folder and own_code_of(self.tokens):
-            warnings.append(f"--trust-remote-code also runs the code of tokenizer={self.options['tokenizer']}")
+            warnings.append(f"--trust-remote-code also runs the code of tokenizer={self.options.tokenizer}")
         if self.device == AUTO_MAP:
             warnings.append(f"device={AUTO_MAP} has not been tested on several GPUs")
         return warnings
 
 
-_SAID: Mapping[Kind, str] = {
+_SAID: Mapping[ModelKind, str] = {
     "encoder": "an encoder",
     "decoder": "a decoder",
     "both": "an encoder with a decoder, and only the encoder is used",
@@ -338,13 +327,13 @@ def _check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> N
 def _check_pooling(encoder: TransformersEncoder) -> None:
     """Raise SpecError for a layer that does not exist, and a template without the text or the mask token."""
     target, options = encoder.target, encoder.options
-    layer, layers = options.get("layer", -1), layers_of(encoder.config)
+    layer, layers = options.layer, first_number(encoder.config, LAYERS)
     if layers is not None and not -layers - 1 <= layer <= layers:
         raise SpecError(
             f"encoder {target!r}, option 'layer': must be from {-layers - 1} to {layers}, is {layer}; "
             "0 is the embeddings, -1 the last layer"
         )
-    template = options.get("template", "")
+    template = options.template
     if template and template.count("{text}") != 1:
         raise SpecError(f"encoder {target!r}, option 'template': must contain {{text}} exactly once, is {template!r}")
     if encoder.pooling != "mask":

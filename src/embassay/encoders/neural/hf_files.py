@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from embassay.encoders.neural.locations import (
     LOCAL_FOLDER,
     TOKENIZERS,
-    Found,
+    ModelFiles,
     cached_folder,
     download,
     find_offline,
@@ -21,12 +21,9 @@ from embassay.encoders.neural.locations import (
 )
 from embassay.errors import ModelNotFoundError
 from embassay.store.paths import source_path
-from embassay.types import JsonObject
+from embassay.types import JsonObject, Runtime
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
-Kind = Literal["encoder", "decoder", "both"]
+ModelKind = Literal["encoder", "decoder", "both"]
 """``both``: an encoder with a decoder, of which only the encoder is used."""
 CAUSAL = ("ForCausalLM", "LMHeadModel", "DoubleHeadsModel")
 """Suffixes of the class names of decoders."""
@@ -46,6 +43,7 @@ LOOKED_UP = (*AFTER_PADDING, "albert", "bert", "distilbert", "electra")
 POSITIONS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_context_length", "max_seq_len")
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_transformer_layers", "num_layers", "encoder_layers")
 DIMENSIONS = ("hidden_size", "n_embd", "d_model")
+"""The names of three numbers in configurations; the first that a configuration has is used."""
 ABSURD = 10**7
 """Larger limits mean "no limit": a tokenizer without a limit has 10^30."""
 TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json")
@@ -72,7 +70,7 @@ def config_of(folder: Path) -> JsonObject:
     return config
 
 
-def kind_of(config: JsonObject, folder: Path) -> Kind:
+def kind_of(config: JsonObject, folder: Path) -> ModelKind:
     """Return whether a model is an encoder, a decoder or both.
 
     The library is imported only if the configuration does not contain the answer.
@@ -88,16 +86,6 @@ def kind_of(config: JsonObject, folder: Path) -> Kind:
     if model_type in READ_BOTH_WAYS or any("MaskedLM" in c for c in classes) or "auto_map" in config:
         return "encoder"
     return _kind_in_library(folder)
-
-
-def dimensions_of(config: JsonObject) -> int | None:
-    """Return the number of dimensions of the hidden states; None if the configuration does not contain it."""
-    return _first_number(config, DIMENSIONS)
-
-
-def layers_of(config: JsonObject) -> int | None:
-    """Return the number of layers; None if the configuration does not contain it."""
-    return _first_number(config, LAYERS)
 
 
 def limit_of(config: JsonObject, tokenizer: Path, requested: int | None) -> int | None:
@@ -116,7 +104,7 @@ def limit_of(config: JsonObject, tokenizer: Path, requested: int | None) -> int 
 
 def positions_of(config: JsonObject) -> int | None:
     """Return the number of tokens that a model has positions for; None if its configuration sets no limit."""
-    positions = _first_number(config, POSITIONS) or 0
+    positions = first_number(config, POSITIONS) or 0
     if config.get("model_type") in AFTER_PADDING:
         padding = config.get("pad_token_id", 1)
         if config.get("model_type") == "mpnet":
@@ -128,7 +116,7 @@ def positions_of(config: JsonObject) -> int | None:
     return None
 
 
-def _first_number(config: JsonObject, names: Sequence[str]) -> int | None:
+def first_number(config: JsonObject, names: Sequence[str]) -> int | None:
     """Return the value of the first of these names that is a whole number in the configuration; None if none is."""
     for name in names:
         if isinstance(config.get(name), int):
@@ -147,7 +135,7 @@ def special(tokenizer: Path, name: str) -> str | None:
     return None
 
 
-def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
+def find_tokenizer(target: str, runtime: Runtime) -> ModelFiles:
     """Find a tokenizer without its model: in a folder, the hub's cache or the hub. No weights are downloaded.
 
     Raises
@@ -157,35 +145,22 @@ def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
     """
     folder = source_path(target)
     if has_tokenizer(folder):
-        return Found(folder, LOCAL_FOLDER)
+        return ModelFiles(folder, LOCAL_FOLDER)
     if is_path(target):
         raise ModelNotFoundError(f"{folder}: no tokenizer (tokenizer.json, vocab.txt …)")
     for repository in repositories(target):
         cached = cached_folder(repository, "")
         if cached and has_tokenizer(cached):
-            return Found(cached, cached.name)
-    model = find_offline(target, "", sha256)
+            return ModelFiles(cached, cached.name)
+    model = find_offline(target, "", runtime)
     if model:
         return model
     for repository in repositories(target):
         files = hub_files(repository, "", target, "tokenizer=")
         if files:
             folder = download(repository, "", tuple(filter(of_tokenizer, files)))
-            return Found(folder, folder.name)
+            return ModelFiles(folder, folder.name)
     raise ModelNotFoundError(f"tokenizer {target!r}: no such model on the hub")
-
-
-def tokenizer_of(folder: Path) -> Tokenizer | None:
-    """Return the tokenizer in ``tokenizer.json``, without truncation and padding; None without that file."""
-    from tokenizers import Tokenizer
-
-    path = folder / "tokenizer.json"
-    if not path.is_file():
-        return None
-    tokenizer = Tokenizer.from_file(str(path))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
 
 
 def of_tokenizer(name: str) -> bool:
@@ -193,7 +168,7 @@ def of_tokenizer(name: str) -> bool:
     return name in TOKENIZER_FILES or name.endswith((".tiktoken", ".py"))
 
 
-def _kind_in_library(folder: Path) -> Kind:
+def _kind_in_library(folder: Path) -> ModelKind:
     """Return the kind of a model by the library's tables: a decoder is a causal but not a masked language model."""
     from transformers import AutoConfig
     from transformers.models.auto.modeling_auto import (

@@ -7,9 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embassay.encoders.neural.hf_files import Kind
+from embassay.encoders.neural.hf_files import ModelKind
+from embassay.encoders.neural.library_messages import quiet, reason
 from embassay.encoders.neural.memory import tensor_shapes
-from embassay.encoders.neural.shared import quiet, reason
 from embassay.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def load_tokenizer(folder: Path, code: bool) -> PreTrainedTokenizerBase:
     return tokenizer
 
 
-def load_model(folder: Path, kind: Kind, dtype: str, code: bool, device: str) -> PreTrainedModel:
+def load_model(folder: Path, kind: ModelKind, dtype: str, code: bool, device: str) -> PreTrainedModel:
     """Load the encoding part of a model onto a device, in evaluation mode.
 
     Parameters
@@ -63,7 +63,7 @@ def load_model(folder: Path, kind: Kind, dtype: str, code: bool, device: str) ->
     if device == AUTO_MAP:
         device_map = {"device_map": "auto"}
     try:
-        with quiet(reports=False):
+        with quiet("transformers"):
             model, info = _library_class(folder, kind, code).from_pretrained(
                 str(folder),
                 dtype=dtype,
@@ -126,7 +126,7 @@ def check_stored(model: PreTrainedModel, folder: Path) -> None:
     if not missing:
         return
     try:
-        with quiet(reports=False):
+        with quiet("transformers"):
             options = {"config": model.config, "local_files_only": True, "output_loading_info": True}
             if find_spec("accelerate"):
                 options["device_map"] = "meta"
@@ -140,26 +140,11 @@ def check_stored(model: PreTrainedModel, folder: Path) -> None:
     check_whole(info)
 
 
-def check_limit(limit: int | None, least: int) -> None:
-    """Raise an error if a limit is smaller than ``least``, the number of special tokens of every text.
-
-    Raises
-    ------
-    EncoderError
-        With the number of special tokens.
-    """
-    if limit is not None and limit < least:
-        raise EncoderError(
-            f"the limit of {limit} tokens is too short: every text has {least} special tokens; set "
-            f"max_length={least + 1} or more"
-        )
-
-
 def _is_used(name: str) -> bool:
     return not any(part in name for part in UNUSED)
 
 
-def _library_class(folder: Path, kind: Kind, code: bool) -> type[AutoModel]:
+def _library_class(folder: Path, kind: ModelKind, code: bool) -> type[AutoModel]:
     """Return the class of the library that loads the encoding part of a model."""
     import transformers
     from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES

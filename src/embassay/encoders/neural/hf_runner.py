@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from embassay.encoders.neural.batching import CHUNK, Ids, check_vocabulary
 from embassay.encoders.neural.runner import TorchRunner
 from embassay.errors import EncoderError
 
@@ -37,13 +35,16 @@ class PooledRunner(TorchRunner):
 
     tokenizer: PreTrainedTokenizerBase
     pooling: Pooling
-    layer: int = -1
-    template: str = ""
-    limit: int | None = None
+    layer: int
+    template: str
+    limit: int | None
 
     def __post_init__(self) -> None:
-        """Check that the backend exists, and that the template has the tokenizer's mask token if it is pooled."""
+        """Check the backend, and that the template has the tokenizer's mask token if it is pooled."""
         super().__post_init__()
+        # A model with code of its own may lack the method. Its token ids are then not checked.
+        with suppress(AttributeError, NotImplementedError):
+            self.vocabulary = int(self.model.get_input_embeddings().weight.shape[0])
         if self.options.backend not in ("auto", "torch"):
             raise EncoderError(f"backend {self.options.backend!r} cannot run this model; leave --backend out")
         if self.pooling == "mask":
@@ -53,27 +54,16 @@ class PooledRunner(TorchRunner):
             if self.template.count(mask) != 1:
                 raise EncoderError(f"the template must contain the mask token {mask!r} exactly once")
 
-    def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
-        """Return the token ids of each text, truncated to the limit; at least one special token for an empty text.
-
-        Raises
-        ------
-        EncoderError
-            If the tokenizer has more tokens than the model.
-        """
-        tokenised: list[Ids] = []
-        for start in range(0, len(texts), CHUNK):
-            chunk = [prompt + text for text in texts[start : start + CHUNK]]
-            if self.template and self.limit:
-                # The tokenizer would cut the end of the template.
-                all_ids = token_ids(self.tokenizer, self.template, chunk)
-                rows = [self._within(text, ids, self.limit) for text, ids in zip(chunk, all_ids, strict=True)]
-            else:
-                rows = token_ids(self.tokenizer, self.template, chunk, self.limit)
-            tokenised += [np.asarray(row or [self._nothing], dtype=np.int32) for row in rows]
-        if self._vocabulary is not None:
-            check_vocabulary(tokenised, self._vocabulary)
-        return tokenised
+    def token_ids(self, texts: Sequence[str], prompt: str) -> Iterable[Sequence[int]]:
+        """Return the token ids of texts, truncated to the limit; one special token for an empty text."""
+        prompted = [prompt + text for text in texts]
+        if self.template and self.limit:
+            # The tokenizer would cut the end of the template.
+            all_ids = templated_ids(self.tokenizer, self.template, prompted)
+            rows = [self._within(text, ids, self.limit) for text, ids in zip(prompted, all_ids, strict=True)]
+        else:
+            rows = templated_ids(self.tokenizer, self.template, prompted, self.limit)
+        return [row or [self._nothing] for row in rows]
 
     def _vectors(self, ids: Tensor) -> Tensor:
         """Return the (n, d) float32 vectors of (n, length) token ids.
@@ -120,21 +110,12 @@ class PooledRunner(TorchRunner):
             return ids
 
         def beginning(characters: int) -> list[int]:
-            return token_ids(self.tokenizer, self.template, [text[:characters]])[0]
+            return templated_ids(self.tokenizer, self.template, [text[:characters]])[0]
 
         template_alone = len(beginning(0))
         if template_alone > limit:
             raise EncoderError(f"the template alone has {template_alone} tokens, the model's limit is {limit}")
         return beginning(bisect_right(range(1, len(text)), limit, key=lambda n: len(beginning(n))))
-
-    @cached_property
-    def _vocabulary(self) -> int | None:
-        """The number of tokens that the model has embeddings for; None if it has no such attribute."""
-        try:
-            return int(self.model.get_input_embeddings().weight.shape[0])
-        except (AttributeError, NotImplementedError):
-            # A model with code of its own may lack the method. Its token ids are then not checked.
-            return None
 
     @cached_property
     def _nothing(self) -> int:
@@ -146,7 +127,7 @@ class PooledRunner(TorchRunner):
         raise EncoderError("a text has no tokens, and the tokenizer has no special token to use in their place")
 
 
-def token_ids(
+def templated_ids(
     tokenizer: PreTrainedTokenizerBase, template: str, texts: Sequence[str], limit: int | None = None
 ) -> list[list[int]]:
     """Return the token ids of texts within a template, truncated to ``limit`` tokens if it is set."""

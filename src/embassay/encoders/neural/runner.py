@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embassay.encoders.neural.batching import Ids, Rows, Runner, check_finite
+from embassay.encoders.neural.batching import Runner, TokenIds, check_finite
 from embassay.errors import EncoderError
+from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 ROUTES = ("torch", "sentence-transformers")
-TOKENS = 1_024
+TOKENS_ON_CPU = 1_024
 TOKENS_ON_DEVICE = 16_384
 """Number of tokens in a batch, on the CPU and on other devices; halved when memory runs out."""
 LONGER = "A longer sentence, of rather more words than the two that stand before it here."
@@ -65,13 +66,13 @@ class TorchRunner(Runner):
     def __post_init__(self) -> None:
         """Set the size of batches for the device."""
         self.device = str(self.model.device)
-        self.tokens = TOKENS if self.device == "cpu" else TOKENS_ON_DEVICE
+        self.tokens = TOKENS_ON_CPU if self.device == "cpu" else TOKENS_ON_DEVICE
 
     @abstractmethod
     def _vectors(self, ids: Tensor) -> Tensor:
         """Return the (n, d) vectors of (n, length) token ids on the model's device."""
 
-    def forward(self, ids: Sequence[Ids]) -> Rows:
+    def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
         """Return the (n, d) vectors of tokenised texts of equal length. If memory runs out, the batch is halved.
 
         Raises
@@ -97,7 +98,7 @@ class TorchRunner(Runner):
         middle = len(ids) // 2
         return np.concatenate([self.forward(ids[:middle]), self.forward(ids[middle:])])
 
-    def _finished(self, rows: Tensor) -> Rows:
+    def _finished(self, rows: Tensor) -> DenseVectors:
         """Return (n, d) vectors as float32.
 
         Raises

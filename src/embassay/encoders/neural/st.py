@@ -7,47 +7,39 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from embassay.encoders.exported.pooling import configured
 from embassay.encoders.light.choice import check_installed, choose_route
-from embassay.encoders.light.encoder import RoutedEncoder
 from embassay.encoders.light.model import LightModel
-from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of, tokenizer_of
-from embassay.encoders.neural.hf_loading import check_limit, check_stored
-from embassay.encoders.neural.locations import (
-    find,
-    find_offline,
+from embassay.encoders.neural.devices import check_place
+from embassay.encoders.neural.encoder import NeuralEncoder, check_code, check_no_adapter
+from embassay.encoders.neural.hf_loading import check_stored
+from embassay.encoders.neural.library_messages import quiet, reason
+from embassay.encoders.neural.locations import find, find_offline, read_json
+from embassay.encoders.neural.model_files import folder_files
+from embassay.encoders.neural.model_options import ModelOptions
+from embassay.encoders.neural.modules import (
+    configured_prompts,
+    configured_similarity,
+    dimensions,
     modules,
     own_code,
     own_modules,
-    read_json,
+    settings_of,
+    token_limit,
     without_tokenizer,
 )
-from embassay.encoders.neural.model_files import folder_files
-from embassay.encoders.neural.prompts import by_role, overlooked
+from embassay.encoders.neural.prompts import overlooked
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
-from embassay.encoders.neural.shared import (
-    check_code,
-    check_dimensions,
-    check_no_adapter,
-    check_place,
-    explicit_options,
-    prompt_options,
-    quiet,
-    reason,
-)
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
+from embassay.encoders.neural.tokenizer_files import check_limit, read_tokenizer
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples.base import Role
-from embassay.types import JsonObject, Runtime, content_hash
+from embassay.types import Runtime, content_hash
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -59,7 +51,6 @@ EXTRA = "light"
 REQUIRES = ("huggingface_hub",)
 """What finds the files of a model; the packages that run it depend on the model."""
 TARGET = "MODEL or ./FOLDER"
-CONFIG = "config_sentence_transformers.json"
 LIBRARIES = {"sentence_transformers", "transformers", "torch"}
 """Libraries whose modules can be fingerprinted by their weights and settings; the code of others is unknown."""
 SETTINGS = ("max_seq_length", "truncate_dim", "default_prompt_name", "prompts")
@@ -112,28 +103,27 @@ def create(
     SpecError
         If an option does not fit the model, or the model needs code of its own.
     """
-    options = {
-        "revision": revision,
-        "query_prompt": query_prompt,
-        "document_prompt": document_prompt,
-        "text_prompt": text_prompt,
-        "max_length": max_length,
-        "dim": dim,
-        # Values equal to a default are left out, so that they do not appear in the spec.
-        "dtype": None if dtype == "float32" else dtype,
-        "normalize": normalize,
-        "similarity": similarity,
-        "vectors": None if vectors == "float32" else vectors,
-    }
-    model_options = explicit_options(f"encoder {target!r}", options)
+    options = ModelOptions(
+        revision=revision,
+        query_prompt=query_prompt,
+        document_prompt=document_prompt,
+        text_prompt=text_prompt,
+        max_length=max_length,
+        dim=dim,
+        dtype=dtype,
+        normalize=normalize,
+        similarity=similarity,
+        vectors=vectors,
+    )
+    options.check(f"encoder {target!r}")
     check_place(device or runtime.device, runtime.backend, ("light", *ROUTES))
-    found = find(target, revision, runtime.sha256, tell=runtime.tell)
+    found = find(target, revision, runtime)
     _check_code(target, found.folder, runtime)
     _check_pooling(target, found.folder)
-    check_dimensions(f"encoder {target!r}", model_options, _dimensions(found.folder))
+    options.check_dimensions(f"encoder {target!r}", dimensions(found.folder))
     device = device or runtime.device
     light, why_not = choose_route(target, lambda: LightModel.of(found.folder), runtime.backend, device, dtype)
-    return SentenceTransformersEncoder(target, found, runtime, device, dtype, model_options, light, why_not)
+    return SentenceTransformersEncoder(target, found, runtime, device, options, light, why_not)
 
 
 def at_hand(target: str, runtime: Runtime) -> bool:
@@ -145,11 +135,11 @@ def at_hand(target: str, runtime: Runtime) -> bool:
         If nothing that could run the model is installed.
     """
     check_installed(target)
-    return find_offline(target, "", runtime.sha256) is not None
+    return find_offline(target, "", runtime) is not None
 
 
 @dataclass(frozen=True)
-class SentenceTransformersEncoder(RoutedEncoder):
+class SentenceTransformersEncoder(NeuralEncoder):
     """A sentence-transformers model; it is loaded when the first text is encoded.
 
     Attributes
@@ -164,53 +154,27 @@ class SentenceTransformersEncoder(RoutedEncoder):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of all files of the model and of all options that change vectors."""
-        folder = self.found.folder
+        folder = self.folder
         files = {name: self.runtime.sha256(folder / name) for name in folder_files(folder)}
-        settings = {name: self.options.get(name) for name in ("dim", "normalize", "max_length")}
+        explicit = self.options.explicit
+        settings = {name: explicit.get(name) for name in ("dim", "normalize", "max_length")}
         # Only if it is set: otherwise the vectors that earlier versions cached would be encoded again.
-        if "vectors" in self.options:
-            settings["kept as"] = self.options["vectors"]
+        if "vectors" in explicit:
+            settings["kept as"] = explicit["vectors"]
         runs_own_code = bool(self.runtime.trust_remote_code and own_code(folder))
-        return content_hash(["st", files, self.prompts, settings, self.dtype, runs_own_code])
-
-    def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
-        """Return the number of tokens of each text before truncation, prompt and special tokens included."""
-        prompt = self.prompts[role]
-        encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
-        return np.array([len(encoding.ids) for encoding in encodings], dtype=np.int64)
-
-    @cached_property
-    def prompts(self) -> Mapping[Role, str]:
-        """The prompt of each role; empty if it has none."""
-        configured = by_role(self._config.get("prompts") or {}, self._config.get("default_prompt_name"))
-        return {**configured, **prompt_options(self.options)}
+        return content_hash(["st", files, self.prompts, settings, self.options.dtype, runs_own_code])
 
     @property
-    def _config(self) -> JsonObject:
-        """The model's configuration for sentence-transformers: prompts and similarity."""
-        return read_json(self.found.folder / CONFIG)
+    def _configured_prompts(self) -> Mapping[Role, str]:
+        return configured_prompts(self.folder)
 
     @property
     def _model_similarity(self) -> str:
-        return str(self._config.get("similarity_fn_name") or "cosine")
+        return configured_similarity(self.folder)
 
     @property
-    def max_tokens(self) -> int | None:
-        """The number of tokens after which texts are truncated; None for no limit."""
-        folder = modules(self.found.folder)[0][1]
-        config = read_json(folder / "config.json")
-        limit = read_json(folder / "sentence_bert_config.json").get("max_seq_length")
-        if not limit:
-            limit = limit_of(config, folder, None)
-        elif config.get("model_type") in LOOKED_UP:
-            # A longer text would have positions without an embedding.
-            limit = min(limit, positions_of(config) or limit)
-        return min([n for n in (self.options.get("max_length"), limit) if n], default=None)
-
-    @property
-    def weights_folder(self) -> Path:
-        """The folder with the weights of all modules."""
-        return self.found.folder
+    def _model_limit(self) -> int | None:
+        return token_limit(self.folder)
 
     def _runner(self, model: SentenceTransformer, options: RunnerOptions) -> SentenceTransformersRunner:
         return SentenceTransformersRunner(model, options).fastest()
@@ -219,11 +183,11 @@ class SentenceTransformersEncoder(RoutedEncoder):
         warnings = []
         if self.why_not_light:
             warnings.append(self.why_not_light)
-        if not (self.found.folder / "modules.json").is_file():
+        if not (self.folder / "modules.json").is_file():
             warnings.append("the model has no modules.json: mean pooling is used")
-        warnings += self._code_warnings(own_code(self.found.folder))
-        prompt_name = overlooked(self._config.get("prompts") or {})
-        if prompt_name and "document_prompt" not in self.options:
+        warnings += self._code_warnings(own_code(self.folder))
+        prompt_name = overlooked(settings_of(self.folder).get("prompts") or {})
+        if prompt_name and self.options.document_prompt is None:
             warnings.append(
                 f"the model's prompt for documents is named {prompt_name!r}: it is used here, but not by "
                 "encode_document of sentence-transformers"
@@ -238,11 +202,11 @@ class SentenceTransformersEncoder(RoutedEncoder):
         try:
             with quiet():
                 model = SentenceTransformer(
-                    str(self.found.folder),
+                    str(self.folder),
                     device=device,
                     trust_remote_code=self.runtime.trust_remote_code,
-                    truncate_dim=self.options.get("dim"),
-                    model_kwargs={"dtype": self.dtype},
+                    truncate_dim=self.options.dim,
+                    model_kwargs={"dtype": self.options.dtype},
                     local_files_only=True,
                 )
             limit = self.max_tokens
@@ -251,17 +215,15 @@ class SentenceTransformersEncoder(RoutedEncoder):
         except Exception as error:
             raise EncoderError(f"the model cannot be loaded: {reason(error)}") from error
         if isinstance(getattr(model[0], "model", None), PreTrainedModel):
-            check_stored(model[0].model, modules(self.found.folder)[0][1])
+            check_stored(model[0].model, modules(self.folder)[0][1])
             check_limit(limit, len(model.tokenizer("")["input_ids"]))
         return model
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        """The tokenizer by itself: tokens are counted before the model is loaded, and without its limit."""
-        for folder in (self.found.folder, modules(self.found.folder)[0][1]):
-            tokenizer = tokenizer_of(folder)
-            if tokenizer is not None:
-                return tokenizer
+        for folder in (self.folder, modules(self.folder)[0][1]):
+            if (folder / "tokenizer.json").is_file():
+                return read_tokenizer(folder)
         raise EncoderError(
             f"{self.target} has no tokenizer.json, so its tokens cannot be counted without loading the model"
         )
@@ -350,22 +312,6 @@ def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
             f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
         )
     check_no_adapter(target, folder)
-
-
-def _dimensions(folder: Path) -> int | None:
-    """Return the number of dimensions of a model's vectors; None if its configuration does not tell it."""
-    dimensions: int | None = None
-    for kind, place in modules(folder):
-        config = read_json(place / "config.json")
-        if kind.endswith(".Pooling"):
-            of_tokens = config.get("embedding_dimension") or config.get("word_embedding_dimension")
-            # The vectors of several ways to pool are concatenated.
-            dimensions = int(of_tokens or 0) * len(configured(config)) or None
-        elif kind.endswith(".Dense"):
-            dimensions = config.get("out_features")
-        elif not kind.endswith((".Transformer", ".Normalize", ".Dropout")):
-            return None
-    return dimensions
 
 
 def _check_pooling(target: str, folder: Path) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from embassay.encoders.neural.batching import CHUNK, Ids, Rows
 from embassay.encoders.neural.runner import PROBES, TorchRunner
 from embassay.errors import EncoderError
+from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -62,17 +62,13 @@ class SentenceTransformersRunner(TorchRunner):
             raise EncoderError(f"backend {backend!r} cannot run this model; leave --backend out")
         return self
 
-    def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
-        """Return the token ids of each text with its prompt, truncated to the model's limit."""
-        ids: list[Ids] = []
-        for start in range(0, len(texts), CHUNK):
-            chunk = list(texts[start : start + CHUNK])
-            features = self.model.preprocess(chunk, prompt=prompt or None, processing_kwargs=UNPADDED)
-            # int32, because the ids of all texts are in memory at once.
-            ids += [np.array(text, dtype=np.int32) for text in features["input_ids"]]
+    def token_ids(self, texts: Sequence[str], prompt: str) -> Iterable[Sequence[int]]:
+        """Return the token ids of texts with their prompt, truncated to the model's limit."""
+        features = self.model.preprocess(list(texts), prompt=prompt or None, processing_kwargs=UNPADDED)
+        ids: list[list[int]] = features["input_ids"]
         return ids
 
-    def encode_whole(self, texts: Sequence[str], prompt: str) -> Rows:
+    def encode_whole(self, texts: Sequence[str], prompt: str) -> DenseVectors:
         """Return the (n, d) vectors by the model's own ``encode``."""
         rows = self.model.encode(
             list(texts),
@@ -84,7 +80,7 @@ class SentenceTransformersRunner(TorchRunner):
         )
         return self._finished(rows)
 
-    def _reads_tokens(self, prompt: str, alone: Rows) -> bool:
+    def _reads_tokens(self, prompt: str, alone: DenseVectors) -> bool:
         """Return whether the model reads only tokens, and gives the probes by their tokens the vectors ``alone``."""
         # A pooling that leaves the prompt out needs to know where the prompt ends.
         if any(getattr(module, "include_prompt", True) is False for module in self.model):
@@ -99,7 +95,7 @@ class SentenceTransformersRunner(TorchRunner):
             return False
         return self._agree(rows, alone)
 
-    def _agree(self, rows: Rows, expected: Rows) -> bool:
+    def _agree(self, rows: DenseVectors, expected: DenseVectors) -> bool:
         """Return whether two (n, d) sets of vectors have the same directions, up to the model's precision."""
         if rows.shape != expected.shape:
             return False
@@ -115,6 +111,6 @@ class SentenceTransformersRunner(TorchRunner):
         return self.model(features)["sentence_embedding"]
 
 
-def _unit(rows: Rows) -> np.ndarray:
+def _unit(rows: DenseVectors) -> np.ndarray:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows.astype(np.float64) / np.maximum(lengths, 1e-12))

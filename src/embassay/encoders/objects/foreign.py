@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import getattr_static
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from embassay.encoders.base import spec_of, supported_similarity
+from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.neural.st import has_known_content, hash_content
 from embassay.encoders.objects import mteb_model
 from embassay.encoders.objects.matrices import real_matrix
@@ -47,56 +48,55 @@ NOT_KEPT = (
 
 @dataclass(frozen=True)
 class Interface:
-    """The methods with which a library turns texts into vectors.
+    """The methods with which a library turns texts into vectors. An object with all of them has this interface.
 
     Attributes
     ----------
-    methods
-        Names of methods. An object with all of them has this interface. ``mteb_model_meta`` may be any attribute.
-    encode
-        Called with (object, texts, role); returns the vectors as the library gives them.
+    text, query, document
+        The names of the methods that encode texts in these roles.
+    single_queries
+        Whether the method for queries takes one text at a time.
     """
 
     name: str
-    methods: tuple[str, ...]
-    encode: Callable[[Any, list[str], Role], Any]
+    text: str
+    query: str
+    document: str
+    single_queries: bool = False
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The names of the methods, each once."""
+        return tuple(dict.fromkeys((self.text, self.query, self.document)))
+
+    def encode(self, thing: Any, texts: list[str], role: Role) -> Any:
+        """Return the vectors of texts as the library gives them."""
+        method = getattr(thing, getattr(self, role))
+        if role == "query" and self.single_queries:
+            return [method(text) for text in texts]
+        return method(texts)
 
 
-def _encode_by_role(thing: Any, texts: list[str], role: Role) -> Any:
-    """Encode with the methods of a ``SentenceTransformer``, which apply the prompt of the role."""
-    if role == "query":
-        return thing.encode_query(texts)
-    if role == "document":
-        return thing.encode_document(texts)
-    return thing.encode(texts)
+class MtebInterface(Interface):
+    """The interface of mteb's models, which have the attribute ``mteb_model_meta`` too."""
 
-
-def _encode_langchain(thing: Any, texts: list[str], role: Role) -> Any:
-    if role == "query":
-        return [thing.embed_query(text) for text in texts]
-    return thing.embed_documents(texts)
-
-
-def _encode_llama_index(thing: Any, texts: list[str], role: Role) -> Any:
-    if role == "query":
-        return [thing.get_query_embedding(text) for text in texts]
-    return thing.get_text_embedding_batch(texts)
-
-
-def _encode_mteb(thing: Any, texts: list[str], role: Role) -> Any:
-    return mteb_model.encode(thing, texts, role, MTEB_BATCH)
-
-
-def _encode_plain(thing: Any, texts: list[str], role: Role) -> Any:
-    return thing.encode(texts)
+    def encode(self, thing: Any, texts: list[str], role: Role) -> Any:
+        """Return the vectors of texts as the library gives them."""
+        return mteb_model.encode(thing, texts, role, MTEB_BATCH)
 
 
 INTERFACES = (
-    Interface("mteb", ("mteb_model_meta", "encode"), _encode_mteb),
-    Interface("sentence-transformers", ("encode", "encode_query", "encode_document"), _encode_by_role),
-    Interface("LangChain", ("embed_documents", "embed_query"), _encode_langchain),
-    Interface("LlamaIndex", ("get_text_embedding_batch", "get_query_embedding"), _encode_llama_index),
-    Interface("encode", ("encode",), _encode_plain),
+    MtebInterface("mteb", "encode", "encode", "mteb_model_meta"),
+    Interface("sentence-transformers", "encode", "encode_query", "encode_document"),
+    Interface("LangChain", "embed_documents", "embed_query", "embed_documents", single_queries=True),
+    Interface(
+        "LlamaIndex",
+        "get_text_embedding_batch",
+        "get_query_embedding",
+        "get_text_embedding_batch",
+        single_queries=True,
+    ),
+    Interface("encode", "encode", "encode", "encode"),
 )
 """Known interfaces; the first that an object has is used. LangChain and LlamaIndex distinguish only queries and
 documents, so plain texts are encoded as documents."""
@@ -165,7 +165,7 @@ def own_name(thing: object) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class ObjectEncoder:
+class ObjectEncoder(UnfittedEncoder):
     """An encoder that calls an object of another library. Its fingerprint is computed again at each access.
 
     Attributes
@@ -216,10 +216,6 @@ class ObjectEncoder:
     def of_one_run(self) -> ObjectEncoder:
         """Return an encoder with a fixed fingerprint; during one run the object is assumed not to change."""
         return _OfOneRun(self.name, self.thing, self.interface, self.version)
-
-    def fit(self, texts: Sequence[str]) -> ObjectEncoder:
-        """Return itself: nothing is learnt."""
-        return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return (n, d) float32, dense or CSR. The role is passed on if the object's interface has roles.
@@ -279,14 +275,9 @@ def _interface_of(thing: object) -> Interface | None:
     if isinstance(thing, type):
         return None
     for interface in INTERFACES:
-        if all(_has(thing, method) for method in interface.methods):
+        if all(getattr(thing, method, None) is not None for method in interface.methods):
             return interface
     return None
-
-
-def _has(thing: object, name: str) -> bool:
-    attribute = getattr(thing, name, None)
-    return callable(attribute) or (name == "mteb_model_meta" and attribute is not None)
 
 
 def _own_version(thing: object) -> str:

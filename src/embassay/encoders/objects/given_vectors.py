@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from embassay.encoders.loaded import UnfittedEncoder
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role, Text
 from embassay.types import Card, content_hash
-from embassay.vectors import Similarity
+from embassay.vectors import DenseVectors, Similarity
 
 
 @dataclass(frozen=True)
-class MatrixEncoder:
+class MatrixEncoder(UnfittedEncoder):
     """Looks up the vector of each text in a matrix.
 
     Attributes
@@ -28,7 +29,7 @@ class MatrixEncoder:
     """
 
     name: str
-    matrix: NDArray[np.float32]
+    matrix: DenseVectors
     row: Mapping[Text, int]
     fingerprint: str
     card: Card
@@ -51,11 +52,7 @@ class MatrixEncoder:
         card = Card(spec=f"matrix:{name}", cached=False, similarity=similarity)
         return cls(name, rows, row_of_text, fingerprint, card)
 
-    def fit(self, texts: Sequence[str]) -> MatrixEncoder:
-        """Return itself: nothing is learnt."""
-        return self
-
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return the (n, d) rows of the texts.
 
         Raises
@@ -70,7 +67,7 @@ class MatrixEncoder:
         return self.matrix[rows]
 
 
-def _checked_rows(name: str, matrix: ArrayLike, count: int) -> NDArray[np.float32]:
+def _checked_rows(name: str, matrix: ArrayLike, count: int) -> DenseVectors:
     """Return a matrix as (count, d) float32; raise SpecError if it has another shape or an entry that is not finite."""
     try:
         rows = np.asarray(matrix, dtype=np.float32)

@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import LoadedEncoder
-from embassay.encoders.neural.shared import check_place, there
+from embassay.encoders.neural.devices import available_device, check_place
 from embassay.encoders.objects.infersent_model import InferSent
 from embassay.encoders.static.word_files import WordVectors, read, recognise
 from embassay.encoders.tokens import count_unknown
@@ -29,6 +28,7 @@ from embassay.errors import EncoderError, MissingExtraError, SourceError, SpecEr
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import DenseVectors
 
 Version = Literal["1", "2"]
 TARGET = "WEIGHTS"
@@ -133,7 +133,7 @@ class InferSentEncoder(LoadedEncoder[Loaded]):
         files = [self.runtime.sha256(path) for path in (self.weights, self.words)]
         return content_hash(["infersent", *files, self.version, self.limit])
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, 2h) float32, h numbers of each direction; a text without a known word is a zero row.
 
         Raises
@@ -167,7 +167,7 @@ class InferSentEncoder(LoadedEncoder[Loaded]):
             If a file cannot be read, or the word vectors are of another length than the network's.
         """
         words = read(self.words, self.limit, ENDS[self.version])
-        network = InferSent.of(self.weights, there(self.device.partition(",")[0]))
+        network = InferSent.of(self.weights, available_device(self.device.partition(",")[0]))
         dim = words.matrix.shape[1]
         if dim != network.dim:
             raise EncoderError(
@@ -180,7 +180,7 @@ class InferSentEncoder(LoadedEncoder[Loaded]):
         row = self.model.words.row
         return [word for word in cut(text, self.version) if word in row]
 
-    def _with_ends(self, words: Sequence[str]) -> NDArray[np.float32]:
+    def _with_ends(self, words: Sequence[str]) -> DenseVectors:
         """Return the (words, d) vectors of a text, with the signs before and after it that have a vector."""
         vectors = self.model.words
         first, last = ENDS[self.version]

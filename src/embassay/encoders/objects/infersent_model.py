@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.errors import EncoderError
+from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
     import torch
@@ -80,7 +80,7 @@ class InferSent:
         """The device of the weights."""
         return self.lstm.weight_ih_l0.device
 
-    def __call__(self, sentences: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    def __call__(self, sentences: Sequence[DenseVectors]) -> DenseVectors:
         """Return (n, 2h) vectors: the maximum over the outputs of each sentence's words.
 
         Parameters

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import LoadedEncoder
@@ -22,6 +21,7 @@ from embassay.encoders.objects.packages import load, require
 from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import DenseVectors
 
 TARGET = "laser2 or laser3"
 PACKAGE = "laser_encoders"
@@ -61,16 +61,8 @@ def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -
     return LaserEncoder(target, runtime, lang, folder)
 
 
-class Pipeline(Protocol):
-    """What is used of the package's ``LaserEncoderPipeline``."""
-
-    def encode_sentences(self, sentences: list[str]) -> NDArray[np.float32]:
-        """Return the (n, 1024) vectors of sentences."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
-class LaserEncoder(LoadedEncoder[Pipeline]):
+class LaserEncoder(LoadedEncoder[Any]):
     """A model of the package; it is loaded when the first text is encoded."""
 
     target: str
@@ -103,7 +95,7 @@ class LaserEncoder(LoadedEncoder[Pipeline]):
             parts.append({path.name: self.runtime.sha256(path) for path in weight_files(self.folder)})
         return content_hash(parts)
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, 1024) float32, whatever the role.
 
         Raises
@@ -115,12 +107,11 @@ class LaserEncoder(LoadedEncoder[Pipeline]):
             return np.zeros((0, 1), dtype=np.float32)
         return np.asarray(self.model.encode_sentences(list(texts)), dtype=np.float32)
 
-    def load(self) -> Pipeline:
+    def load(self) -> Any:
         """Load the package's pipeline."""
-        pipeline: Pipeline = load(PACKAGE).LaserEncoderPipeline(
+        return load(PACKAGE).LaserEncoderPipeline(
             lang=self.lang or None, model_dir=self.folder or None, laser=self.target
         )
-        return pipeline
 
 
 def weight_files(folder: str) -> list[Path]:

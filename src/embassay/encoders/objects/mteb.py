@@ -14,23 +14,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of, supported_similarity
+from embassay.encoders.checks import check_whole
 from embassay.encoders.loaded import LoadedEncoder
+from embassay.encoders.neural.devices import available_device, check_place
+from embassay.encoders.neural.library_messages import quiet, reason
 from embassay.encoders.neural.memory import lack
-from embassay.encoders.neural.shared import check_place, quiet, reason, there
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
-from embassay.encoders.objects.mteb_registry import (
-    known_prompts,
-    loader_name,
-    odd_prompts,
-    runs_own_code,
-    written,
-)
+from embassay.encoders.objects.mteb_registry import known_prompts, loader_name, odd_prompts, runs_own_code, written
 from embassay.errors import SpecError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
     from mteb.models import EncoderProtocol, ModelMeta
@@ -65,9 +61,7 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
         or is larger than the memory.
     """
     place = f"encoder 'mteb:{target}'"
-    for name, value in (("dim", dim), ("batch", batch)):
-        if value is not None and value < 1:
-            raise SpecError(f"{place}, option {name!r}: must be 1 or more, is {value}")
+    check_whole(place, dim=dim, batch=batch)
     device = device or runtime.device
     check_place(device, "auto", ())
     meta = _meta(target)
@@ -130,7 +124,7 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
         """Return how the model runs, for ``run.json``."""
         return {"device": self.device, "batch": self.batch, "mteb": importlib.metadata.version("mteb")}
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32, each text with its role's prompt.
 
         Raises
@@ -144,7 +138,7 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
 
     def load(self) -> EncoderProtocol:
         """Load the model with the registry's loader."""
-        device = there(self.device.partition(",")[0])
+        device = available_device(self.device.partition(",")[0])
         with quiet(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self.meta.load_model(device=device, embed_dim=self.dim)

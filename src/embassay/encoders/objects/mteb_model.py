@@ -7,9 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.samples.base import Role
+from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
     from mteb.abstasks.task_metadata import TaskMetadata
@@ -29,7 +29,7 @@ PROMPTS: Mapping[Role, tuple[str, ...]] = {
 
 def encode(
     model: EncoderProtocol, texts: Sequence[str], role: Role, batch: int, task: TaskMetadata | None = None
-) -> NDArray[np.float32]:
+) -> DenseVectors:
     """Return the (n, d) float32 vectors of texts.
 
     Parameters

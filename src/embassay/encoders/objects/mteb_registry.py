@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from embassay.encoders.neural.prompts import unprompted_texts
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, instruction, prompts_of
-from embassay.samples.base import Role
+from embassay.samples.base import ROLES
 
 if TYPE_CHECKING:
     from mteb.models import ModelMeta
 
-ROLES: tuple[Role, ...] = ("text", "query", "document")
 WRAPPER = "mteb.models.sentence_transformer_wrapper.SentenceTransformerEncoderWrapper"
 INSTRUCTED = "mteb.models.instruct_wrapper.InstructSentenceTransformerModel"
 PLAIN = frozenset(
@@ -55,23 +55,19 @@ def known_prompts(meta: ModelMeta) -> dict[str, str]:
     return prompts_of(meta.loader_kwargs.get("model_prompts") or {})
 
 
-def odd_prompts(meta: ModelMeta) -> tuple[str, ...]:
+def odd_prompts(meta: ModelMeta) -> list[str]:
     """Return warnings about missing prompts, and about prompts that are unknown before the model is loaded."""
     prompts = known_prompts(meta)
-    if prompts.get("query") and not prompts.get("text"):
-        return (
-            "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt",
-        )
     if prompts or not meta.use_instructions or loader_name(meta) == INSTRUCTED:
-        return ()
+        return unprompted_texts(prompts)
     if loader_name(meta) == WRAPPER:
-        return (
-            "the model uses prompts from its own files, which mteb's registry does not list; they are not shown here",
-        )
-    return (
+        return [
+            "the model uses prompts from its own files, which mteb's registry does not list; they are not shown here"
+        ]
+    return [
         f"the model takes instructions in a format that mteb's registry does not give: plain texts get {SAME!r}, "
-        f"queries and perhaps documents get {ANSWERS['query']!r}",
-    )
+        f"queries and perhaps documents get {ANSWERS['query']!r}"
+    ]
 
 
 def written(value: object) -> object:

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Literal
 
 from embassay.encoders.base import spec_of
+from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.objects.matrices import real_matrix
 from embassay.encoders.objects.user_modules import content_of, import_module, run_again, run_if_changed
 from embassay.errors import EncoderError, SpecError, UnknownNameError
@@ -68,7 +69,7 @@ def create(
 
 
 @dataclass(frozen=True)
-class PythonEncoder:
+class PythonEncoder(UnfittedEncoder):
     """An encoder that calls a function with the texts; roles are ignored."""
 
     name: str
@@ -82,8 +83,7 @@ class PythonEncoder:
     @property
     def card(self) -> Card:
         """The properties of the encoder that are known without running it."""
-        similarity = "" if self.similarity == "cosine" else self.similarity
-        spec = spec_of(f"python:{self.target}", {"version": self.version, "similarity": similarity})
+        spec = spec_of(f"python:{self.target}", {"version": self.version, "similarity": self.similarity})
         warnings: tuple[str, ...] = ()
         if not self.known:
             warnings = (
@@ -97,10 +97,6 @@ class PythonEncoder:
     def fingerprint(self) -> str:
         """A hash of the name, and of the version or the source file; random if there is neither."""
         return content_hash(["python", self.target, self.content])
-
-    def fit(self, texts: Sequence[str]) -> PythonEncoder:
-        """Return itself: nothing is learnt."""
-        return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return the function's (n, d) vectors as float32, dense or CSR.

@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.addresses import hidden, without_secrets
 from embassay.encoders.loaded import LoadedEncoder
@@ -21,6 +20,7 @@ from embassay.errors import EncoderError, SourceError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import DenseVectors
 
 TARGET = "FOLDER or ADDRESS"
 PACKAGE = "tensorflow_hub"
@@ -81,7 +81,7 @@ class UseEncoder(LoadedEncoder[Callable[..., object]]):
         named = {path.relative_to(self._folder).as_posix(): self.runtime.sha256(path) for path in files}
         return content_hash(["use", named])
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, 512) float32, whatever the role.
 
         Raises

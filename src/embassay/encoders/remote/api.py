@@ -7,25 +7,26 @@ the run stops before it costs more. Nothing is sent before the first text is enc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
+from embassay.encoders.loaded import UnfittedEncoder
+from embassay.encoders.neural.prompts import unprompted_texts
 from embassay.encoders.probe import PROBES, remembered, settled, steps
-from embassay.encoders.remote.embeddings import Rows, Service, in_order
-from embassay.endpoint import Retries
+from embassay.encoders.remote.embeddings import Service, in_order
 from embassay.endpoint.access import OPENAI, OPENAI_KEY, check_amounts, check_whole, open_endpoint
 from embassay.endpoint.address import Address
+from embassay.endpoint.attempts import Retries
 from embassay.endpoint.spending import Spending, guess
 from embassay.errors import EncoderError, SpecError
-from embassay.samples.base import Role
+from embassay.samples.base import ROLES, Role
 from embassay.types import Card, Runtime, content_hash
-from embassay.vectors import Similarity
+from embassay.vectors import DenseVectors, Indices, Similarity
 
 EXTRA = "api"
 REQUIRES = ("httpx2",)
@@ -107,7 +108,7 @@ def create(
 
 
 @dataclass(frozen=True)
-class ApiEncoder:
+class ApiEncoder(UnfittedEncoder):
     """An encoder that sends texts to a service, in simultaneous requests of several texts."""
 
     service: Service
@@ -132,19 +133,14 @@ class ApiEncoder:
             "document_prompt": self.prompts.get("document"),
             "max_length": self.max_length,
             "query_prompt": self.prompts.get("query"),
-            "similarity": "" if self.similarity == "cosine" else self.similarity,
+            "similarity": self.similarity,
             "text_prompt": self.prompts.get("text"),
         }
-        warnings: tuple[str, ...] = ()
-        if self.prompts.get("query") and not self.prompts.get("text"):
-            warnings = (
-                "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt",
-            )
         return Card(
             spec_of(f"api:{self.name}", options),
             max_tokens=self.max_length,
             prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
-            warnings=warnings,
+            warnings=tuple(unprompted_texts(self.prompts)),
             similarity=self.similarity,
             remote=True,
             price=self._spending.price,
@@ -170,22 +166,18 @@ class ApiEncoder:
         """Return the last fingerprint, without a request; None if there is none."""
         probe = vars(self).get("_probe")
         if not isinstance(probe, np.ndarray):
-            probe = remembered(self._memory, self._probe_key)
+            probe = remembered(self.runtime.remembered, self._probe_key)
         if probe is None:
             return None
         return self._fingerprint(probe)
 
-    def fit(self, texts: Sequence[str]) -> ApiEncoder:
-        """Return itself: nothing is learnt."""
-        return self
-
-    def encode(self, texts: Sequence[str], role: Role = "text") -> Rows:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32, each text with its role's prompt."""
         if not texts:
             return np.zeros((0, self.service.dim or 1), np.float32)
         return in_order(self.batches(texts, role))
 
-    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[range, Rows]]:
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[range, DenseVectors]]:
         """Yield (indices into ``texts``, their vectors) of each answer as it comes, so that paid vectors are kept."""
         inputs = [self._input(text, role) for text in texts]
         # Services refuse an empty text, so BLANK is sent in its place.
@@ -196,7 +188,7 @@ class ApiEncoder:
                 self.seen["about_too_long"] += guess(text) > self.max_length
         yield from self.service.vectors(inputs)
 
-    def estimate_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
+    def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:
         """Return the (n,) estimated number of tokens of each text, prompt included."""
         return np.array([guess(self._input(text, role)) for text in texts], dtype=np.int64)
 
@@ -243,22 +235,17 @@ class ApiEncoder:
         return self.service.endpoint.spending
 
     @cached_property
-    def _probe(self) -> Rows | EncoderError:
+    def _probe(self) -> DenseVectors | EncoderError:
         """The probe, or the error of its request, which is not repeated."""
         try:
-            return settled(self._memory, self._probe_key, in_order(self.service.vectors(PROBES)))
+            return settled(self.runtime.remembered, self._probe_key, in_order(self.service.vectors(PROBES)))
         except EncoderError as error:
             return error
-
-    @property
-    def _memory(self) -> MutableMapping[str, str] | None:
-        """The store of probes between runs; None if there is none."""
-        return self.runtime.remembered
 
     @property
     def _probe_key(self) -> str:
         return content_hash(["api probe", self._address.place, self.name, self.service.dim, PROBES])
 
-    def _fingerprint(self, probe: Rows) -> str:
-        prompts = {role: self.prompts.get(role, "") for role in ("text", "query", "document")}
+    def _fingerprint(self, probe: DenseVectors) -> str:
+        prompts = {role: self.prompts.get(role, "") for role in ROLES}
         return content_hash(["api", self._address.place, self.name, self.service.dim, prompts, steps(probe)])

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from operator import itemgetter
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.endpoint import Endpoint
+from embassay.endpoint.client import Endpoint
 from embassay.endpoint.spending import guess
 from embassay.errors import EndpointError
 from embassay.formatting import counted
+from embassay.vectors import DenseVectors
 
 TOO_LARGE = re.compile(
     r"too (large|long|many|big)|maximum|at most|exceed|context.length|batch.size|longer than|limit", re.I
 )
-Rows = NDArray[np.float32]
 ANSWER_BYTES, ENTRY_BYTES, NUMBER_BYTES = 1 << 16, 256, 32
 """Maximum bytes of an answer: without its vectors, of a vector without its numbers, and of a number."""
 MOST_DIMENSIONS = 1 << 14
 """The maximum number of dimensions of the first vectors; afterwards their number is known."""
 
 
+@dataclass
 class Service:
     """A model of a service.
 
@@ -38,27 +39,26 @@ class Service:
         The number of requests that were split because they were too large.
     """
 
-    def __init__(self, endpoint: Endpoint, model: str, dim: int | None = None, batch: int = 128, tokens: int = 8000):
-        self.endpoint = endpoint
-        self.model = model
-        self.dim = dim
-        self.batch = batch
-        self.tokens = tokens
-        self.splits = 0
-        self._first_width: int | None = None
-        self._lock = Lock()
+    endpoint: Endpoint
+    model: str
+    dim: int | None = None
+    batch: int = 128
+    tokens: int = 8000
+    splits: int = 0
+    _first_width: int | None = None
+    _lock: Lock = field(default_factory=Lock)
 
-    def vectors(self, inputs: Sequence[str]) -> Iterator[tuple[range, Rows]]:
+    def vectors(self, inputs: Sequence[str]) -> Iterator[tuple[range, DenseVectors]]:
         """Yield (indices into ``inputs``, their (m, d) float32 vectors) of each answer as it comes."""
         requests = packed(inputs, self.batch, self.tokens)
 
-        def ask(places: range) -> Rows:
+        def ask(places: range) -> DenseVectors:
             return self._ask(inputs[places.start : places.stop])
 
         for number, rows in self.endpoint.each(ask, requests):
             yield requests[number], rows
 
-    def _ask(self, inputs: Sequence[str]) -> Rows:
+    def _ask(self, inputs: Sequence[str]) -> DenseVectors:
         """Return the (n, d) vectors of texts by one request; halves of it if the service finds it too large."""
         payload: dict[str, object] = {"model": self.model, "input": inputs, "encoding_format": "float"}
         if self.dim:
@@ -118,7 +118,7 @@ def is_too_large(status: int | None, said: str) -> bool:
     return status in (400, 422) and TOO_LARGE.search(said) is not None
 
 
-def vectors(answer: object, number: int) -> Rows:
+def vectors(answer: object, number: int) -> DenseVectors:
     """Return the (number, d) float32 vectors of an answer, in the order of the texts.
 
     Raises
@@ -159,6 +159,6 @@ def _in_order(data: list[dict[str, object]]) -> list[dict[str, object]]:
     return sorted(data, key=itemgetter("index"))
 
 
-def in_order(parts: Iterable[tuple[range, Rows]]) -> Rows:
+def in_order(parts: Iterable[tuple[range, DenseVectors]]) -> DenseVectors:
     """Return the (n, d) vectors of parts that came in any order, in the order of their ranges."""
     return np.concatenate([rows for _, rows in sorted(parts, key=lambda part: part[0].start)])

@@ -13,8 +13,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from embassay.encoders.lexical.counts import TOKENS
 from embassay.encoders.static.trees import Nested, Tree, binarised
+from embassay.encoders.tokens import WORD
 from embassay.errors import EncoderError
 
 PROGRAM, LANGUAGE = "link-parser", "en"
@@ -68,7 +68,7 @@ def version() -> str:
 
 
 def parse(texts: Sequence[str]) -> list[Tree | None]:
-    """Return the tree of each text over its words (lower-cased, cut by ``TOKENS``).
+    """Return the tree of each text over its words (lower-cased, cut by ``WORD``).
 
     It is None if there is no complete linkage, if the text is too long or has fewer than two words, or if the program
     changed the words of the text.
@@ -101,7 +101,7 @@ def _line(text: str) -> str:
     """Return the line to send for a text; empty if the text is not sent. Only characters at its start are removed."""
     line = _printable(text)
     line = line[_start(line) :]
-    words = len(re.findall(TOKENS, text.lower()))
+    words = len(re.findall(WORD, text.lower()))
     too_long = words > LONGEST_WORDS or len(line.encode("utf-8", "replace")) > LONGEST_BYTES
     if words < 2 or too_long or not line.strip():
         return ""
@@ -156,7 +156,7 @@ def tree_of(text: str, answer: str) -> Tree | None:
     if not starts:
         return None
     words_of: list[list[str]] = [[] for _ in program_words]
-    for word in re.finditer(TOKENS, text.lower()):
+    for word in re.finditer(WORD, text.lower()):
         owner = max(bisect_right(starts, word.start()) - 1, 0)
         words_of[owner].append(word[0])
 

@@ -12,26 +12,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.randomness import generator
+from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
     from gensim.models.doc2vec import Doc2Vec
 
-Kind = Literal["dm", "dbow"]
+ParagraphKind = Literal["dm", "dbow"]
 EPOCHS = 200
 """Maximum number of epochs of inference."""
 MOVED = 1e-3
 """Inference stops when an epoch moves the vector by less than this share of its length."""
 RATE, LAST_RATE = 0.025, 0.0001
 """The learning rate of inference falls linearly from the first to the second value over the maximum of epochs."""
-NULL = "\0"
-"""The word that gensim adds before and after a text, for PV-DM."""
 
 
-def build(kind: Kind, dim: int, window: int, counts: Mapping[str, int], seed: int = 0) -> Doc2Vec:
+def build(kind: ParagraphKind, dim: int, window: int, counts: Mapping[str, int], seed: int = 0) -> Doc2Vec:
     """Return an untrained gensim Doc2Vec with these words, in their order.
 
     It does not depend on Python's hash or on how a sort orders equal counts.
@@ -67,7 +65,7 @@ class ParagraphModel:
         gensim's model, with the trained arrays.
     """
 
-    kind: Kind
+    kind: ParagraphKind
     counts: Mapping[str, int]
     gensim: Doc2Vec
 
@@ -81,7 +79,7 @@ class ParagraphModel:
             If an array has another shape than the settings say.
         """
         settings, words = folder.settings, folder.record.vocabulary
-        kind: Kind = "dm" if settings.model == "dm" else "dbow"
+        kind: ParagraphKind = "dm" if settings.model == "dm" else "dbow"
         dim, window = settings.dim, settings.window
         count_of = dict(zip(words, folder.record.counts, strict=True))
         model = build(kind, dim, window, count_of)
@@ -93,13 +91,11 @@ class ParagraphModel:
             model.syn1 = folder.array("hidden.npy", (len(words), dim))
         return cls(kind, count_of, model)
 
-    def infer(
-        self, words: Sequence[str], text: str, seed: int, moved: float = MOVED
-    ) -> tuple[NDArray[np.float32], bool]:
+    def infer(self, words: Sequence[str], text: str, seed: int) -> tuple[DenseVectors, bool]:
         """Return the (dim,) vector of a text, and whether it had converged when inference stopped.
 
         The initial vector is random; the text selects the random stream. Words and softmax stay fixed. Inference stops
-        when an epoch changes the vector by less than ``moved`` times its length, or after :data:`EPOCHS`. A text
+        when an epoch changes the vector by less than :data:`MOVED` times its length, or after :data:`EPOCHS`. A text
         without a known word has the zero vector. gensim reads at most the first 10,000 words of a text.
         """
         from gensim.models.doc2vec_inner import train_document_dbow, train_document_dm_concat
@@ -122,6 +118,6 @@ class ParagraphModel:
                 train_document_dbow(model, words, [0], rate, work, **fixed)
             else:
                 train_document_dm_concat(model, words, [0], rate, work, errors, **fixed)
-            if np.linalg.norm(vector - before) < moved * np.linalg.norm(vector):
+            if np.linalg.norm(vector - before) < MOVED * np.linalg.norm(vector):
                 return vector[0], True
         return vector[0], False

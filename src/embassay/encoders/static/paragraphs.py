@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.static.paragraph_model import EPOCHS, MOVED, ParagraphModel
 from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.encoders.tokens import Cut, count_unknown, cutter
+from embassay.encoders.tokens import CutWords, count_unknown, cutter
 from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import DenseVectors
 
 TARGET = "FOLDER"
 EXTRA = "words"
@@ -68,7 +68,7 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
     name: str
     folder: TrainedFolder
     runtime: Runtime = field(repr=False)
-    cut: Cut = field(repr=False)
+    cut: CutWords = field(repr=False)
     seed: int
     converged: dict[str, bool] = field(default_factory=dict, repr=False)
 
@@ -94,7 +94,7 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
         converged = sum(self.converged.values())
         return {"inferred": texts, "epochs": EPOCHS, "stopped_by_limit": 1 - converged / texts}
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32; a text without a known word is a zero row.
 
         Raises

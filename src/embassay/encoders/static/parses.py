@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from embassay.encoders.lexical.counts import TOKENS
 from embassay.encoders.static import link_parser
 from embassay.encoders.static.brackets import read
 from embassay.encoders.static.trees import Tree, balanced, right
+from embassay.encoders.tokens import WORD
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
 
-Source = Literal["brackets", "link-parser", "right", "balanced"]
+TreeSource = Literal["brackets", "link-parser", "right", "balanced"]
 """Bracketed parses as texts; the program ``link-parser``; right-branching trees; trees split in the middle."""
-SOURCES: tuple[Source, ...] = get_args(Source)
+SOURCES: tuple[TreeSource, ...] = get_args(TreeSource)
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Parsed:
     fell_back: int = 0
 
 
-def check_source(name: str, place: str) -> Source:
+def check_source(name: str, place: str) -> TreeSource:
     """Return a source of trees after checking that it can be used.
 
     Parameters
@@ -51,7 +51,7 @@ def check_source(name: str, place: str) -> Source:
     """
     if name not in SOURCES:
         raise UnknownNameError("source of trees", name, SOURCES)
-    source: Source = name
+    source: TreeSource = name
     if source == "brackets" and importlib.util.find_spec("nltk") is None:
         raise MissingExtraError(f"{place}, trees=brackets,", "words")
     if source == "link-parser" and not link_parser.installed():
@@ -62,14 +62,14 @@ def check_source(name: str, place: str) -> Source:
     return source
 
 
-def identity(source: Source) -> str:
+def identity(source: TreeSource) -> str:
     """Return what trees of this source depend on besides the text: its name, and the version of a parser."""
     if source == "link-parser":
         return f"{source} {link_parser.version()}"
     return source
 
 
-def words(texts: Sequence[str], source: Source) -> list[tuple[str, ...]]:
+def words(texts: Sequence[str], source: TreeSource) -> list[tuple[str, ...]]:
     """Return the lower-cased words of each text: the leaves of its brackets, else words and single punctuation marks.
 
     Raises
@@ -79,10 +79,10 @@ def words(texts: Sequence[str], source: Source) -> list[tuple[str, ...]]:
     """
     if source == "brackets":
         return [_bracketed(text, place).words for place, text in enumerate(texts)]
-    return [tuple(re.findall(TOKENS, text.lower())) for text in texts]
+    return [tuple(re.findall(WORD, text.lower())) for text in texts]
 
 
-def parse(texts: Sequence[str], source: Source) -> Parsed:
+def parse(texts: Sequence[str], source: TreeSource) -> Parsed:
     """Return the tree of each text.
 
     Raises

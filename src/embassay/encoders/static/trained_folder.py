@@ -10,15 +10,15 @@ from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Gt
-from numpy.typing import NDArray
 
-from embassay.encoders.static.parses import Source
+from embassay.encoders.static.parses import TreeSource
 from embassay.encoders.tokens import Cutting
 from embassay.errors import SourceError
+from embassay.vectors import DenseVectors
 
-Kind = Literal["words", "paragraphs", "urae"]
+TrainedKind = Literal["words", "paragraphs", "urae"]
 Positive = Annotated[int, Gt(0)]
-NEEDED: Mapping[Kind, frozenset[str]] = {
+NEEDED: Mapping[TrainedKind, frozenset[str]] = {
     "words": frozenset({"lower", "tokens"}),
     "paragraphs": frozenset({"lower", "model", "tokens", "window"}),
     "urae": frozenset({"normalize", "trees"}),
@@ -27,7 +27,7 @@ NEEDED: Mapping[Kind, frozenset[str]] = {
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainedSettings:
     """The options of a training that its encoder needs; each kind has some of them."""
 
     dim: Positive
@@ -35,12 +35,12 @@ class Settings:
     window: Positive = 1
     tokens: Cutting = "words"
     lower: bool = False
-    trees: Source = "right"
+    trees: TreeSource = "right"
     normalize: bool = False
 
 
 @dataclass(frozen=True)
-class Record:
+class TrainedRecord:
     """The content of ``KIND.json``.
 
     Attributes
@@ -51,9 +51,9 @@ class Record:
         The words that were learnt, and the number of occurrences of each.
     """
 
-    kind: Kind
+    kind: TrainedKind
     format: Literal[1]
-    settings: Settings
+    settings: TrainedSettings
     files: tuple[str, ...]
     vocabulary: tuple[str, ...] = ()
     counts: tuple[Positive, ...] = ()
@@ -71,10 +71,10 @@ class TrainedFolder:
     """The folder of a finished model."""
 
     path: Path
-    record: Record = field(repr=False)
+    record: TrainedRecord = field(repr=False)
 
     @classmethod
-    def of(cls, path: Path, kind: Kind) -> TrainedFolder:
+    def of(cls, path: Path, kind: TrainedKind) -> TrainedFolder:
         """Read the record.
 
         Raises
@@ -94,7 +94,7 @@ class TrainedFolder:
         file = path / f"{kind}.json"
         try:
             content = file.read_bytes()
-            record = TypeAdapter(Record).validate_json(content, strict=True)
+            record = TypeAdapter(TrainedRecord).validate_json(content, strict=True)
         except FileNotFoundError:
             raise SourceError(f"{kind}.json is missing; create the model with 'embassay train {kind}'", path) from None
         except (OSError, ValidationError) as error:
@@ -123,7 +123,7 @@ class TrainedFolder:
         return tuple(Path(name).name for name in self.record.files)
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> TrainedSettings:
         """The options of the training."""
         return self.record.settings
 
@@ -131,7 +131,7 @@ class TrainedFolder:
         """Return the hash of each file of the model, the record included."""
         return {name: sha256(self.path / name) for name in (f"{self.record.kind}.json", *self.files)}
 
-    def array(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    def array(self, name: str, shape: tuple[int, ...]) -> DenseVectors:
         """Return a float32 array out of a ``.npy`` file.
 
         Raises

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.encoders.static.trees import Indices, Shape
+from embassay.encoders.static.trees import Shape
+from embassay.vectors import Indices
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class PlanLevel:
     """All inner nodes of one height, which are computed together.
 
     The *pool* of a level consists of the words whose parent has this height, in the plan's order, followed by the nodes
@@ -34,7 +35,7 @@ class Level:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class UnfoldingStep:
     """One step down from all ancestors at once: each of m vectors is unfolded into two, left and right.
 
     Attributes
@@ -53,7 +54,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class TreePlan:
     """The order of computation for the trees of n texts.
 
     Attributes
@@ -71,12 +72,12 @@ class Plan:
 
     order: Indices
     sizes: tuple[int, ...]
-    levels: tuple[Level, ...]
-    steps: tuple[Step, ...]
+    levels: tuple[PlanLevel, ...]
+    steps: tuple[UnfoldingStep, ...]
     roots: Indices
 
     @staticmethod
-    def of(shapes: Sequence[Shape], unfold: bool = True) -> Plan:
+    def of(shapes: Sequence[Shape], unfold: bool = True) -> TreePlan:
         """Return the plan for the trees of n texts; without ``unfold`` it has no steps down."""
         # A binary tree of n words has n − 1 inner nodes.
         words = np.array([shape.leaves for shape in shapes], dtype=np.int64)
@@ -109,7 +110,7 @@ class Plan:
         highest = int(heights.max(initial=0))
         words_by_height = np.bincount(parent_heights, minlength=highest + 1)
         inner_by_height = np.bincount(heights, minlength=highest + 1)
-        return Plan(
+        return TreePlan(
             order=word_order,
             sizes=tuple(words_by_height.tolist()),
             levels=tuple(_levels(ordered_children, words_by_height, inner_by_height)),
@@ -125,7 +126,7 @@ def _parent_heights(shape: Shape) -> Indices:
     return above[: shape.leaves]
 
 
-def _levels(children: Indices, words_by_height: Indices, inner_by_height: Indices) -> list[Level]:
+def _levels(children: Indices, words_by_height: Indices, inner_by_height: Indices) -> list[PlanLevel]:
     """Return the levels, from the words up.
 
     Parameters
@@ -156,19 +157,19 @@ def _levels(children: Indices, words_by_height: Indices, inner_by_height: Indice
         is_child[merged] = False
         candidates = np.concatenate([total_words + new_inner, pool])
         still_needed = np.flatnonzero(is_child[candidates])
-        levels.append(Level(place_in_pool[merged], still_needed))
+        levels.append(PlanLevel(place_in_pool[merged], still_needed))
         waiting = candidates[still_needed]
     return levels
 
 
-def _steps(children: Indices, total_words: int) -> list[Step]:
+def _steps(children: Indices, total_words: int) -> list[UnfoldingStep]:
     """Return the steps down from all inner nodes; ``children`` is that of :func:`_levels`."""
     steps = []
     nodes = np.arange(len(children))
     while len(nodes):
         below = children[nodes].reshape(-1)
         is_word = below < total_words
-        steps.append(Step(np.flatnonzero(is_word), below[is_word], np.flatnonzero(~is_word)))
+        steps.append(UnfoldingStep(np.flatnonzero(is_word), below[is_word], np.flatnonzero(~is_word)))
         nodes = below[~is_word] - total_words
     return steps
 

@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Indices = NDArray[np.int64]
+from embassay.vectors import Indices
+
 Nested: TypeAlias = "Sequence[Nested | str]"
 """Nested lists of words; an ``nltk.Tree`` is one."""
 SHAPES = 256

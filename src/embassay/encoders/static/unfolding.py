@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from embassay.encoders.static.tree_plans import Plan
-from embassay.encoders.static.trees import Indices
+from embassay.encoders.static.tree_plans import TreePlan
+from embassay.vectors import Indices
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -44,7 +44,7 @@ class Matrices:
     normalize: bool = False
 
 
-def encode(plan: Plan, leaves: Tensor, matrices: Matrices) -> Tensor:
+def encode(plan: TreePlan, leaves: Tensor, matrices: Matrices) -> Tensor:
     """Return the (m, d) vectors of all inner nodes from the (L, d) vectors of the words, both in the plan's order."""
     import torch
 
@@ -65,7 +65,7 @@ def encode(plan: Plan, leaves: Tensor, matrices: Matrices) -> Tensor:
     return torch.cat(vectors)
 
 
-def roots(plan: Plan, leaves: Tensor, matrices: Matrices) -> Tensor:
+def roots(plan: TreePlan, leaves: Tensor, matrices: Matrices) -> Tensor:
     """Return (n, d) vectors of texts: the root of each tree, the word of a text of one word, zero for an empty text."""
     import torch
 
@@ -76,7 +76,7 @@ def roots(plan: Plan, leaves: Tensor, matrices: Matrices) -> Tensor:
     return nodes[torch.from_numpy(plan.roots)]
 
 
-def unfolding_loss(plan: Plan, leaves: Tensor, matrices: Matrices) -> Tensor:
+def unfolding_loss(plan: TreePlan, leaves: Tensor, matrices: Matrices) -> Tensor:
     """Return Σ over inner nodes Σ over the words below it ‖x − x'‖², over all texts of the plan; a scalar.
 
     Parameters

@@ -8,21 +8,21 @@ words share one learnt vector.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.static import parses
 from embassay.encoders.static.link_parser import INSTALL
-from embassay.encoders.static.parses import Source, check_source, parse
+from embassay.encoders.static.parses import TreeSource, check_source, parse
 from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.encoders.static.tree_plans import Plan
+from embassay.encoders.static.tree_plans import TreePlan
 from embassay.encoders.static.trees import Tree
 from embassay.encoders.static.unfolding import Matrices, roots
 from embassay.encoders.tokens import count_unknown
@@ -30,6 +30,7 @@ from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -43,7 +44,7 @@ BLOCK = 256
 """Number of texts whose trees are computed together."""
 
 
-def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> UraeEncoder:
+def create(target: str, runtime: Runtime, *, trees: TreeSource | None = None) -> UraeEncoder:
     """Look at the folder; the arrays are read when the first text is encoded.
 
     Parameters
@@ -67,10 +68,10 @@ def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> Ura
     folder = TrainedFolder.of(source_path(target), "urae")
     if trees is not None:
         trees = check_source(trees, f"{place}, option 'trees'")
-    return UraeEncoder(target, folder, runtime, trees or _default(folder.settings.trees), trees, Work())
+    return UraeEncoder(target, folder, runtime, trees or _default(folder.settings.trees), trees)
 
 
-def _default(trained: Source) -> Source:
+def _default(trained: TreeSource) -> TreeSource:
     """Return the source of trees if the option is not set: that of the training if it can be used, otherwise right."""
     # Plain texts have no brackets.
     if trained == "brackets":
@@ -82,16 +83,8 @@ def _default(trained: Source) -> Source:
         return "right"
 
 
-@dataclass
-class Work:
-    """Counts of the texts that were sent to a parser so far, and of those that it could not parse."""
-
-    parsed: int = 0
-    fell_back: int = 0
-
-
 @dataclass(frozen=True, eq=False)
-class Model:
+class UraeModel:
     """The trained arrays.
 
     Attributes
@@ -103,11 +96,11 @@ class Model:
     """
 
     row: Mapping[str, int]
-    words: NDArray[np.float32]
+    words: DenseVectors
     matrices: Matrices
 
     @classmethod
-    def of(cls, folder: TrainedFolder) -> Model:
+    def of(cls, folder: TrainedFolder) -> UraeModel:
         """Read the folder's arrays.
 
         Raises
@@ -134,23 +127,23 @@ class Model:
         words = folder.array("words.npy", (len(vocabulary) + 1, dim))
         return cls(row, words, matrices)
 
-    def encode(self, trees: Sequence[Tree]) -> NDArray[np.float32]:
+    def encode(self, trees: Sequence[Tree]) -> DenseVectors:
         """Return the (n, d) roots of the trees."""
         import torch
 
-        plan = Plan.of([tree.shape for tree in trees], unfold=False)
+        plan = TreePlan.of([tree.shape for tree in trees], unfold=False)
         rows = []
         for tree in trees:
             rows += [self.row.get(word, UNKNOWN) for word in tree.words]
         ordered_rows = np.array(rows, dtype=np.int64)[plan.order]
         leaves = torch.from_numpy(self.words[ordered_rows])
         with torch.inference_mode():
-            vectors: NDArray[np.float32] = roots(plan, leaves, self.matrices).numpy()
+            vectors: DenseVectors = roots(plan, leaves, self.matrices).numpy()
         return vectors
 
 
 @dataclass(frozen=True, eq=False)
-class UraeEncoder(LoadedEncoder[Model]):
+class UraeEncoder(LoadedEncoder[UraeModel]):
     """An encoder that folds each text along its tree.
 
     Attributes
@@ -159,20 +152,20 @@ class UraeEncoder(LoadedEncoder[Model]):
         The source of the trees.
     requested
         The source that the option names; None if it is not set.
-    work
-        Counts of parsed texts, for ``run.json``.
+    parsed
+        Counts of the texts that were sent to a parser so far, and of those that it could not parse.
     """
 
     name: str
     folder: TrainedFolder
     runtime: Runtime = field(repr=False)
-    trees: Source
-    requested: Source | None
-    work: Work = field(repr=False, compare=False)
+    trees: TreeSource
+    requested: TreeSource | None
+    parsed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
 
-    def load(self) -> Model:
+    def load(self) -> UraeModel:
         """Read the folder's arrays."""
-        return Model.of(self.folder)
+        return UraeModel.of(self.folder)
 
     @property
     def card(self) -> Card:
@@ -194,11 +187,11 @@ class UraeEncoder(LoadedEncoder[Model]):
     def route(self) -> Mapping[str, object]:
         """Return the source of trees, for ``run.json``, and the counts of parsed and unparsable texts."""
         route: dict[str, object] = {"trees": parses.identity(self.trees), "device": "cpu"}
-        if self.work.parsed:
-            route |= {"parsed": self.work.parsed, "fell_back": self.work.fell_back}
+        if self.parsed["parsed"]:
+            route.update(self.parsed)
         return route
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32; an empty text is a zero row.
 
         Raises
@@ -230,8 +223,7 @@ class UraeEncoder(LoadedEncoder[Model]):
             parsed = parse(texts, self.trees)
         except ValueError as error:
             raise _no_parse(error, texts) from None
-        self.work.parsed += parsed.sent
-        self.work.fell_back += parsed.fell_back
+        self.parsed.update(parsed=parsed.sent, fell_back=parsed.fell_back)
         return parsed.trees
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.errors import SourceError
+from embassay.vectors import DenseVectors
 
 BLOCK = 1 << 23
 """Number of bytes that are read at a time."""
@@ -20,7 +20,7 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
-class Block:
+class WordBlock:
     """Consecutive words of a file and their (n, d) float32 vectors.
 
     Attributes
@@ -30,23 +30,21 @@ class Block:
     """
 
     words: list[bytes]
-    matrix: NDArray[np.float32]
+    matrix: DenseVectors
     trailing: int = 0
 
-    def take(self, places: Sequence[int]) -> Block:
+    def take(self, places: Sequence[int]) -> WordBlock:
         """Return a block with the words at these indices."""
-        return Block([self.words[place] for place in places], self.matrix[places], self.trailing)
+        return WordBlock([self.words[place] for place in places], self.matrix[places], self.trailing)
 
 
-def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, first_line: int, size: int = BLOCK) -> Iterator[Block]:
+def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, first_line: int) -> Iterator[WordBlock]:
     """Yield blocks of a text file.
 
     Parameters
     ----------
     first_line
         The number of the next line of the file.
-    size
-        Number of bytes that are read at a time.
 
     Raises
     ------
@@ -54,7 +52,7 @@ def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, first_line: int, 
         For a line with too few numbers, or a number that is not a finite number.
     """
     rest = b""
-    while content := file.read(size):
+    while content := file.read(BLOCK):
         *lines, rest = (rest + content).split(b"\n")
         # Blank lines are allowed only at the end of the file, so they wait for the next content.
         while lines and not lines[-1].strip():
@@ -66,7 +64,7 @@ def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, first_line: int, 
         yield _parsed(path, rest.rstrip().split(b"\n"), dim, first_line)
 
 
-def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int, size: int = BLOCK) -> Iterator[Block]:
+def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int) -> Iterator[WordBlock]:
     """Yield blocks of a binary file: each word, a space, its numbers as little-endian float32, optionally a newline.
 
     Raises
@@ -78,7 +76,7 @@ def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int, 
     rest = b""
     done = 0
     while done < promised:
-        content = file.read(size)
+        content = file.read(BLOCK)
         words, numbers, rest = _records(rest + content, width, promised - done)
         is_no_word = not words and len(rest) > LONGEST_WORD + width
         if not content or is_no_word:
@@ -98,7 +96,7 @@ def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int, 
         trailing = 0
         if done == promised:
             trailing = len((rest + file.read()).strip(b"\n"))
-        yield Block(words, matrix, trailing)
+        yield WordBlock(words, matrix, trailing)
 
 
 def count_numbers(line: bytes) -> int:
@@ -127,7 +125,7 @@ def _records(content: bytes, width: int, most: int) -> tuple[list[bytes], bytes,
     return words, b"".join(numbers), content[place:]
 
 
-def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> Block:
+def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> WordBlock:
     """Return the block of some lines; the numbers of all lines are read at once."""
     words = []
     numbers = []
@@ -146,10 +144,10 @@ def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> Bl
         word = line.rsplit(b" ", dim)[0] if has_spaces else line.partition(b" ")[0]
         words.append(word)
         numbers.append(line[len(word) + 1 :])
-    return Block(words, _matrix(path, numbers, dim, first_line))
+    return WordBlock(words, _matrix(path, numbers, dim, first_line))
 
 
-def _matrix(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> NDArray[np.float32]:
+def _matrix(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> DenseVectors:
     """Return the (n, dim) numbers of lines, read one by one if the fast reader fails, to find the wrong line."""
     import polars
 
@@ -166,7 +164,7 @@ def _matrix(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> ND
     return matrix
 
 
-def _one_by_one(path: Path, lines: Sequence[bytes], first_line: int) -> NDArray[np.float32]:
+def _one_by_one(path: Path, lines: Sequence[bytes], first_line: int) -> DenseVectors:
     """Return the (n, dim) numbers of lines; raise SourceError with line and field for a wrong one."""
     rows = []
     for line, text in enumerate(lines, start=first_line):

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.encoders.static.word_blocks import BLOCK, Block, binary_blocks, count_numbers, text_blocks
+from embassay.encoders.static.word_blocks import WordBlock, binary_blocks, count_numbers, text_blocks
 from embassay.errors import SourceError
 from embassay.formatting import counted
 from embassay.store.paths import check_readable
+from embassay.vectors import DenseVectors
 
 PEEK = 1 << 20
 SAMPLE = 100
@@ -71,7 +71,7 @@ class WordVectors:
     """
 
     row: dict[str, int]
-    matrix: NDArray[np.float32]
+    matrix: DenseVectors
     notes: tuple[str, ...] = ()
 
 
@@ -104,7 +104,7 @@ def recognise(path: Path) -> WordFormat:
     return WordFormat("glove", _dimensions(path, filled), None, start)
 
 
-def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int = BLOCK) -> WordVectors:
+def read(path: Path, limit: int = 0, always: Sequence[str] = ()) -> WordVectors:
     """Return the words of a file and their vectors.
 
     The memory needed is about that of the matrix and the words.
@@ -115,8 +115,6 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int
         Read only this many words from the start of the file; 0 for all.
     always
         Words that are read even if they come after the limit.
-    block_size
-        Number of bytes that are read at a time.
 
     Raises
     ------
@@ -129,7 +127,7 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int
     wanted = {word.encode() for word in always}
     with _reading(path), _open(path) as file:
         file.seek(file_format.start)
-        for block in _blocks(path, file, file_format, block_size):
+        for block in _blocks(path, file, file_format):
             if not limit:
                 reader.add(block)
                 continue
@@ -147,14 +145,14 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int
     return WordVectors(reader.row, reader.matrix(), tuple(reader.notes()))
 
 
-def _blocks(path: Path, file: BufferedIOBase, file_format: WordFormat, size: int) -> Iterator[Block]:
+def _blocks(path: Path, file: BufferedIOBase, file_format: WordFormat) -> Iterator[WordBlock]:
     """Yield blocks of words with their vectors, from the first word of an open file on."""
     if file_format.kind == "word2vec binary":
-        return binary_blocks(path, file, file_format.dim, file_format.promised or 0, size)
+        return binary_blocks(path, file, file_format.dim, file_format.promised or 0)
     first_line = 2
     if file_format.promised is None:
         first_line = 1
-    return text_blocks(path, file, file_format.dim, first_line, size)
+    return text_blocks(path, file, file_format.dim, first_line)
 
 
 class _Reader:
@@ -164,13 +162,13 @@ class _Reader:
         self.file_format = file_format
         self.row: dict[str, int] = {}
         self.count = 0
-        self._parts: list[NDArray[np.float32]] = []
+        self._parts: list[DenseVectors] = []
         self._with_blanks: list[int] = []
         self._repeated: list[int] = []
         self._wrong_bytes: list[int] = []
         self._trailing = 0
 
-    def add(self, block: Block) -> None:
+    def add(self, block: WordBlock) -> None:
         """Add the words and vectors of a block."""
         for place, content in enumerate(block.words, start=self.count):
             word = content.decode(errors="replace")
@@ -184,7 +182,7 @@ class _Reader:
         self.count += len(block.words)
         self._trailing += block.trailing
 
-    def matrix(self) -> NDArray[np.float32]:
+    def matrix(self) -> DenseVectors:
         """Return the vectors of all blocks as one matrix. Each block is released, so memory is not needed twice."""
         matrix = np.empty((self.count, self.file_format.dim), dtype=np.float32)
         # From the last block to the first, because a list gives back its last element cheaply.

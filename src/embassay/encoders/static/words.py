@@ -20,24 +20,25 @@ from numpy.typing import NDArray
 from embassay.encoders.base import spec_of
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.encoders.static.word_files import WordFormat, WordVectors, read, recognise
-from embassay.encoders.tokens import Cut, Cutting, count_unknown, cutter
+from embassay.encoders.tokens import Cutting, CutWords, count_unknown, cutter
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import DenseVectors
 
 TARGET = "FILE"
 EXTRA = "words"
 A = 1e-3
 """The a of SIF's weights a/(a + p(w))."""
-Pool = Literal["mean", "sum", "sif"]
+WordPooling = Literal["mean", "sum", "sif"]
 
 
 def create(
     target: str,
     runtime: Runtime,
     *,
-    pool: Pool = "mean",
+    pool: WordPooling = "mean",
     lower: bool | None = None,
     tokens: Cutting | None = None,
     limit: int = 0,
@@ -144,9 +145,9 @@ class WordsEncoder:
     name: str
     file: WordFile
     runtime: Runtime = field(repr=False)
-    cut: Cut = field(repr=False)
+    cut: CutWords = field(repr=False)
     tokens: Cutting = "words"
-    pool: Pool = "mean"
+    pool: WordPooling = "mean"
     lower: bool | None = None
     spec: str = ""
     learnt: tuple[str, ...] | None = field(default=None, repr=False)
@@ -184,7 +185,7 @@ class WordsEncoder:
             return self
         return replace(self, learnt=tuple(texts))
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32; a text without a known word is a zero row.
 
         Raises

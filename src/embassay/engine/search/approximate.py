@@ -42,15 +42,13 @@ RANKED = 256
 """The number of queries whose passages are ranked in float64 at once."""
 
 
-def approximate(task: SearchTask, probed: int = PROBED) -> tuple[Answer, str]:
+def approximate(task: SearchTask) -> tuple[Answer, str]:
     """Return the nearest documents that faiss finds, and the name of the index.
 
     Parameters
     ----------
     task
         The passages may be read on access, such as those of a folder of shards.
-    probed
-        One list in so many is searched for each query; with 1, all of them.
 
     Raises
     ------
@@ -58,7 +56,7 @@ def approximate(task: SearchTask, probed: int = PROBED) -> tuple[Answer, str]:
         If faiss is not installed.
     """
     faiss = load()
-    index = _trained_index(faiss, task, probed)
+    index = _trained_index(faiss, task)
     queries = np.flatnonzero(task.defined)
     proposed = _propose(faiss, index, task, queries)
     answer = Answer(task)
@@ -70,7 +68,7 @@ def approximate(task: SearchTask, probed: int = PROBED) -> tuple[Answer, str]:
     return answer, f"faiss IVF{index.nlist} nprobe {index.nprobe}"
 
 
-def _trained_index(faiss: ModuleType, task: SearchTask, probed: int) -> Any:
+def _trained_index(faiss: ModuleType, task: SearchTask) -> Any:
     """Return an inverted file (IVF) with at most 2√n lists for n passages, and without any passage in them."""
     count, width = task.passages.shape
     lists = max(1, min(round(2 * count**0.5), LISTS))
@@ -79,7 +77,7 @@ def _trained_index(faiss: ModuleType, task: SearchTask, probed: int) -> Any:
     clustering.niter = 10
     clustering.seed = 0
     clustering.spherical = task.measure == "cosine"
-    index.nprobe = math.ceil(lists / probed)
+    index.nprobe = math.ceil(lists / PROBED)
     sample_size = min(count, SAMPLED * lists)
     sample = np.linspace(0, count - 1, sample_size).astype(np.int64)
     index.train(_scaled(task, task.passages, sample))

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
-from embassay.engine.cores import cores, side_by_side
+from embassay.engine.cores import cores, in_threads
 from embassay.geometry.closeness import cosine_of, dense_blocks, paired_dot
 from embassay.vectors import Found, Similarity
 
@@ -103,18 +103,14 @@ class SearchTask:
         """(Q,) the length of each query; NaN if it cannot be scaled to length 1 without overflow."""
         return np.where(is_scalable(self.query_squares), np.sqrt(self.query_squares), np.nan)
 
-    @cached_property
+    @property
     def pair_similarity(self) -> Floats:
         """(R,) the similarity of each pair; NaN if undefined."""
-        return self._nearest_of_pairs[0]
+        return self.nearest_of_pairs[0]
 
     @cached_property
-    def pair_passages(self) -> Ints:
-        """(R,) the passage of each pair's document that is nearest to the query."""
-        return self._nearest_of_pairs[1]
-
-    @cached_property
-    def _nearest_of_pairs(self) -> tuple[Floats, Ints]:
+    def nearest_of_pairs(self) -> tuple[Floats, Ints]:
+        """(R,) the similarity of each pair, NaN if undefined, and the passage of its document nearest to the query."""
         return self.similarity(self.pairs[:, 0], self.pairs[:, 1])
 
     @cached_property
@@ -231,7 +227,7 @@ class Answer:
             passages=self.passages[:, :k],
             similarity=self.similarity[:, :k],
             own=task.pair_similarity,
-            own_passages=np.where(undefined, -1, task.pair_passages),
+            own_passages=np.where(undefined, -1, task.nearest_of_pairs[1]),
             greater=np.where(rankless, -1, self.greater),
             tied=np.where(rankless, -1, self.tied),
             route=route,
@@ -344,14 +340,8 @@ def scan(task: SearchTask, product: NumpyProduct, dtype: DTypeLike, part: tuple[
                 scanner.scan(Block.of(task, edges[number], edges[number + 1]), stopped)
         return scanner.answer
 
-    with side_by_side(thread_count(task)) as each:
-        try:
-            for of_thread in each(work):
-                answer.merge(of_thread)
-        except BaseException:
-            # Without this the threads would go on to the end, also after Ctrl-C.
-            stopped.set()
-            raise
+    for of_thread in in_threads(thread_count(task), work, stopped.set):
+        answer.merge(of_thread)
     return answer
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embassay.engine.search.exact import Matrix, NumpyProduct
-from embassay.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,7 +21,9 @@ class TorchProduct(NumpyProduct):
     """A matrix product of torch; the products are copied back to the processor, which evaluates them."""
 
     def __init__(self, device: str):
-        self._torch = require_torch()
+        import torch
+
+        self._torch = torch
         self._device = device
         # If the user's settings allow less precision for products of float32, float64 is used instead.
         full = device == "mps" or _full_precision(self._torch)
@@ -57,28 +57,6 @@ def choose(device: str, work: int) -> str:
         return "cuda" if worth_it else ""
     # No error if the device is missing: numpy gives the same result.
     return device if _usable(torch, device) else ""
-
-
-def accelerator() -> str:
-    """Return the fastest kind of device that torch has here: cuda, mps or cpu."""
-    torch = require_torch()
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
-def require_torch() -> ModuleType:
-    """Import torch.
-
-    Raises
-    ------
-    MissingExtraError
-        If it is not installed.
-    """
-    try:
-        return importlib.import_module("torch")
-    except ImportError as error:
-        raise MissingExtraError("torch search", "hf") from error
 
 
 def _usable(torch: ModuleType, device: str) -> bool:

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.engine.executors import Executor, map_tasks
+from embassay.engine.executors import Executor
+from embassay.engine.map import map_tasks
 from embassay.engine.ray_cluster import check_cluster
 from embassay.engine.search import approximate as topk_faiss
 from embassay.engine.search import gpu as topk_gpu
@@ -68,7 +69,7 @@ def search(
     UnknownNameError
         If the route is not one of ``ROUTES``.
     MissingExtraError
-        If the route needs faiss or torch and it is not installed.
+        If the route needs faiss and it is not installed.
     ValueError
         If the shapes do not match.
     """
@@ -91,16 +92,14 @@ def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
     """Search exactly; return the answer and a description of how it was computed."""
     if task.sparse:
         return scan(task, NumpyProduct(), np.float64), "exact: sparse products, float64"
-    device = device.split(",")[0].strip()
-    if route == "auto":
-        device = topk_gpu.choose(device, task.queries.shape[0] * task.passages.shape[0])
-    elif route == "torch" and device == "auto":
-        device = topk_gpu.accelerator()
+    if isinstance(task.passages, ShardVectors) and task.passages.executor is not None:
+        return _of_shards(task, task.passages, task.passages.executor), "exact: numpy float32, decided in float64"
+    device = topk_gpu.choose(device.split(",")[0].strip(), task.queries.shape[0] * task.passages.shape[0])
+    if route == "torch":
+        device = device or "cpu"
     product, name = NumpyProduct(), "numpy float32"
     if route != "numpy" and device:
         product, name = topk_gpu.TorchProduct(device), f"torch float32 on {device}"
-    if isinstance(task.passages, ShardVectors) and task.passages.executor is not None:
-        return _of_shards(task, task.passages, task.passages.executor), "exact: numpy float32, decided in float64"
     try:
         return scan(task, product, np.float32), f"exact: {name}, decided in float64"
     except ImpreciseProductError:
@@ -173,9 +172,5 @@ def _check(task: SearchTask) -> None:
         if edges[0] != 0 or (len(task.starts) and (np.diff(edges) <= 0).any()):
             raise ValueError("starts must begin at 0 and increase strictly: each document has at least one passage")
     pairs = task.pairs
-    if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ValueError(f"pairs must be (R, 2), not {pairs.shape}")
-    if len(pairs):
-        too_high = pairs.max(axis=0) >= (queries[0], task.documents)
-        if pairs.min() < 0 or too_high.any():
-            raise ValueError("pairs contain a query or document that does not exist")
+    if len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= (queries[0], task.documents)).any()):
+        raise ValueError("pairs contain a query or document that does not exist")

@@ -1,10 +1,10 @@
-"""One immutable file of the vector cache: the vectors of some texts, sorted by key, each with a checksum.
+"""One immutable file of the vector cache: the vectors of some texts, each with a checksum.
 
 ======================  ==========================================================================================
 part                    content
 ======================  ==========================================================================================
 head                    ``EMBVEC1\\n``, n, d, CRC-32 of keys and checksums (28 bytes)
-keys                    n unsigned 64-bit integers, ascending: the first halves; then the n second halves
+keys                    n unsigned 64-bit integers: the first halves; then the n second halves
 checksums               n unsigned 32-bit integers: CRC-32 of each key and its vector
 vectors                 n times d float32 numbers
 ======================  ==========================================================================================
@@ -70,9 +70,7 @@ def write_block(path: Path, keys: Keys, rows: Vectors) -> None:
     OSError
         If the file cannot be written.
     """
-    order = np.argsort(keys[:, 0], kind="stable")
-    keys = np.ascontiguousarray(keys[order])
-    rows = np.ascontiguousarray(rows[order], dtype="<f4")
+    rows = np.ascontiguousarray(rows, dtype="<f4")
     checks = np.array(_checksums(keys, rows), dtype="<u4")
     index = keys.T.tobytes() + checks.tobytes()
     head = HEAD.pack(MAGIC, len(keys), rows.shape[1], crc32(index))
@@ -86,7 +84,15 @@ def write_block(path: Path, keys: Keys, rows: Vectors) -> None:
 
 
 class Block:
-    """The keys of a file in memory; its vectors are read from disk when they are asked for."""
+    """The keys of a file in memory; its vectors are read from disk when they are asked for.
+
+    Attributes
+    ----------
+    dim
+        The dimension of its vectors.
+    keys
+        (n, 2) in the order of the vectors.
+    """
 
     def __init__(self, path: Path):
         """Read the keys and checksums of a file.
@@ -100,40 +106,20 @@ class Block:
         """
         self.path = path
         with path.open("rb") as file:
-            self.size = os.fstat(file.fileno()).st_size
+            size = os.fstat(file.fileno()).st_size
             head = file.read(HEAD.size)
             if len(head) < HEAD.size:
                 raise DamagedBlockError
             magic, count, dim, check = HEAD.unpack(head)
             # The size comes first: damaged numbers could ask for more memory than there is.
-            if magic != MAGIC or self.size != size_of(count, dim):
+            if magic != MAGIC or size != size_of(count, dim):
                 raise DamagedBlockError
             index = file.read(count * (KEY_SIZE + 4))
         if crc32(index) != check:
             raise DamagedBlockError
         self.dim = int(dim)
-        # Two arrays, because a search needs the first halves side by side in memory.
-        self._first, self._second = np.frombuffer(index, dtype=KEY, count=2 * count).reshape(2, count)
+        self.keys: Keys = np.frombuffer(index, dtype=KEY, count=2 * count).reshape(2, count).T
         self._checks = np.frombuffer(index, dtype="<u4", offset=count * KEY_SIZE)
-
-    def __len__(self) -> int:
-        """Return the number of vectors."""
-        return len(self._first)
-
-    @property
-    def keys(self) -> Keys:
-        """The (n, 2) keys, in the order of the vectors."""
-        return np.stack([self._first, self._second], axis=1)
-
-    def find(self, keys: Keys) -> NDArray[np.intp]:
-        """Return the row of each of (n, 2) keys in this file; -1 where it is not there."""
-        if not len(self):
-            return np.full(len(keys), -1)
-        places = np.searchsorted(self._first, keys[:, 0])
-        places = np.minimum(places, len(self) - 1)
-        # Of two keys with the same first half only one is found. This is rare, and costs an encoding of the other text.
-        is_there = (self._first[places] == keys[:, 0]) & (self._second[places] == keys[:, 1])
-        return np.where(is_there, places, -1)
 
     def read(self, rows: NDArray[np.intp]) -> Vectors:
         """Return the (n, d) vectors of rows of this file, which may be in any order.
@@ -149,7 +135,7 @@ class Block:
         vectors = np.zeros((len(rows), self.dim), dtype="<f4")
         keys = self.keys[rows]
         checks = self._checks[rows].tolist()
-        start, width = size_of(len(self), 0), 4 * self.dim
+        start, width = size_of(len(self.keys), 0), 4 * self.dim
         with io.BufferedReader(self.path.open("rb", buffering=0), BUFFER) as file:
             # In the order of the file, so that neighbours are in the buffer already.
             for place in np.argsort(rows).tolist():

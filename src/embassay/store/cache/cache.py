@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from types import TracebackType
 
@@ -28,9 +29,6 @@ from embassay.store.files import VECTORS, default_folder, size_of
 from embassay.store.hashes import FileHashes, Remembered
 
 __all__ = ["FileHashes", "Remembered", "VectorCache", "default_folder", "trouble_with"]
-
-CHUNK = 4_096
-"""Texts looked up at a time by ``missing``, so that not all vectors are in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +150,11 @@ class VectorCache:
 
     def get(self, fingerprint: str, texts: Sequence[Text]) -> list[NDArray[np.float32] | None]:
         """Return the (d,) vector of each text; None where there is none or where it is damaged."""
-        rows = self._get(fingerprint, texts)
+        try:
+            rows = self._vectors(fingerprint).get(fingerprint, texts)
+        except OSError as error:
+            self.trouble = error.strerror or str(error)
+            return [None] * len(texts)
         if any(row is not None for row in rows):
             self._used.add(fingerprint)
         return rows
@@ -176,23 +178,17 @@ class VectorCache:
         self._size += added
         self._used.add(fingerprint)
 
-    def count(self, fingerprint: str, texts: Sequence[Text]) -> int:
-        """Return how many of the texts have a vector."""
-        return len(texts) - len(self.missing(fingerprint, texts))
-
     def missing(self, fingerprint: str, texts: Sequence[Text]) -> tuple[Text, ...]:
         """Return the texts that have no vector, in their order; all of them if the cache cannot be read (``trouble``).
 
         The lookup does not count as a use of the encoder.
         """
-        missing: list[Text] = []
-        for start in range(0, len(texts), CHUNK):
-            chunk = texts[start : start + CHUNK]
-            rows = self._get(fingerprint, chunk)
-            for text, row in zip(chunk, rows, strict=True):
-                if row is None:
-                    missing.append(text)
-        return tuple(missing)
+        try:
+            is_there = self._vectors(fingerprint).has(fingerprint, texts)
+        except OSError as error:
+            self.trouble = error.strerror or str(error)
+            return tuple(texts)
+        return tuple(compress(texts, ~is_there))
 
     def info(self) -> Info:
         """Read every vector and return what the cache holds, the most recently used encoder first.
@@ -266,14 +262,6 @@ class VectorCache:
         for folder in sorted(self._folder.iterdir()):
             if folder.is_dir():
                 yield EncoderVectors(folder)
-
-    def _get(self, fingerprint: str, texts: Sequence[Text]) -> list[NDArray[np.float32] | None]:
-        """Return what :meth:`get` returns; the lookup does not count as a use of the encoder."""
-        try:
-            return self._vectors(fingerprint).get(fingerprint, texts)
-        except OSError as error:
-            self.trouble = error.strerror or str(error)
-            return [None] * len(texts)
 
     def _write_note(self, fingerprint: str) -> None:
         """Write whose vectors they are, and that they are used now."""

@@ -1,7 +1,7 @@
 """The cached vectors of one encoder: a folder of immutable files (``blocks``), and a note of whose they are.
 
 Each ``put`` writes one file under a temporary name and renames it, so that a killed process leaves no half of a file,
-and processes do not disturb each other. Many small files are merged into a larger one. A damaged file is skipped.
+and processes do not disturb each other. A damaged file is skipped.
 """
 
 from __future__ import annotations
@@ -12,23 +12,19 @@ import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.samples.base import Text
-from embassay.store.cache.blocks import SUFFIX, Block, DamagedBlockError, Keys, Vectors, keys_of, write_block
+from embassay.store.cache.blocks import KEY, SUFFIX, Block, DamagedBlockError, Keys, Vectors, keys_of, write_block
 from embassay.store.canonical import write_whole
-from embassay.store.files import locked
 
 NOTE = "encoder.json"
-SMALL = 16_384
-"""A file with fewer vectors is small."""
-MANY = 32
-"""This many small files are merged into one."""
-ATTEMPTS = 3
-"""How often a lookup lists the files again because another process has merged or removed some."""
+UNUSABLE = (DamagedBlockError, FileNotFoundError)
+"""Errors of files that are damaged, or that another process has removed since the folder was listed."""
 
 
 @dataclass(frozen=True)
@@ -44,17 +40,16 @@ class EncoderVectors:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        # The sound files, by name; the names begin with the time of writing.
-        self._blocks: dict[str, Block] = {}
-        # Names of files that are damaged, so that they are read only once.
-        self._damaged: set[str] = set()
+        # The sound files, by name, the newest first: a name begins with the time of writing.
+        self._files: dict[str, Block] = {}
+        # Names of files that are damaged or that another process has removed, so that they are read only once.
+        self._unusable: set[str] = set()
+        self._index([])
 
     @property
     def dim(self) -> int | None:
         """The dimension of the vectors; None if there are none."""
-        for block in reversed(self._blocks.values()):
-            return block.dim
-        return None
+        return self._blocks[0].dim if self._blocks else None
 
     def note(self) -> EncoderNote | None:
         """Return whose vectors they are; None if there is no note or if it is damaged."""
@@ -89,122 +84,101 @@ class EncoderVectors:
         OSError
             If a file cannot be read.
         """
-        keys = keys_of(fingerprint, texts)
-        vectors: list[NDArray[np.float32] | None] = [None] * len(keys)
-        missing = np.arange(len(keys))
-        for _ in range(ATTEMPTS):
-            names = self.refresh()
-            # The newest file comes first: its vectors replace those that older files have for the same texts.
-            for block in list(reversed(self._blocks.values())):
-                rows = block.find(keys[missing])
-                is_there = rows >= 0
-                if not is_there.any():
-                    continue
-                block_vectors = self._read(block, rows[is_there])
+        self.refresh()
+        rows = self._find(keys_of(fingerprint, texts))
+        vectors: list[NDArray[np.float32] | None] = [None] * len(rows)
+        start = 0
+        for block in self._blocks:
+            stop = start + len(block.keys)
+            places = np.flatnonzero((rows >= start) & (rows < stop))
+            if len(places):
+                block_vectors = self._read(block, rows[places] - start)
                 if block_vectors is None:
-                    continue
-                for place, vector in zip(missing[is_there].tolist(), block_vectors, strict=True):
+                    # An older file may have the vectors of the one that is gone.
+                    return self.get(fingerprint, texts)
+                for place, vector in zip(places.tolist(), block_vectors, strict=True):
                     vectors[place] = vector
-                missing = missing[~is_there]
-            if not len(missing) or names == block_names(self.folder):
-                break
+            start = stop
         return vectors
 
-    def put(self, keys: Keys, rows: Vectors) -> None:
-        """Store the (n, d) vectors of (n, 2) distinct keys, then merge small files if there are many.
+    def has(self, fingerprint: str, texts: Sequence[Text]) -> NDArray[np.bool_]:
+        """Return whether each text has a vector; its content is not checked.
 
         Raises
         ------
         OSError
-            If a file cannot be written.
+            If the folder cannot be read.
         """
-        self._write(keys, rows)
         self.refresh()
-        if len(self._small()) >= MANY:
-            self._merge()
+        return self._find(keys_of(fingerprint, texts)) >= 0
 
-    def refresh(self) -> set[str]:
-        """Load the files that are new, forget those that are gone, and return the names of all.
+    def put(self, keys: Keys, rows: Vectors) -> None:
+        """Store the (n, d) vectors of (n, 2) distinct keys.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        # The token keeps two processes apart.
+        name = f"{time.time_ns():020d}-{secrets.token_hex(4)}{SUFFIX}"
+        write_block(self.folder / name, keys, rows)
+
+    def refresh(self) -> None:
+        """Load the files that are new, and forget those that are gone or damaged."""
+        names = block_names(self.folder) - self._unusable
+        if names == self._files.keys():
+            return
+        files: dict[str, Block] = {}
+        for name in sorted(names, reverse=True):
+            try:
+                files[name] = self._files.get(name) or Block(self.folder / name)
+            except UNUSABLE:
+                self._unusable.add(name)
+        self._files = files
+        self._index(list(files.values()))
+
+    def _index(self, files: list[Block]) -> None:
+        """Prepare the search in some files, the newest first.
 
         The vectors of an encoder all have the dimension of its newest file; a file of another dimension, and all that
         are older than it, are not used.
         """
-        names = block_names(self.folder)
-        blocks = {name: block for name, block in self._blocks.items() if name in names}
-        for name in names - set(blocks) - self._damaged:
-            try:
-                blocks[name] = Block(self.folder / name)
-            except DamagedBlockError:
-                self._damaged.add(name)
-            except FileNotFoundError:
-                # Another process has merged or removed it since the folder was listed.
-                continue
-        usable: list[str] = []
-        for name in sorted(blocks, reverse=True):
-            if usable and blocks[name].dim != blocks[usable[0]].dim:
-                break
-            usable.append(name)
-        self._blocks = {name: blocks[name] for name in reversed(usable)}
-        return names
+        self._blocks = list(takewhile(lambda block: block.dim == files[0].dim, files))
+        self._keys = np.concatenate([np.empty((0, 2), KEY), *(block.keys for block in self._blocks)])
+        # Of equal keys the first one, which is that of the newest file, stays first.
+        self._order = np.argsort(self._keys[:, 0], kind="stable")
+        self._sorted = self._keys[self._order, 0]
+
+    def _find(self, keys: Keys) -> NDArray[np.intp]:
+        """Return the row of each of (n, 2) keys, counted over all files; -1 where there is none."""
+        if not len(self._keys):
+            return np.full(len(keys), -1)
+        places = np.searchsorted(self._sorted, keys[:, 0])
+        rows = self._order[np.minimum(places, len(self._order) - 1)]
+        # Of two keys with the same first half only one is found. This is rare, and costs an encoding of the other text.
+        is_there = (self._keys[rows] == keys).all(axis=1)
+        return np.where(is_there, rows, -1)
 
     def count(self) -> int:
         """Return the number of distinct vectors, as :meth:`refresh` has found them."""
-        keys = [block.keys for block in self._blocks.values()]
-        if not keys:
-            return 0
-        return len(np.unique(np.concatenate(keys), axis=0))
+        return len(np.unique(self._keys[:, 0]))
 
     def check(self) -> int:
         """Read every vector and return the number of damaged files, which are no longer used."""
         self.refresh()
-        for block in list(self._blocks.values()):
-            self._read(block, np.arange(len(block)))
-        return len(self._damaged & block_names(self.folder))
+        for block in self._files.values():
+            self._read(block, np.arange(len(block.keys)))
+        self.refresh()
+        return len(self._unusable & block_names(self.folder))
 
     def _read(self, block: Block, rows: NDArray[np.intp]) -> Vectors | None:
-        """Return vectors of a file; None, and forget the file, if it is damaged or has been removed."""
+        """Return vectors of a file; None if it is damaged or another process has removed it."""
         try:
             return block.read(rows)
-        except DamagedBlockError:
-            self._damaged.add(block.path.name)
-        except FileNotFoundError:
-            # Another process has merged or removed it.
-            pass
-        del self._blocks[block.path.name]
-        return None
-
-    def _write(self, keys: Keys, rows: Vectors) -> None:
-        # The time makes the newest file the last by name; the token keeps two processes apart.
-        name = f"{time.time_ns():020d}-{secrets.token_hex(4)}{SUFFIX}"
-        write_block(self.folder / name, keys, rows)
-
-    def _small(self) -> list[Block]:
-        return [block for block in self._blocks.values() if len(block) < SMALL]
-
-    def _merge(self) -> None:
-        """Write the vectors of all small files into one file and remove them, unless another process is doing so."""
-        with locked(self.folder / "merging.lock") as is_ours:
-            if not is_ours:
-                return
-            self.refresh()
-            small = self._small()
-            keys: list[Keys] = []
-            rows: list[Vectors] = []
-            for block in reversed(small):
-                block_rows = self._read(block, np.arange(len(block)))
-                if block_rows is not None:
-                    keys.append(block.keys)
-                    rows.append(block_rows)
-            if not keys:
-                return
-            # np.unique keeps the first of equal keys, which is that of the newest file.
-            all_keys = np.concatenate(keys)
-            _, first = np.unique(all_keys, axis=0, return_index=True)
-            self._write(all_keys[first], np.concatenate(rows)[first])
-            # The merged file has its name before the others go, so that no vector is missing meanwhile.
-            for block in small:
-                block.path.unlink(missing_ok=True)
-            self.refresh()
+        except UNUSABLE:
+            self._unusable.add(block.path.name)
+            return None
 
 
 def encoder_folder(parent: Path, fingerprint: str) -> Path:

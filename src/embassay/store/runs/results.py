@@ -7,6 +7,7 @@ in the file. ``data/result.schema.json`` is generated from the same classes (``t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -34,7 +35,7 @@ from embassay.types import JsonObject
 
 SERIES_HEAD = ("diagnostic", "corpus", "name", "kind")
 """The fields of a series; the others are its data."""
-ENCODER_FIELDS = ("encoder", "a", "b", "best", "reference", "baseline", "second_baseline")
+ENCODER_FIELDS = ("encoder", "a", "b", "best")
 """The fields of the records of a corpus that name an encoder; empty or None for none."""
 UNION_TAGS = ("int", "float", "str", "bool")
 """What pydantic adds to the place of a value that may have several types."""
@@ -140,7 +141,7 @@ class Table(SeriesHead):
 class ResultFile(TypedDict):
     """The content of ``result.json``. The data of a series is in the same object as its name and kind."""
 
-    schema: Literal[3]
+    schema: Literal[4]
     seed: Annotated[int, Field(ge=0)]
     resamples: Annotated[int, Field(ge=1)]
     encoders: tuple[EncoderRecord, ...]
@@ -237,7 +238,7 @@ def _refusal(error: ValidationError, path: Path) -> SourceError:
     problem = error.errors(include_url=False)[0]
     location = problem["loc"]
     if location == ("schema",) and problem["type"] == "literal_error":
-        return SourceError(f"schema {str(problem['input'])[:20]}; this version reads 3; {MENDED}", path)
+        return SourceError(f"schema {str(problem['input'])[:20]}; this version reads 4; {MENDED}", path)
     place = ""
     for depth, part in enumerate(location):
         is_kind_of_series = location[0] == "series" and depth == 2
@@ -261,11 +262,18 @@ def _check_names(result: Result, path: Path) -> None:
     encoders, corpora = set(known["encoders"]), set(known["corpora"])
     for part in ("rows", "comparisons", "series", "examples", "verdicts", "findings"):
         for number, record in enumerate(getattr(result, part)):
-            for field in ("corpus", *ENCODER_FIELDS):
-                name = getattr(record, field, None)
+            for field, name in _named(record):
                 if name and name not in (corpora if field == "corpus" else encoders):
                     reason = f"not an Embassay result: {name!r} is not among those of the result; {MENDED}"
                     raise SourceError(reason, path, field=f"{part}[{number}].{field}")
+
+
+def _named(record: object) -> Iterator[tuple[str, str | None]]:
+    """Yield the fields of a record that name a corpus or an encoder, with what they name."""
+    for field in ("corpus", *ENCODER_FIELDS):
+        yield field, getattr(record, field, None)
+    for place, opponent in enumerate(getattr(record, "opponents", ())):
+        yield f"opponents[{place}].name", opponent.name
 
 
 def _names(records: tuple[EncoderRecord, ...] | tuple[CorpusRecord, ...]) -> list[str]:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from annotated_types import Ge, Interval
+from annotated_types import Ge
 from numpy.typing import NDArray
 
 from embassay.errors import OutputError, SourceError
@@ -113,13 +113,6 @@ class Manifest:
     embassay: str
     schema: Count = SCHEMA
 
-    def __post_init__(self) -> None:
-        """Raise ValueError for a list of shards that no command writes."""
-        if [plan.number for plan in self.shards] != list(range(len(self.shards))):
-            raise ValueError("the shards are not numbered from 0")
-        if not {plan.file for plan in self.shards} <= {file.name for file in self.files}:
-            raise ValueError("a shard is of a file that is not listed")
-
     @property
     def rows(self) -> int:
         """The number of texts."""
@@ -145,8 +138,8 @@ class Marker:
     rows: Count
     dim: Count
     distinct: Count
-    lowest_cosine: Annotated[float, Interval(ge=-1, le=1)]
-    largest_error: Annotated[float, Interval(ge=0, lt=float("inf"))]
+    lowest_cosine: float
+    largest_error: float
     vectors_sha256: str
     rows_sha256: str
 
@@ -210,40 +203,45 @@ class ShardFolder:
             raise SourceError("the manifest is damaged; encode into another folder", path) from None
         raise SourceError(f"the manifest has schema {schema}; this version reads {SCHEMA}", path)
 
-    def open(self, manifest: Manifest) -> None:
+    def open(self, manifest: Manifest) -> Manifest:
         """Create the folder, or continue one of the same encoder and input; of several processes the first creates it.
+
+        Returns
+        -------
+        The manifest of the folder, whose number of threads may be another one.
 
         Raises
         ------
         OutputError
-            If the folder holds shards of another encoder or input, or other files; or if it cannot be written to.
+            If the folder holds shards of another encoder or input, or if it cannot be written to.
         """
         with self._lock_file(MANIFEST_LOCK) as file:
             _lock(file, 0, 0, wait=True)
             if not self.exists():
-                self._create(manifest)
-                return
-            changed = differences(self.manifest(), manifest)
-            if changed:
-                raise OutputError(
-                    f"{self.path}: holds shards of something else ({'; '.join(changed)}); choose another folder"
-                )
-            remove_left_overs(self._shards)
+                # A folder without finished shards is also known as one of shards.
+                self._shards.mkdir(exist_ok=True)
+                write(self.path / MANIFEST, canonical(asdict(manifest)))
+                return manifest
+        before = self.manifest()
+        changed = differences(before, manifest)
+        if changed:
+            raise OutputError(
+                f"{self.path}: holds shards of something else ({'; '.join(changed)}); choose another folder"
+            )
+        remove_left_overs(self._shards)
+        return before
 
-    def _create(self, manifest: Manifest) -> None:
-        """Write the manifest of a new folder; raise OutputError if the folder has other files."""
-        try:
-            # A folder without finished shards is also known as one of shards.
-            self._shards.mkdir(exist_ok=True, parents=True)
-            others = [path for path in self.path.iterdir() if path.name not in (LOCK, MANIFEST_LOCK, SHARDS)]
-        except OSError as error:
-            raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
-        if [path for path in others if path.suffix != ".part"]:
+    def _check_unused(self) -> None:
+        """Raise OutputError if the folder has other files than a folder of shards; nothing is written."""
+        if self.exists():
+            self.manifest()
+            return
+        names = {path.name for path in self.path.glob("*") if path.suffix != ".part"}
+        if names - {LOCK, MANIFEST_LOCK, SHARDS}:
             raise OutputError(f"{self.path}: is not empty and holds no shards; choose another folder")
         # Without their manifest nobody knows which encoder made shards.
-        if [path for path in self._shards.iterdir() if path.suffix != ".part"]:
+        if [path for path in self._shards.glob("*") if path.suffix != ".part"]:
             raise OutputError(f"{self.path}: holds shards without a manifest; remove them, or choose another folder")
-        write(self.path / MANIFEST, canonical(asdict(manifest)))
 
     @contextmanager
     def locked(self, shards: tuple[int, int] | None = None) -> Iterator[None]:
@@ -254,8 +252,9 @@ class ShardFolder:
         Raises
         ------
         OutputError
-            If another process holds one of the shards.
+            If another process holds one of the shards, or the folder has other files.
         """
+        self._check_unused()
         first, stop = shards or (0, 0)
         with self._lock_file(LOCK) as file:
             # A byte of the file stands for each shard, whether it is there or not; a length of 0 means all of them.
@@ -328,20 +327,6 @@ class ShardFolder:
             if damaged:
                 return f"{path.name} is damaged: its hash differs"
         return ""
-
-    def remove_marker(self, plan: ShardPlan) -> None:
-        """Remove the marker of a damaged shard, so that it is made again.
-
-        Raises
-        ------
-        OutputError
-            If it cannot be removed.
-        """
-        marker = self._file(plan, ".json")
-        try:
-            marker.unlink(missing_ok=True)
-        except OSError as error:
-            raise OutputError(f"{marker}: cannot be removed: {error.strerror}") from None
 
     def vectors(self, plan: ShardPlan) -> NDArray[Any]:
         """Return the (n, d) stored vectors of a shard, memory-mapped."""

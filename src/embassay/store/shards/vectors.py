@@ -87,14 +87,9 @@ class ShardVectors:
             If a file of a shard is missing or damaged.
         """
         if isinstance(rows, slice):
-            if rows.step not in (None, 1):
-                raise IndexError("a slice of shards must have a step of 1")
             rows = np.arange(*rows.indices(len(self)))
-        rows = np.asarray(rows)
-        if rows.dtype == np.bool_ or rows.ndim != 1:
-            raise IndexError("rows must be a slice or a one-dimensional array of row numbers")
-        if len(rows) and not (rows.min() >= 0 and rows.max() < len(self)):
-            raise IndexError(f"a row is outside 0 … {len(self) - 1}")
+        if rows.dtype == np.bool_ or (len(rows) and not 0 <= rows.min() <= rows.max() < len(self)):
+            raise IndexError(f"rows must be a slice or row numbers from 0 to {len(self) - 1}")
         vectors = np.empty((len(rows), self.shape[1]), dtype=np.float32)
         shard_of_row = np.searchsorted(self.starts, rows, side="right") - 1
         for number in np.unique(shard_of_row).tolist():

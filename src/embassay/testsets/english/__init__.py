@@ -1,1 +1,36 @@
-"""What the builders know of English. Each module decides one thing, and says nothing where it cannot tell."""
+"""Rules for English sentences: tags, negation, antonyms, edits of a word, fusions.
+
+Builders use these names only; the other modules of the package are for each other.
+"""
+
+from embassay.testsets.english.capitals import lowered, ready
+from embassay.testsets.english.edits import Left, Original, Tools, original, with_edits
+from embassay.testsets.english.fusion import fuse
+from embassay.testsets.english.quadruples import negated_side, quadruple
+from embassay.testsets.english.selection import named, sentences, unfit
+from embassay.testsets.english.typos import common_misspellings, read_misspellings
+from embassay.testsets.english.word_classes import ABBREVIATIONS
+from embassay.testsets.english.wordnet import open_wordnet
+from embassay.testsets.english.words import Tagged, tag
+
+__all__ = [
+    "ABBREVIATIONS",
+    "Left",
+    "Original",
+    "Tagged",
+    "Tools",
+    "common_misspellings",
+    "fuse",
+    "lowered",
+    "named",
+    "negated_side",
+    "open_wordnet",
+    "original",
+    "quadruple",
+    "read_misspellings",
+    "ready",
+    "sentences",
+    "tag",
+    "unfit",
+    "with_edits",
+]

@@ -26,7 +26,7 @@ from embassay.testsets.english.word_classes import (
     SUBORDINATORS,
     TIMES,
 )
-from embassay.testsets.english.words import Tagged, Word, word_at
+from embassay.testsets.english.words import Tagged, Word, Words, word_at
 
 # --- Finite verbs ---
 
@@ -36,7 +36,7 @@ def is_adverb(word: Word) -> bool:
     return word.tag.startswith("RB") or word.lowercase in NEGATORS or word.lowercase == "longer"
 
 
-def before_adverbs(words: tuple[Word, ...], index: int) -> int:
+def before_adverbs(words: Words, index: int) -> int:
     """Return the index of the last word before ``index`` that is not an adverb; -1 if there is none."""
     index -= 1
     while index >= 0 and is_adverb(words[index]):
@@ -44,7 +44,7 @@ def before_adverbs(words: tuple[Word, ...], index: int) -> int:
     return index
 
 
-def is_finite(words: tuple[Word, ...], index: int) -> bool:
+def is_finite(words: Words, index: int) -> bool:
     """Return whether a word is a finite verb."""
     word, low = words[index], words[index].lowercase
     before = word_at(words, index - 1)
@@ -66,7 +66,7 @@ def is_finite(words: tuple[Word, ...], index: int) -> bool:
     return word.tag == "VBN" and is_after_subject(words, index)
 
 
-def _is_after_verb_barrier(words: tuple[Word, ...], index: int) -> bool:
+def _is_after_verb_barrier(words: Words, index: int) -> bool:
     """Return whether no finite verb can follow the word before: ``to``, an article, a possessive, an adjective."""
     before = word_at(words, before_adverbs(words, index))
     if before.tag == "JJ":
@@ -77,17 +77,17 @@ def _is_after_verb_barrier(words: tuple[Word, ...], index: int) -> bool:
     return before.lowercase in ("a", "an", "the", "every", "my", "your", "our", "their", "its", "no")
 
 
-def _is_bare_infinitive(words: tuple[Word, ...], index: int) -> bool:
+def _is_bare_infinitive(words: Words, index: int) -> bool:
     """Return whether ``make``, ``let``, ``see`` or a similar verb stands before: ``makes the room look good``."""
     return any(word.lowercase in PERCEIVING for word in words[max(0, index - 5) : index])
 
 
-def is_after_subject(words: tuple[Word, ...], index: int) -> bool:
+def is_after_subject(words: Words, index: int) -> bool:
     """Return whether a subject pronoun precedes a word, with nothing but adverbs between them."""
     return word_at(words, before_adverbs(words, index)).lowercase in SUBJECTS
 
 
-def _has_plain_subject(words: tuple[Word, ...], index: int) -> bool:
+def _has_plain_subject(words: Words, index: int) -> bool:
     """Return whether a base form agrees with a subject before it: ``I love``, ``dogs bark``, not ``let you go``."""
     place = before_adverbs(words, index)
     subject = word_at(words, place)
@@ -99,7 +99,7 @@ def _has_plain_subject(words: tuple[Word, ...], index: int) -> bool:
     return not any(word.lowercase in PERCEIVING | MODALS | DO for word in words[:place])
 
 
-def starts_clause(words: tuple[Word, ...], index: int) -> bool:
+def starts_clause(words: Words, index: int) -> bool:
     """Return whether a word is the first of its clause; ``please``, conjunctions and adverbs before it do not count."""
     index -= 1
     while index >= 0 and (is_adverb(words[index]) or words[index].lowercase in ("please", "and", "but", "so")):
@@ -111,7 +111,7 @@ def starts_clause(words: tuple[Word, ...], index: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Group:
+class VerbGroup:
     """A finite verb group.
 
     Attributes
@@ -127,9 +127,12 @@ class Group:
     negator: int | None
 
 
-def groups(tagged: Tagged) -> tuple[Group, ...]:
+VerbGroups = tuple[VerbGroup, ...]
+
+
+def groups(tagged: Tagged) -> VerbGroups:
     """Return the finite verb groups of a sentence, from left to right."""
-    verb_groups: list[Group] = []
+    verb_groups: list[VerbGroup] = []
     index = 0
     while index < len(tagged.words):
         if is_finite(tagged.words, index):
@@ -140,7 +143,7 @@ def groups(tagged: Tagged) -> tuple[Group, ...]:
     return tuple(verb_groups)
 
 
-def group_at(tagged: Tagged, index: int) -> Group | None:
+def group_at(tagged: Tagged, index: int) -> VerbGroup | None:
     """Return the verb group that contains the word at ``index``; None if no group does."""
     for group in groups(tagged):
         if group.first <= index <= group.last:
@@ -148,7 +151,7 @@ def group_at(tagged: Tagged, index: int) -> Group | None:
     return None
 
 
-def _group(words: tuple[Word, ...], first: int) -> Group:
+def _group(words: Words, first: int) -> VerbGroup:
     """Return the verb group that starts with the finite verb at ``first``."""
     last, negator = first, None
     for index in range(first + 1, len(words)):
@@ -164,10 +167,10 @@ def _group(words: tuple[Word, ...], first: int) -> Group:
             break
     if negator is None:
         negator = _negator_before(words, first)
-    return Group(first, last, negator)
+    return VerbGroup(first, last, negator)
 
 
-def _negator_before(words: tuple[Word, ...], first: int) -> int | None:
+def _negator_before(words: Words, first: int) -> int | None:
     """Return the index of a negator among the adverbs before a verb (``they never came``), or None."""
     index = first - 1
     while index >= 0 and is_adverb(words[index]):
@@ -180,7 +183,7 @@ def _negator_before(words: tuple[Word, ...], first: int) -> int | None:
     return None
 
 
-def is_negator(words: tuple[Word, ...], index: int) -> bool:
+def is_negator(words: Words, index: int) -> bool:
     """Return whether a negation of a verb starts at a word: ``not``, ``never``, ``no longer`` …"""
     word = word_at(words, index)
     return word.lowercase in NEGATORS or (word.lowercase == "no" and word_at(words, index + 1).lowercase == "longer")
@@ -197,14 +200,12 @@ def _continues(last: str, word: Word) -> bool:
     return last in BE | {"be", "been", "being"} and word.tag in ("VBG", "VBN", "VBD")
 
 
-def main_group(tagged: Tagged) -> Group | None:
-    """Return the verb group of the main clause; None for a question, a fragment, or a doubtful case.
+def main_group(tagged: Tagged) -> VerbGroup | None:
+    """Return the verb group of the main clause of a statement; None for a fragment or a doubtful case.
 
     A text of several sentences has the main group of the first sentence that has one. After a word that starts a
     subordinate clause, the next verb group belongs to that clause. A subordinate clause at the start ends at a comma.
     """
-    if tagged.text.rstrip(" \"'”’)").endswith("?"):
-        return None
     all_groups = groups(tagged)
     group = _outside_subordinate_clauses(tagged.words, all_groups)
     if group is None or not _is_surely_main(tagged.words, group, all_groups):
@@ -212,7 +213,7 @@ def main_group(tagged: Tagged) -> Group | None:
     return group
 
 
-def _outside_subordinate_clauses(words: tuple[Word, ...], all_groups: tuple[Group, ...]) -> Group | None:
+def _outside_subordinate_clauses(words: Words, all_groups: VerbGroups) -> VerbGroup | None:
     """Return the first verb group that does not belong to a subordinate clause; None if there is none."""
     group_from = {group.first: group for group in all_groups}
     # The number of subordinate clauses that have started but have no verb yet.
@@ -244,7 +245,7 @@ def _outside_subordinate_clauses(words: tuple[Word, ...], all_groups: tuple[Grou
     return None
 
 
-def _is_surely_main(words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...]) -> bool:
+def _is_surely_main(words: Words, group: VerbGroup, all_groups: VerbGroups) -> bool:
     """Return whether a group is certainly the main one: no question, reduced relative clause or second verb."""
     first = words[group.first]
     if group.first == 0 and _asks(words):
@@ -265,7 +266,7 @@ def _is_surely_main(words: tuple[Word, ...], group: Group, all_groups: tuple[Gro
     return not is_participle or words[group.first - 1].lowercase in SUBJECTS or first.lemma in SAYING
 
 
-def _asks(words: tuple[Word, ...]) -> bool:
+def _asks(words: Words) -> bool:
     """Return whether the first word starts a question: ``is it late``, ``do you know``; ``do it now`` is a command."""
     first = words[0].lowercase
     if first in DO:
@@ -273,7 +274,7 @@ def _asks(words: tuple[Word, ...]) -> bool:
     return first in AUXILIARIES
 
 
-def _opens_clause(words: tuple[Word, ...], index: int) -> bool:
+def _opens_clause(words: Words, index: int) -> bool:
     """Return whether a subordinate clause with a finite verb starts at a word."""
     low, before = words[index].lowercase, word_at(words, index - 1)
     if _names_time(words, index):
@@ -290,7 +291,7 @@ def _opens_clause(words: tuple[Word, ...], index: int) -> bool:
     return low in SUBJECTS and is_after_noun and index > 1
 
 
-def _names_time(words: tuple[Word, ...], index: int) -> bool:
+def _names_time(words: Words, index: int) -> bool:
     """Return whether a clause of time starts at a word, as in ``every time the bell rings``."""
     first, noun, subject = (word_at(words, index + place) for place in range(3))
     if first.lowercase not in ("every", "each", "any", "next", "first", "last", "the"):

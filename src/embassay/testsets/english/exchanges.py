@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
+from numpy.random import Generator
 
 from embassay.testsets.english.word_classes import wordset
-from embassay.testsets.english.wordnet import Lexicon
-from embassay.testsets.english.words import Tagged, Word, substituted, word_at
+from embassay.testsets.english.wordnet import WordNet
+from embassay.testsets.english.words import Tagged, Words, substituted, word_at
 
 NAMES = ("Jackie", "Robin", "Casey", "Jamie", "Morgan")
 """Names of any gender that replace the name of a placeholder."""
@@ -46,7 +46,7 @@ class _Name:
     kind: str
 
 
-def number(tagged: Tagged, chance: np.random.Generator) -> str | None:
+def number(tagged: Tagged, chance: Generator) -> str | None:
     """Return the sentence with one number replaced by another of the same length; None for a sentence without one."""
     for index, word in enumerate(tagged.words):
         before, after = word_at(tagged.words, index - 1), word_at(tagged.words, index + 1)
@@ -62,11 +62,11 @@ def number(tagged: Tagged, chance: np.random.Generator) -> str | None:
     return None
 
 
-def _choice(texts: Sequence[str], chance: np.random.Generator) -> str:
+def _choice(texts: Sequence[str], chance: Generator) -> str:
     return texts[int(chance.integers(len(texts)))]
 
 
-def _other_number(value: int, chance: np.random.Generator) -> str:
+def _other_number(value: int, chance: Generator) -> str:
     """Return a number that differs by at least a quarter but has as many digits; for a multiple of ten, another one."""
     step = 1
     if value % 10 == 0:
@@ -84,7 +84,7 @@ def _other_number(value: int, chance: np.random.Generator) -> str:
 class Names:
     """The names in a corpus whose kind is certain: those of places that WordNet has, and the placeholder's name."""
 
-    def __init__(self, sentences: Iterable[Tagged], lexicon: Lexicon, placeholder: str):
+    def __init__(self, sentences: Iterable[Tagged], lexicon: WordNet, placeholder: str):
         """Collect the names of the sentences by their kind.
 
         Parameters
@@ -102,7 +102,7 @@ class Names:
         # Sorted, so that a draw from them does not depend on the order of the sentences.
         self._names_of_kind = {kind: sorted(names) for kind, names in distinct_names.items()}
 
-    def entity(self, tagged: Tagged, chance: np.random.Generator) -> str | None:
+    def entity(self, tagged: Tagged, chance: Generator) -> str | None:
         """Return the sentence with one name replaced by another name of the same kind from the corpus; else None."""
         for name in self._names(tagged):
             text = _phrase(tagged, name.start, name.end)
@@ -138,7 +138,7 @@ class Names:
                 yield _Name(start, end, kind)
             start = end
 
-    def _kind(self, words: Sequence[Word]) -> str | None:
+    def _kind(self, words: Words) -> str | None:
         """Return the kind of a name; None unless it is the placeholder's name or that of a place."""
         if [word.text for word in words] == [self._placeholder]:
             return "placeholder"

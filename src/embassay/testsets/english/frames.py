@@ -14,7 +14,6 @@ The preposition "at" is written ``at_``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from embassay.testsets.english.noun_phrases import (
@@ -29,7 +28,7 @@ from embassay.testsets.english.noun_phrases import (
 )
 from embassay.testsets.english.tagger import possible
 from embassay.testsets.english.word_classes import wordset
-from embassay.testsets.english.words import Tagged, Word, word_at
+from embassay.testsets.english.words import Tagged, Word, Words, word_at
 
 OBJECT, OBJECT_AT_END, OBJECT_AND_INFINITIVE = "np", "npe", "npto"
 """Frames of verbs with an object, under the names that the list of replacements uses."""
@@ -87,7 +86,7 @@ class _Complement:
     end: int
 
 
-def around_adjective(words: Sequence[Word], place: int) -> Around | None:
+def around_adjective(words: Words, place: int) -> Around | None:
     """Return the surroundings of an adjective; None in doubtful cases.
 
     Parameters
@@ -123,7 +122,7 @@ def around_adjective(words: Sequence[Word], place: int) -> Around | None:
     return Around(frames=frames, near=frozenset(near), marks=frozenset(marks))
 
 
-def around_verb(words: Sequence[Word], place: int) -> Around | None:
+def around_verb(words: Words, place: int) -> Around | None:
     """Return the surroundings of a verb in a finite group or of an infinitive; None in doubtful cases.
 
     Parameters
@@ -162,13 +161,13 @@ def around_verb(words: Sequence[Word], place: int) -> Around | None:
     return Around(frames=frames, near=frozenset(near), head=complement.head, marks=frozenset(marks | subject))
 
 
-def _is_imperative(words: Sequence[Word], place: int, start: int) -> bool:
+def _is_imperative(words: Words, place: int, start: int) -> bool:
     """Return whether a base form is an imperative: no subject before it, and no auxiliary but ``do``."""
     has_subject = is_noun(word_at(words, start - 1))
     return not has_subject and all(word.tag == "RB" or word.lemma == "do" for word in words[start:place])
 
 
-def _may_not_be_verb(words: Sequence[Word], place: int, start: int) -> bool:
+def _may_not_be_verb(words: Words, place: int, start: int) -> bool:
     """Return whether a word that is tagged as a verb may be another part of speech.
 
     That is so for a participle without its auxiliary, and for a finite form without a subject.
@@ -200,7 +199,7 @@ def _may_not_be_verb(words: Sequence[Word], place: int, start: int) -> bool:
     return tag == "VB" and is_after_determiner
 
 
-def _around_passive(words: Sequence[Word], place: int, start: int) -> Around | None:
+def _around_passive(words: Words, place: int, start: int) -> Around | None:
     """Return the surroundings of a passive verb, whose head is its subject; None if it may be an adjective.
 
     Parameters
@@ -251,14 +250,14 @@ def has_subject(tagged: Tagged, place: int) -> bool:
     return subject is not None and _skip_phrases(words, subject.end) == end
 
 
-def _skip(words: Sequence[Word], start: int, end: int) -> int:
+def _skip(words: Words, start: int, end: int) -> int:
     """Return the first index from ``start`` up to ``end`` that is not an adverb, conjunction or interjection."""
     while start < end and words[start].tag in {"RB", "CC", "UH"}:
         start += 1
     return start
 
 
-def _skip_phrases(words: Sequence[Word], start: int) -> int:
+def _skip_phrases(words: Words, start: int) -> int:
     """Return the index after the prepositional phrases that start at ``start``."""
     while word_at(words, start).tag == "IN":
         phrase = noun_phrase(words, start + 1)
@@ -268,7 +267,7 @@ def _skip_phrases(words: Sequence[Word], start: int) -> int:
     return start
 
 
-def _after_adjective(words: Sequence[Word], place: int) -> frozenset[str]:
+def _after_adjective(words: Words, place: int) -> frozenset[str]:
     """Return the frames of a predicative adjective, according to the words that follow it from index ``place`` on."""
     word = word_at(words, place)
     if ends_clause(words, place) or (word.lowercase in _LATER and ends_clause(words, place + 1)):
@@ -286,7 +285,7 @@ def _after_adjective(words: Sequence[Word], place: int) -> frozenset[str]:
     return frozenset()
 
 
-def _after_verb(words: Sequence[Word], place: int) -> _Complement:
+def _after_verb(words: Words, place: int) -> _Complement:
     """Return the complement of a verb, which starts at index ``place``."""
     frame = _frame_without_object(words, place)
     if frame:
@@ -300,7 +299,7 @@ def _after_verb(words: Sequence[Word], place: int) -> _Complement:
     return _Complement(frames=frozenset(), head="", end=place)
 
 
-def _frame_without_object(words: Sequence[Word], place: int) -> str:
+def _frame_without_object(words: Words, place: int) -> str:
     """Return the frame of a verb whose complement is not an object or a preposition; else empty."""
     word = word_at(words, place)
     # "They left quickly": an adverb at the end belongs to no frame.
@@ -329,7 +328,7 @@ def _preposition_frame(word: Word) -> str:
     return word.lowercase
 
 
-def _of_object(words: Sequence[Word], phrase: NounPhrase) -> frozenset[str]:
+def _of_object(words: Words, phrase: NounPhrase) -> frozenset[str]:
     """Return the frames of a verb with an object, according to the words that follow the object."""
     head = words[phrase.head]
     # "Slept last night" has a time, not an object.
@@ -351,7 +350,7 @@ def _of_object(words: Sequence[Word], phrase: NounPhrase) -> frozenset[str]:
     return frozenset()
 
 
-def _is_clause(words: Sequence[Word], place: int) -> bool:
+def _is_clause(words: Words, place: int) -> bool:
     """Return whether a clause starts at index ``place``: a subject, adverbs, and a finite verb."""
     phrase, subject = noun_phrase(words, place), word_at(words, place)
     if subject.lowercase in (OBJECTS | SELVES) - {"you", "it", "her"}:
@@ -367,7 +366,7 @@ def _is_clause(words: Sequence[Word], place: int) -> bool:
     return word_at(words, end).tag in _FINITE
 
 
-def _group_start(words: Sequence[Word], place: int) -> int:
+def _group_start(words: Words, place: int) -> int:
     """Return the index of the first word of a verb's group, which includes auxiliaries, negations, adverbs and "to"."""
     while place and (words[place - 1].tag in {"MD", "RB", "TO"} or words[place - 1].lemma in {"be", "have", "do"}):
         place -= 1

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 from embassay.testsets.english.capitals import lowered
 from embassay.testsets.english.clauses import groups
-from embassay.testsets.english.language import language_of
-from embassay.testsets.english.word_classes import SUBORDINATORS, wordset
+from embassay.testsets.english.word_classes import ABBREVIATIONS, SUBORDINATORS, wordset
 from embassay.testsets.english.words import Tagged, tag, word_at
-from embassay.testsets.triples import ABBREVIATIONS
+from embassay.testsets.language import may_be_english
 
 _QUOTES = re.compile(r"[\"“”«»„]|(?<!\w)['‘](?=\w)")
 _APART = re.compile(
@@ -75,7 +74,7 @@ def fuse(first: str, second: str) -> Fusion:
 def _unfit(first: str, second: str) -> str:
     """Return why two sentences cannot be fused by rules; empty if they can."""
     both = (first, second)
-    if any(language_of(text) not in {"English", ""} for text in both):
+    if not all(map(may_be_english, both)):
         return "a sentence that is not English"
     if any(text.rstrip()[-1:] in {"?", "!", ""} for text in both):
         return "a question or an exclamation"

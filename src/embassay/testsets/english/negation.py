@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 
-from embassay.testsets.english.clauses import Group, before_adverbs, group_at, main_group
-from embassay.testsets.english.negation_removal import ends_clause, unnegated
+from embassay.testsets.english.clauses import VerbGroup, before_adverbs, group_at
+from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.negators import AFTER_NOT, DEGREES, QUANTIFIED, SENTENCE_ADVERBS, negations
 from embassay.testsets.english.tagger import possible
-from embassay.testsets.english.word_classes import AUXILIARIES, BE, DO, HAVE, MODALS, SUBJECTS, wordset
-from embassay.testsets.english.words import Splice, Tagged, Word, spliced, substituted, word_at
+from embassay.testsets.english.word_classes import AUXILIARIES, BE, DO, HAVE, MODALS, STOPS, SUBJECTS, wordset
+from embassay.testsets.english.words import Splice, Tagged, Words, spliced, substituted, word_at
 
 # --- Negating a verb group ---
 
@@ -29,14 +29,8 @@ CONTRACTED = wordset("is are was were do does did have has had could should woul
 """Auxiliaries to which ``n't`` is added without another change."""
 
 
-def main_verb(tagged: Tagged) -> int | None:
-    """Return the index of the lexical verb of the main clause; None for a question, a fragment, or a doubtful case."""
-    group = main_group(tagged)
-    return None if group is None else group.last
-
-
-def negated(tagged: Tagged, index: int | None = None, *, contracted: bool = False) -> str | None:
-    """Negate a sentence at its main verb, or at the verb at an index.
+def negated(tagged: Tagged, group: VerbGroup, *, contracted: bool = False) -> str | None:
+    """Negate a verb group of a sentence.
 
     Parameters
     ----------
@@ -47,14 +41,6 @@ def negated(tagged: Tagged, index: int | None = None, *, contracted: bool = Fals
     -------
     The negated sentence; None if it is already negated, or in doubtful cases.
     """
-    group = main_group(tagged) if index is None else group_at(tagged, index)
-    if group is None:
-        return None
-    return _group_negated(tagged, group, contracted)
-
-
-def _group_negated(tagged: Tagged, group: Group, contracted: bool = False) -> str | None:
-    """Return a sentence with a verb group negated; None if the rules do not allow it."""
     if group.negator is not None or any(pattern in QUANTIFIED for pattern, _ in negations(tagged)):
         return None
     words = tagged.words
@@ -73,12 +59,13 @@ def _group_negated(tagged: Tagged, group: Group, contracted: bool = False) -> st
     return spliced(tagged.text, splices)
 
 
-def _is_auxiliary(words: tuple[Word, ...], group: Group) -> bool:
+def _is_auxiliary(words: Words, group: VerbGroup) -> bool:
     """Return whether ``have`` or ``do`` is negated by ``not`` alone: ``I have seen it``, ``yes, I do``."""
-    return group.last > group.first or ends_clause(words, group.last + 1)
+    after = word_at(words, group.last + 1).text
+    return group.last > group.first or after in STOPS | {",", ""}
 
 
-def _cannot_be_negated(words: tuple[Word, ...], group: Group) -> bool:
+def _cannot_be_negated(words: Words, group: VerbGroup) -> bool:
     """Return whether a verb group is a question or a set phrase, or has a subject that does not allow ``not``."""
     first = words[group.first].lowercase
     if first in AUXILIARIES and _has_subject_after(words, group.first):
@@ -97,7 +84,7 @@ def _cannot_be_negated(words: tuple[Word, ...], group: Group) -> bool:
     return is_singular and first not in AUXILIARIES and _do_for(words, group.first) == "do"
 
 
-def _has_subject_after(words: tuple[Word, ...], auxiliary: int) -> bool:
+def _has_subject_after(words: Words, auxiliary: int) -> bool:
     """Return whether the subject follows an auxiliary, as in a question or a wish."""
     subject, verb = word_at(words, auxiliary + 1), word_at(words, auxiliary + 2)
     if subject.lowercase not in SUBJECTS:
@@ -107,7 +94,7 @@ def _has_subject_after(words: tuple[Word, ...], auxiliary: int) -> bool:
     return words[auxiliary].lowercase in MODALS or not may_be_object
 
 
-def _negated_contraction(words: tuple[Word, ...], auxiliary: int, contracted: bool) -> Splice:
+def _negated_contraction(words: Words, auxiliary: int, contracted: bool) -> Splice:
     """Return the change that negates ``'ll``, ``'ve`` or ``'d``, which are written in full: ``I will not``."""
     word = words[auxiliary]
     if word.lowercase in CONTRACTED_AUXILIARIES:
@@ -129,7 +116,7 @@ def _negated_contraction(words: tuple[Word, ...], auxiliary: int, contracted: bo
     return word.start, word.end, replacement
 
 
-def _not_after_auxiliary(words: tuple[Word, ...], auxiliary: int, contracted: bool) -> Splice:
+def _not_after_auxiliary(words: Words, auxiliary: int, contracted: bool) -> Splice:
     """Return the change that inserts ``not`` after an auxiliary and any sentence adverbs that follow it."""
     word, last_adverb = words[auxiliary], auxiliary
     while word_at(words, last_adverb + 1).lowercase in SENTENCE_ADVERBS:
@@ -149,7 +136,7 @@ def _not_after_auxiliary(words: tuple[Word, ...], auxiliary: int, contracted: bo
     return word.end, word.end, " not"
 
 
-def _with_do(words: tuple[Word, ...], verb: int, contracted: bool) -> list[Splice]:
+def _with_do(words: Words, verb: int, contracted: bool) -> list[Splice]:
     """Return the changes that insert ``do``, ``does`` or ``did`` with ``not`` and make the verb a base form."""
     word, auxiliary = words[verb], _do_for(words, verb)
     negated_auxiliary = f"{auxiliary} not"
@@ -165,7 +152,7 @@ def _with_do(words: tuple[Word, ...], verb: int, contracted: bool) -> list[Splic
     return [(start, start, f"{negated_auxiliary} "), (word.start, word.end, word.lemma)]
 
 
-def _do_for(words: tuple[Word, ...], verb: int) -> str:
+def _do_for(words: Words, verb: int) -> str:
     """Return the form of ``do`` that negates a lexical verb: ``do``, ``does`` or ``did``."""
     word = words[verb]
     if word.tag == "VBZ":
@@ -218,10 +205,7 @@ def word_negated(tagged: Tagged, index: int) -> str | None:
         copula = before_adverbs(tagged.words, index)
         group = group_at(tagged, copula)
     if group is not None:
-        without = unnegated(tagged, group.first)
-        if without is not None:
-            return without
-        return _group_negated(tagged, group)
+        return unnegated(tagged, group) or negated(tagged, group)
     return _outside_group(tagged, index)
 
 
@@ -265,7 +249,7 @@ def _infinitive_negated(tagged: Tagged, to: int) -> str | None:
         group = group_at(tagged, to - 1)
         if group is None:
             return None
-        return _group_negated(tagged, group)
+        return negated(tagged, group)
     if governor.lemma in BEFORE_NOT_TO:
         return spliced(tagged.text, [(words[to].start, words[to].start, "not ")])
     return None

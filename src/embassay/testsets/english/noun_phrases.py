@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from embassay.testsets.english.word_classes import wordset
-from embassay.testsets.english.words import Word, word_at
+from embassay.testsets.english.words import Word, Words, word_at
 
 PERSONS = wordset(
     "man woman person people guy girl boy kid child friend mom dad mother father brother sister son daughter wife "
@@ -38,7 +37,7 @@ class NounPhrase:
     end: int
 
 
-def noun_phrase(words: Sequence[Word], start: int) -> NounPhrase | None:
+def noun_phrase(words: Words, start: int) -> NounPhrase | None:
     """Return the simple noun phrase that starts at an index; None if there is none."""
     first = word_at(words, start).lowercase
     # "Her" may be a determiner: "her new car".
@@ -61,7 +60,7 @@ def noun_phrase(words: Sequence[Word], start: int) -> NounPhrase | None:
     return None
 
 
-def ends_clause(words: Sequence[Word], index: int) -> bool:
+def ends_clause(words: Words, index: int) -> bool:
     """Return whether a clause ends before an index."""
     word = word_at(words, index)
     return word.tag in {"", ".", ",", ":", "CC"} or word.lowercase in _SUBORDINATORS
@@ -72,7 +71,7 @@ def is_noun(word: Word) -> bool:
     return word.tag in NOUNS or word.tag == "PRP"
 
 
-def subject_marks(words: Sequence[Word], index: int) -> set[str]:
+def subject_marks(words: Words, index: int) -> set[str]:
     """Return the kinds of subject that a word can be; empty if it cannot be a subject.
 
     They are ``prs`` (a person), ``prs3`` (a person other than the speaker and the listener), ``they`` (persons or

@@ -17,8 +17,8 @@ from typing import Literal
 
 from embassay.testsets.english.brill import lexicon as known_words
 from embassay.testsets.english.word_classes import wordset
-from embassay.testsets.english.wordnet import Lexicon
-from embassay.testsets.english.words import Word
+from embassay.testsets.english.wordnet import WordNet
+from embassay.testsets.english.words import Words
 
 Verdict = Literal["sure", "doubtful"]
 PREFIXES = ("un", "in", "im", "ir", "il", "dis", "ab", "a", "mis")
@@ -117,7 +117,7 @@ class Judged:
 
 
 @lru_cache(maxsize=50_000)
-def judged(lexicon: Lexicon, lemma: str, part: str) -> Judged | None:
+def judged(lexicon: WordNet, lemma: str, part: str) -> Judged | None:
     """Return the antonym of a word that is most certainly its opposite; None if it has none.
 
     Parameters
@@ -214,7 +214,7 @@ LONGEST = 8
 """The maximum number of words after the replaced word."""
 
 
-def unfit_after_adjective(rest: tuple[Word, ...], adjective: str) -> str:
+def unfit_after_adjective(rest: Words, adjective: str) -> str:
     """Return why the opposite of an adjective does not fit before the words that follow; empty if it fits."""
     rest = _without_end(rest)
     lows = [word.lowercase for word in rest]
@@ -243,14 +243,14 @@ def unfit_after_adjective(rest: tuple[Word, ...], adjective: str) -> str:
     return "other words after it"
 
 
-def unfit_after_adverb(rest: tuple[Word, ...]) -> str:
+def unfit_after_adverb(rest: Words) -> str:
     """Return why the opposite of an adverb does not fit before the words that follow; empty if it fits."""
     rest = _without_end(rest)
     fits = {word.lowercase for word in rest} <= TIMES - {"right"}
     return "" if fits else "other words after it"
 
 
-def unfit_after_verb(rest: tuple[Word, ...], verb: str) -> str:
+def unfit_after_verb(rest: Words, verb: str) -> str:
     """Return why the opposite of a verb does not fit before the words that follow; empty if it fits."""
     rest = _without_end(rest)
     lows = [word.lowercase for word in rest]
@@ -283,7 +283,7 @@ def unfit_after_verb(rest: tuple[Word, ...], verb: str) -> str:
     return "" if fits else "other words after it"
 
 
-def _without_end(rest: tuple[Word, ...]) -> tuple[Word, ...]:
+def _without_end(rest: Words) -> Words:
     """Return words without the punctuation at their end."""
     while rest and not (rest[-1].text[0].isalnum() or rest[-1].text[0] == "["):
         rest = rest[:-1]

@@ -10,7 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from embassay.testsets.english.clauses import Group, before_adverbs, groups, is_after_subject, main_group
+from embassay.testsets.english.clauses import (
+    VerbGroup,
+    VerbGroups,
+    before_adverbs,
+    groups,
+    is_after_subject,
+    main_group,
+)
 from embassay.testsets.english.negators import (
     AFTER_NOT,
     DEGREES,
@@ -29,8 +36,8 @@ from embassay.testsets.english.opposites import (
     unfit_after_verb,
 )
 from embassay.testsets.english.word_classes import AUXILIARIES, BE, HAVE, MODALS, STOPS, SUBJECTS, wordset
-from embassay.testsets.english.wordnet import Lexicon
-from embassay.testsets.english.words import Tagged, Word, word_at
+from embassay.testsets.english.wordnet import WordNet
+from embassay.testsets.english.words import Tagged, Word, Words, word_at
 
 PATTERNS = ("not", "n't", "never", "no longer")
 """Negations that are removed."""
@@ -76,19 +83,19 @@ class Candidate:
         The index of the word.
     part
         Its part of speech, a letter of WordNet: ``a``, ``v`` or ``r``.
-    at
-        The index of a word of the verb group that is negated, or will be.
+    group
+        The verb group that is negated, or will be.
     opposite
         The antonym.
     """
 
     index: int
     part: str
-    at: int
+    group: VerbGroup
     opposite: Judged
 
 
-def find(tagged: Tagged, lexicon: Lexicon) -> Candidate | str:
+def find(tagged: Tagged, lexicon: WordNet) -> Candidate | str:
     """Return the word of a sentence that can be replaced by its antonym, or the reason why there is none."""
     reason = _unfit_sentence(tagged)
     if reason:
@@ -112,7 +119,7 @@ def find(tagged: Tagged, lexicon: Lexicon) -> Candidate | str:
     return first_reason
 
 
-def _eligible(tagged: Tagged, all_groups: tuple[Group, ...]) -> list[Group] | str:
+def _eligible(tagged: Tagged, all_groups: VerbGroups) -> list[VerbGroup] | str:
     """Return the verb groups in which a word may be replaced, or the reason why there are none.
 
     They are the negated group; in a sentence without negation, the group of the main clause and those after it.
@@ -160,7 +167,7 @@ def _unfit_sentence(tagged: Tagged) -> str:
     return ""
 
 
-def _unfit_words(words: tuple[Word, ...]) -> str:
+def _unfit_words(words: Words) -> str:
     """Return why two or more adjacent words rule a sentence out; empty if none do."""
     for word, after in pairwise(words):
         if word.lowercase in BE and after.lowercase == "so":
@@ -173,11 +180,11 @@ def _unfit_words(words: tuple[Word, ...]) -> str:
     return ""
 
 
-def _has_infinitive(words: tuple[Word, ...]) -> bool:
+def _has_infinitive(words: Words) -> bool:
     return any(word.lowercase == "to" and after.tag == "VB" for word, after in pairwise(words))
 
 
-def _unfit_group(words: tuple[Word, ...], group: Group, pattern: str) -> str:
+def _unfit_group(words: Words, group: VerbGroup, pattern: str) -> str:
     """Return why the negation of a verb group does not mean the opposite of its clause; empty if it does."""
     start = group.first
     while start and words[start - 1].text not in STOPS | {","} and words[start - 1].tag != "CC":
@@ -203,7 +210,7 @@ def _unfit_group(words: tuple[Word, ...], group: Group, pattern: str) -> str:
     return ""
 
 
-def _unfit_subject(before: tuple[Word, ...]) -> str:
+def _unfit_subject(before: Words) -> str:
     """Return why the words before a verb group rule it out; empty if they do not.
 
     Parameters
@@ -228,7 +235,7 @@ def _is_adverb_of_manner(word: Word) -> bool:
     return word.tag == "RB" and word.lowercase.endswith("ly") and word.lowercase not in SENTENCE_ADVERBS
 
 
-def _is_imperative(words: tuple[Word, ...], group: Group) -> bool:
+def _is_imperative(words: Words, group: VerbGroup) -> bool:
     """Return whether a group is an imperative: a base form, or ``do``, without a subject."""
     first = words[group.first]
     if first.tag == "VB":
@@ -240,7 +247,7 @@ def _is_imperative(words: tuple[Word, ...], group: Group) -> bool:
 
 
 def _of_group(
-    words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...], lexicon: Lexicon, pattern: str
+    words: Words, group: VerbGroup, all_groups: VerbGroups, lexicon: WordNet, pattern: str
 ) -> Candidate | str:
     """Return the word that can be replaced if a verb group is negated, or the reason why there is none.
 
@@ -259,9 +266,9 @@ def _of_group(
         if not later or later[0].first - group.last > 4:
             return NOTHING
         clause = later[0]
-        return _unfit_group(words, clause, "") or _adjective(words, clause, lexicon, group.last)
+        return _unfit_group(words, clause, "") or _adjective(words, clause, lexicon, group)
     if verb.lemma in COPULAS and verb.tag != "VBG":
-        return _adjective(words, group, lexicon, group.last)
+        return _adjective(words, group, lexicon, group)
     if pattern in ("never", "no longer"):
         return NOTHING
     candidate = _verb(words, group, lexicon, pattern)
@@ -270,13 +277,13 @@ def _of_group(
     return _adverb(words, group, all_groups, lexicon)
 
 
-def _adjective(words: tuple[Word, ...], group: Group, lexicon: Lexicon, negated_at: int) -> Candidate | str:
+def _adjective(words: Words, group: VerbGroup, lexicon: WordNet, negated: VerbGroup) -> Candidate | str:
     """Return the adjective after a copula, with or without a noun (``is fair``, ``is a fair price``), or a reason.
 
     Parameters
     ----------
-    negated_at
-        The index of a word of the verb group to negate.
+    negated
+        The verb group to negate.
     """
     place = group.last + 1
     while word_at(words, place).lowercase in ("not", "n't", "never", "no", "longer"):
@@ -300,10 +307,10 @@ def _adjective(words: tuple[Word, ...], group: Group, lexicon: Lexicon, negated_
         reason = _unfit_before_noun(words, place, has_article)
     else:
         reason = _unfit_predicate(words, group, place)
-    return reason or Candidate(place, "a", negated_at, opposite)
+    return reason or Candidate(place, "a", negated, opposite)
 
 
-def _unfit_before_noun(words: tuple[Word, ...], place: int, has_article: bool) -> str:
+def _unfit_before_noun(words: Words, place: int, has_article: bool) -> str:
     """Return why an adjective before its noun cannot be replaced; empty if it can."""
     noun = word_at(words, place + 1)
     if noun.tag != "NNS" and not (has_article and noun.tag == "NN"):
@@ -313,7 +320,7 @@ def _unfit_before_noun(words: tuple[Word, ...], place: int, has_article: bool) -
     return unfit_after_adjective(words[place + 2 :], words[place].lowercase)
 
 
-def _unfit_predicate(words: tuple[Word, ...], group: Group, place: int) -> str:
+def _unfit_predicate(words: Words, group: VerbGroup, place: int) -> str:
     """Return why an adjective after a copula cannot be replaced; empty if it can."""
     low = words[place].lowercase
     if low in ("bad", "sure") and group.negator is not None:
@@ -327,7 +334,7 @@ def _unfit_predicate(words: tuple[Word, ...], group: Group, place: int) -> str:
     return unfit_after_adjective(words[place + 1 :], low)
 
 
-def _verb(words: tuple[Word, ...], group: Group, lexicon: Lexicon, pattern: str) -> Candidate | str:
+def _verb(words: Words, group: VerbGroup, lexicon: WordNet, pattern: str) -> Candidate | str:
     """Return the verb of a group if it has an opposite (``agrees``, ``does not agree``), or a reason."""
     first, verb = words[group.first], words[group.last]
     opposite = judged(lexicon, verb.lemma, "v")
@@ -348,10 +355,10 @@ def _verb(words: tuple[Word, ...], group: Group, lexicon: Lexicon, pattern: str)
         return "remember or forget, not in the past"
     if verb.lemma == "like" and not _is_surely_verb(words, group):
         return "like that may not be a verb"
-    return Candidate(group.last, "v", group.last, opposite)
+    return Candidate(group.last, "v", group, opposite)
 
 
-def _is_surely_verb(words: tuple[Word, ...], group: Group) -> bool:
+def _is_surely_verb(words: Words, group: VerbGroup) -> bool:
     """Return whether ``like`` is certainly a verb: it is negated, inflected, or has a subject."""
     if group.negator is not None or words[group.last].tag in ("VBD", "VBZ"):
         return True
@@ -362,12 +369,12 @@ def _is_surely_verb(words: tuple[Word, ...], group: Group) -> bool:
     return subject >= 0 and not any(word.tag.startswith(("VB", "MD", "IN")) for word in words[:subject])
 
 
-def _adverb(words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...], lexicon: Lexicon) -> Candidate | str:
+def _adverb(words: Words, group: VerbGroup, all_groups: VerbGroups, lexicon: WordNet) -> Candidate | str:
     """Return ``often`` before the verb, or an adverb of manner within five words after it; or a reason."""
     often = judged(lexicon, "often", "r")
     for place in range(max(0, group.first - 1), group.last):
         if words[place].lowercase == "often" and often is not None:
-            return Candidate(place, "r", group.last, often)
+            return Candidate(place, "r", group, often)
     # The search ends after five words, at the end of the text, or at the next verb.
     end = min(group.last + 6, len(words))
     for other in all_groups:
@@ -383,7 +390,7 @@ def _adverb(words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...]
         if opposite is not None:
             if before.tag == "RB" and before.lowercase not in ("not", "n't"):
                 return "an adverb before the adverb"
-            return unfit_after_adverb(words[place + 1 :]) or Candidate(place, "r", group.last, opposite)
+            return unfit_after_adverb(words[place + 1 :]) or Candidate(place, "r", group, opposite)
     return NOTHING
 
 

@@ -11,14 +11,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 
-import numpy as np
+from numpy.random import Generator
 
 from embassay.testsets.english.brill import lexicon
 from embassay.testsets.english.frames import around_adjective, around_verb
+from embassay.testsets.english.installed import lemminflect
 from embassay.testsets.english.replacements import Replacement, entries
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.tagger import possible
-from embassay.testsets.english.wordnet import Lexicon
+from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, inflected, substituted, tag
 
 TRIES = 12
@@ -103,7 +104,7 @@ NEAR = (
 class Vocabulary:
     """Counts of the adjectives and verbs of a corpus, by the frames in which they occur."""
 
-    def __init__(self, sentences: Iterable[Tagged], wordnet: Lexicon):
+    def __init__(self, sentences: Iterable[Tagged], wordnet: WordNet):
         """Count the words of the sentences."""
         self._wordnet = wordnet
         # By (tag, frame) the counts of words; and by (word, tag) its count over all frames, and its lemma.
@@ -118,7 +119,7 @@ class Vocabulary:
                     self._in_any_frame[key] += 1
                     self._lemmas[key] = word.lemma
 
-    def like(self, tagged: Tagged, index: int, chance: np.random.Generator) -> Iterator[str]:
+    def like(self, tagged: Tagged, index: int, chance: Generator) -> Iterator[str]:
         """Yield words with the tag and a frame of the word at ``index``.
 
         For each frame, words of the corpus with a similar frequency come first, then its other words, then words that
@@ -211,7 +212,7 @@ def frames_of(tagged: Tagged, index: int) -> tuple[str, ...]:
     return tuple(sorted(prefix + frame for frame in around.frames))
 
 
-def random_words(tagged: Tagged, chosen: Replacement, words: Iterable[str], wordnet: Lexicon) -> Iterator[str]:
+def random_words(tagged: Tagged, chosen: Replacement, words: Iterable[str], wordnet: WordNet) -> Iterator[str]:
     """Yield the sentence with a word replaced by each of the words that fit and mean something else.
 
     A word fits if the sentence with it has the same tag and frames at that position. At most :data:`TRIES` words that
@@ -248,13 +249,13 @@ def random_words(tagged: Tagged, chosen: Replacement, words: Iterable[str], word
 
 
 @lru_cache(maxsize=20_000)
-def related(lemma: str, wordnet: Lexicon) -> frozenset[str]:
+def related(lemma: str, wordnet: WordNet) -> frozenset[str]:
     """Return the words that must not replace a lemma: those within two steps in WordNet, or connected by our lists."""
     names = set(wordnet.related(lemma))
     for part in ("a", "v"):
         # Rarer senses would exclude many words that have nothing to do with the usual ones.
-        for sense in wordnet.senses(lemma, part)[:3]:
-            for near in (*sense.synset.words, *wordnet.similar(sense)):
+        for synset in wordnet.senses(lemma, part)[:3]:
+            for near in (*synset.words, *wordnet.similar(synset)):
                 names.update(wordnet.synonyms(near, part))
                 names.update(wordnet.antonyms(near, part))
     return frozenset(names | _listed_kin().get(lemma, frozenset()))
@@ -286,7 +287,5 @@ def _listed_kin() -> dict[str, frozenset[str]]:
 @lru_cache(maxsize=50_000)
 def _lemmas(name: str) -> frozenset[str]:
     """Return all base forms that a word may have, and itself."""
-    import lemminflect
-
-    lemmas_by_part = lemminflect.getAllLemmas(name).values()
+    lemmas_by_part = lemminflect().getAllLemmas(name).values()
     return frozenset({name}.union(*lemmas_by_part))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -16,7 +15,7 @@ from importlib.resources import files
 from embassay.testsets.english.frames import Around, around_adjective, around_verb
 from embassay.testsets.english.tagger import possible
 from embassay.testsets.english.word_classes import wordset
-from embassay.testsets.english.words import Tagged, Word, inflected, word_at
+from embassay.testsets.english.words import Tagged, Words, inflected, word_at
 
 LISTED = "list of replacements"
 _PARTS = {"adjective": "a", "verb": "v"}
@@ -61,8 +60,6 @@ class Replacement:
     ----------
     index
         The word's index in the sentence.
-    part
-        ``a`` for an adjective, ``v`` for a verb.
     synonym, antonym
         The replacements, inflected like the word.
     lemmas
@@ -70,7 +67,6 @@ class Replacement:
     """
 
     index: int
-    part: str
     synonym: str
     antonym: str
     lemmas: tuple[str, str]
@@ -91,7 +87,7 @@ def replacements(tagged: Tagged) -> tuple[Replacement, ...]:
     return tuple(made)
 
 
-def _replacement(words: Sequence[Word], index: int) -> Replacement | None:
+def _replacement(words: Words, index: int) -> Replacement | None:
     """Return the first replacement of a word that fits its frame; None if none does."""
     word, part, around = words[index], "v", None
     if word.tag != "JJ":
@@ -126,7 +122,7 @@ def _is_single_word(tagged: Tagged, index: int) -> bool:
     return before not in joining_marks and after not in joining_marks
 
 
-def _is_in_empty_clause(words: Sequence[Word], index: int) -> bool:
+def _is_in_empty_clause(words: Words, index: int) -> bool:
     """Return whether a word's clause cannot sensibly be negated: ``than I thought``, ``until it starts``."""
     clause_start = index - 1
     while word_at(words, clause_start).tag in _WITHIN_CLAUSE:
@@ -145,7 +141,7 @@ def _is_in_empty_clause(words: Sequence[Word], index: int) -> bool:
     return before_subject.tag.startswith("NN") or before_subject.lowercase in {"what", "who", "which"}
 
 
-def _inflected(words: Sequence[Word], index: int, entry: Entry) -> Replacement | None:
+def _inflected(words: Words, index: int, entry: Entry) -> Replacement | None:
     """Inflect the synonym and the antonym like the word; None if that fails or the sentence already has one of them."""
     lemmas = (entry.synonym, entry.antonym)
     if any(word.lemma in lemmas for word in words):
@@ -158,7 +154,7 @@ def _inflected(words: Sequence[Word], index: int, entry: Entry) -> Replacement |
     synonym, antonym = inflected(entry.synonym, tag), inflected(entry.antonym, tag)
     if synonym is None or antonym is None:
         return None
-    return Replacement(index, entry.part, synonym, antonym, lemmas)
+    return Replacement(index, synonym, antonym, lemmas)
 
 
 # --- The list of replacements, and set phrases whose words are not replaced ---
@@ -201,7 +197,7 @@ def fits(entry: Entry, around: Around) -> bool:
     return required_marks <= around.marks
 
 
-def in_phrase(words: Sequence[Word], index: int) -> bool:
+def in_phrase(words: Words, index: int) -> bool:
     """Return whether a word is part of a set phrase, whose meaning is not that of its words."""
     for name in (words[index].lemma, words[index].lowercase):
         for phrase, position in _phrases().get(name, ()):
@@ -214,7 +210,7 @@ Phrase = tuple[frozenset[str], ...]
 """For each position of a set phrase, the alternative words; ``*`` stands for any word."""
 
 
-def _starts_at(phrase: Phrase, words: Sequence[Word], start: int) -> bool:
+def _starts_at(phrase: Phrase, words: Words, start: int) -> bool:
     """Return whether a phrase occurs in a sentence from index ``start`` on."""
     for index, alternatives in enumerate(phrase, start):
         word = word_at(words, index)

@@ -7,13 +7,11 @@ edits cannot be judged without context.
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
-from embassay.errors import MissingExtraError
+from embassay.testsets.english.installed import text_of
 from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.words import PLACEHOLDER, straight
 
@@ -94,9 +92,9 @@ def sentences(text: str) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
-def named(text: str, name: str = NAME) -> str:
+def named(text: str) -> str:
     """Return the text with a name in place of ``[NAME]``."""
-    return text.replace("[NAME]", name)
+    return text.replace("[NAME]", NAME)
 
 
 def is_profane(text: str, plain: frozenset[str] = PLAIN) -> bool:
@@ -117,9 +115,5 @@ def is_profane(text: str, plain: frozenset[str] = PLAIN) -> bool:
 @cache
 def _profane() -> frozenset[str]:
     """Return the package's list. The file is read directly, because the package's matcher takes 10 ms per sentence."""
-    spec = importlib.util.find_spec("better_profanity")
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingExtraError("building minimal pairs", "build")
-    file = Path(spec.submodule_search_locations[0]) / "profanity_wordlist.txt"
-    lines = file.read_text(encoding="utf-8").split("\n")
+    lines = text_of("better_profanity", "profanity_wordlist.txt", "building minimal pairs").split("\n")
     return frozenset(line.strip().lower() for line in lines if line.strip())

@@ -1,17 +1,16 @@
 """Checking the grammar and the spelling of English texts.
 
 HEROS was filtered with LanguageTool (Chiang et al. 2023, section 2.2.1), which needs Java and a server. Harper
-(Automattic) runs in this process and takes 5 ms per sentence. Any other class with the methods of :class:`Checker`
-can be used instead.
+(Automattic) runs in this process and takes 5 ms per sentence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
-from embassay.engine.cores import cores, side_by_side
+from embassay.engine.cores import cores, in_threads
 from embassay.errors import MissingExtraError
 
 STYLE = frozenset({"Enhancement", "Readability", "Redundancy", "Style"})
@@ -21,18 +20,6 @@ OFF = (
     "UpdatePlaceNames UseEllipsisCharacter"
 ).split()
 """Rules that are switched off because they are about style; ``LitotesDirectPositive`` would reject "not unhappy"."""
-
-
-class Checker(Protocol):
-    """A checker of grammar and spelling."""
-
-    def is_clean(self, text: str) -> bool:
-        """Return whether a text is grammatical and correctly spelt."""
-        ...
-
-    def look_ahead(self, texts: Iterable[str]) -> None:
-        """Check texts in advance, on all cores; :meth:`is_clean` then returns at once for them."""
-        ...
 
 
 class Harper:
@@ -75,8 +62,7 @@ class Harper:
             for text in new[part::parts]:
                 self.is_clean(text)
 
-        with side_by_side(min(cores(), len(new))) as each:
-            each(work)
+        in_threads(min(cores(), len(new)), work)
 
 
 def _is_clean(text: str, american: Any, british: Any) -> bool:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from embassay.errors import MissingExtraError
 from embassay.testsets.english.brill import by_context, lexicon
+from embassay.testsets.english.installed import lemminflect
 from embassay.testsets.english.word_classes import BE, DO, HAVE, SUBJECTS, wordset
 
 _CONJUNCTIONS = wordset(
@@ -75,14 +75,10 @@ def tags(words: Sequence[str]) -> tuple[str, ...]:
 @lru_cache(maxsize=200_000)
 def possible(word: str) -> frozenset[str]:
     """Return the Penn tags of nouns, verbs, adjectives and adverbs that a lower-case word can have; may be empty."""
-    try:
-        import lemminflect
-    except ImportError:
-        raise MissingExtraError("building a test set", "build") from None
     possible_tags = set[str]()
-    for part, lemmas in lemminflect.getAllLemmas(word).items():
+    for part, lemmas in lemminflect().getAllLemmas(word).items():
         for lemma in lemmas:
-            forms = lemminflect.getAllInflections(lemma, part)
+            forms = lemminflect().getAllInflections(lemma, part)
             possible_tags.update(tag for tag, names in forms.items() if word in names)
             # The dictionary has no participle if it is also an adjective: "accepted".
             if "VBN" not in forms and word in forms.get("VBD", ()):

@@ -5,18 +5,18 @@ A rule deletes or replaces one character, or swaps two neighbours. A misspelling
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
-import numpy as np
+from numpy.random import Generator
 
 from embassay.corpora.io.texts import read_text
-from embassay.errors import MissingExtraError, SourceError
+from embassay.errors import SourceError
 from embassay.store.paths import source_path
 from embassay.testsets.english.brill import lexicon
+from embassay.testsets.english.installed import text_of
 from embassay.testsets.english.tagger import possible
 
 TRIES = 40
@@ -25,7 +25,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _BETWEEN = re.compile(r"\t|->|→")
 
 
-def misspelt(word: str, listed: Mapping[str, tuple[str, ...]], chance: np.random.Generator) -> tuple[str, str] | None:
+def misspelt(word: str, listed: Mapping[str, tuple[str, ...]], chance: Generator) -> tuple[str, str] | None:
     """Return a misspelling of a word in lower case, and its origin: ``"list"`` or ``"rule"``.
 
     None for an unlisted word of fewer than three letters, or if the rules make only English words.
@@ -78,12 +78,8 @@ def common_misspellings() -> dict[str, tuple[str, ...]]:
     MissingExtraError
         If codespell is not installed.
     """
-    spec = importlib.util.find_spec("codespell_lib")
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingExtraError("building minimal pairs", "build")
-    file = Path(spec.submodule_search_locations[0]) / "data" / "dictionary.txt"
     forms_of: dict[str, list[str]] = {}
-    for line in file.read_text(encoding="utf-8").split("\n"):
+    for line in text_of("codespell_lib", "data/dictionary.txt", "building minimal pairs").split("\n"):
         wrong, arrow, right = line.partition("->")
         if arrow and "," not in right:
             _add(forms_of, wrong, right)
@@ -102,19 +98,19 @@ def _add(forms_of: dict[str, list[str]], wrong: str, right: str) -> None:
         forms_of.setdefault(right.lower(), []).append(wrong.lower())
 
 
-def _deleted(word: str, chance: np.random.Generator) -> str:
+def _deleted(word: str, chance: Generator) -> str:
     at = int(chance.integers(len(word)))
     return word[:at] + word[at + 1 :]
 
 
-def _replaced(word: str, chance: np.random.Generator) -> str:
+def _replaced(word: str, chance: Generator) -> str:
     at = int(chance.integers(len(word)))
     return word[:at] + _LETTERS[int(chance.integers(len(_LETTERS)))] + word[at + 1 :]
 
 
-def _swapped(word: str, chance: np.random.Generator) -> str:
+def _swapped(word: str, chance: Generator) -> str:
     at = int(chance.integers(len(word) - 1))
     return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
 
 
-_RULES: tuple[Callable[[str, np.random.Generator], str], ...] = (_deleted, _replaced, _swapped)
+_RULES: tuple[Callable[[str, Generator], str], ...] = (_deleted, _replaced, _swapped)

@@ -44,3 +44,5 @@ TIMES = wordset("yesterday today tomorrow tonight year week month time day night
 MOMENTS = wordset("time moment minute second instant")
 """Nouns that start a clause of time: ``every time the bell rings``."""
 STOPS = frozenset({".", "!", "?", ";", ":", "…", "..."})
+ABBREVIATIONS = wordset("mr mrs ms dr prof st jr sr no vs cf ca fig inc ltd co corp e.g i.e etc approx vol ed")
+"""Abbreviations that end with a full stop inside sentences; a sentence may have been split after one."""

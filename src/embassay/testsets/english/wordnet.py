@@ -59,36 +59,14 @@ class Synset:
         Its relations to other synsets.
     frames
         For a verb, (number of a sentence frame from 1 to 35, number of the word that has it from 1, or 0 for all).
-    gloss
-        The definition and examples.
     """
 
     words: tuple[str, ...]
     pointers: tuple[Pointer, ...]
     frames: tuple[tuple[int, int], ...]
-    gloss: str
 
 
-@dataclass(frozen=True)
-class Sense:
-    """One sense of a word.
-
-    Attributes
-    ----------
-    number
-        Its rank among the senses of the word, from 1; the most frequent one is first.
-    count
-        The number of its occurrences in SemCor.
-    synset
-        Its synset, which contains the word.
-    """
-
-    number: int
-    count: int
-    synset: Synset
-
-
-class Lexicon:
+class WordNet:
     """The words of WordNet with their senses and relations."""
 
     def __init__(self, place: Path):
@@ -111,37 +89,38 @@ class Lexicon:
 
     def count(self, lemma: str, part: str) -> int:
         """Return the number of occurrences of a word in SemCor, in all its senses."""
-        return sum(sense.count for sense in self.senses(lemma, part))
+        numbers = range(1, len(self.senses(lemma, part)) + 1)
+        return sum(self._counts().get((lemma, part, number), 0) for number in numbers)
 
     def synonyms(self, lemma: str, part: str) -> tuple[str, ...]:
         """Return the other words of the synsets of a word."""
         words = dict[str, None]()
-        for sense in self.senses(lemma, part):
-            words |= dict.fromkeys(sense.synset.words)
+        for synset in self.senses(lemma, part):
+            words |= dict.fromkeys(synset.words)
         words.pop(lemma, None)
         return tuple(words)
 
     def antonyms(self, lemma: str, part: str) -> tuple[str, ...]:
         """Return the direct antonyms of a word, in the order of its senses."""
         antonyms = dict[str, None]()
-        for sense in self.senses(lemma, part):
-            for pointer in sense.synset.pointers:
+        for synset in self.senses(lemma, part):
+            for pointer in synset.pointers:
                 # A pointer of one word does not hold for its synonyms: "little" is an antonym of "big", not of "large".
-                holds_for_word = pointer.source == 0 or sense.synset.words[pointer.source - 1] == lemma
+                holds_for_word = pointer.source == 0 or synset.words[pointer.source - 1] == lemma
                 if pointer.symbol == _ANTONYM and holds_for_word:
                     antonyms |= dict.fromkeys(self._targets(pointer))
         return tuple(antonyms)
 
-    def similar(self, sense: Sense) -> tuple[str, ...]:
-        """Return the words of the synsets that WordNet calls similar to the sense of an adjective."""
-        return tuple(dict.fromkeys(self._pointed(sense.synset, {_SIMILAR})))
+    def similar(self, synset: Synset) -> Iterator[str]:
+        """Yield the words of the synsets that WordNet calls similar to one of an adjective."""
+        return self._pointed(synset, {_SIMILAR})
 
     def kind(self, name: str) -> str | None:
         """Return the kind of thing that a name in lower case denotes (``city``, ``country`` …); None if not certain.
 
         It is certain if all senses of the name are instances of the same synset.
         """
-        kinds = {self._class_of(sense.synset) for sense in self.senses(name, "n")}
+        kinds = {self._class_of(synset) for synset in self.senses(name, "n")}
         if len(kinds) != 1:
             return None
         kind = kinds.pop()
@@ -158,17 +137,17 @@ class Lexicon:
         """Return a word, the other words of its synsets, and all words that a pointer of its synsets leads to."""
         related = {lemma}
         for part in PARTS:
-            for sense in self.senses(lemma, part):
-                related.update(sense.synset.words)
-                related.update(self._pointed(sense.synset, _RELATED))
+            for synset in self.senses(lemma, part):
+                related.update(synset.words)
+                related.update(self._pointed(synset, _RELATED))
         return frozenset(related)
 
     def _verb_frames(self, lemma: str) -> frozenset[int]:
         """Return the numbers of the sentence frames (1 to 35) of a verb's two most frequent senses."""
         numbers = set[int]()
-        for sense in self.senses(lemma, "v")[:2]:
-            for number, place in sense.synset.frames:
-                if place == 0 or sense.synset.words[place - 1] == lemma:
+        for synset in self.senses(lemma, "v")[:2]:
+            for number, place in synset.frames:
+                if place == 0 or synset.words[place - 1] == lemma:
                     numbers.add(number)
         return frozenset(numbers)
 
@@ -186,14 +165,9 @@ class Lexicon:
             return words
         return (words[pointer.target - 1],)
 
-    def _senses(self, lemma: str, part: str) -> tuple[Sense, ...]:
-        """Return the senses of a word, the most frequent first; empty for a word that is not in WordNet."""
-        counts = self._counts()
-        senses = []
-        for number, offset in enumerate(self._index(part).get(lemma, ()), start=1):
-            count = counts.get((lemma, part, number), 0)
-            senses.append(Sense(number, count, self._synset(part, offset)))
-        return tuple(senses)
+    def _senses(self, lemma: str, part: str) -> tuple[Synset, ...]:
+        """Return the synsets of a word, that of the most frequent sense first; empty for an unknown word."""
+        return tuple(self._synset(part, offset) for offset in self._index(part).get(lemma, ()))
 
     def _read(self, name: str) -> bytes:
         """Return the content of a file of the database."""
@@ -231,12 +205,13 @@ class Lexicon:
         return counts
 
     def _read_synset(self, part: str, offset: int) -> Synset:
-        """Read the synset at an offset: its words, its pointers, the frames of a verb, and the gloss (``wndb(5)``)."""
+        """Read the synset at an offset: its words, its pointers, and the frames of a verb (``wndb(5)``)."""
         # Adjective satellites, "s", are in the file of the adjectives.
         name = "data.adj" if part == "s" else f"data.{PARTS[part]}"
         data = self._data(name)
         end_of_line = data.index(b"\n", offset)
-        line, _, gloss = data[offset:end_of_line].decode("utf-8").partition("|")
+        # The definition and examples come after the bar.
+        line, _, _ = data[offset:end_of_line].decode("utf-8").partition("|")
         fields = line.split()
 
         # Words: their number in hexadecimal digits, then for each the word and a lexical id.
@@ -259,11 +234,11 @@ class Lexicon:
         frames = list[tuple[int, int]]()
         for frame, word in zip(frame_numbers, word_numbers, strict=True):
             frames.append((int(frame), int(word, 16)))
-        return Synset(words, tuple(pointers), tuple(frames), gloss.strip())
+        return Synset(words, tuple(pointers), tuple(frames))
 
 
 @cache
-def wordnet() -> Lexicon:
+def open_wordnet() -> WordNet:
     """Return WordNet from the first place where it is installed.
 
     Raises
@@ -273,7 +248,7 @@ def wordnet() -> Lexicon:
     """
     for place in places():
         if place.suffix == ".zip" or (place / "data.verb").is_file():
-            return Lexicon(place)
+            return WordNet(place)
     raise InputError(
         "WordNet is not installed; install it with 'apt-get install wordnet-base', "
         "or with 'pip install nltk' and 'python -m nltk.downloader wordnet'"

@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
-from embassay.errors import MissingExtraError
+from embassay.testsets.english.installed import lemminflect
 from embassay.testsets.english.tagger import tags
 
 # --- The words of an English sentence and their positions; contractions are split as in the Penn treebank ---
@@ -115,6 +114,8 @@ class Word:
         return self.text.lower()
 
 
+Words = Sequence[Word]
+"""The words of a sentence or of a part of it, in order."""
 NO_WORD = Word(text="", start=0, end=0, tag="", lemma="")
 """Stands for the words before the first and after the last word of a sentence."""
 
@@ -124,10 +125,10 @@ class Tagged:
     """A text and its words, in order."""
 
     text: str
-    words: tuple[Word, ...]
+    words: Words
 
 
-def word_at(words: Sequence[Word], index: int) -> Word:
+def word_at(words: Words, index: int) -> Word:
     """Return the word at an index, or :data:`NO_WORD` if the index is before the first or after the last word."""
     if 0 <= index < len(words):
         return words[index]
@@ -163,7 +164,7 @@ def lemma(word: str, tag: str) -> str:
     part = _PARTS.get(tag[:1])
     if part is None or tag in {"NNP", "NNPS", "RP", "MD"}:
         return low
-    lemmas = _lemminflect().getLemma(low, part, lemmatize_oov=False)
+    lemmas = lemminflect().getLemma(low, part, lemmatize_oov=False)
     if lemmas:
         return str(lemmas[0])
     return low
@@ -176,11 +177,9 @@ def inflected(lemma: str, tag: str) -> str | None:
     Verbs and nouns that are missing in the dictionary are inflected by rules; adjectives and adverbs are not
     ("beautifuler").
     """
-    if lemma == "be":
-        return {"VB": "be", "VBP": "are", "VBZ": "is", "VBD": "was", "VBN": "been", "VBG": "being"}.get(tag)
     if tag in {"VB", "VBP", "NN", "JJ", "RB"}:
         return lemma
-    forms = _lemminflect().getInflection(lemma, tag, inflect_oov=tag[0] in "VN")
+    forms = lemminflect().getInflection(lemma, tag, inflect_oov=tag[0] in "VN")
     if forms:
         return str(forms[0])
     return None
@@ -257,12 +256,3 @@ def _cased(word: Word, new: str) -> str:
     if word.text[0].isupper() and word.text != "I":
         return new[:1].upper() + new[1:]
     return new
-
-
-def _lemminflect() -> Any:
-    """Return the module lemminflect."""
-    try:
-        import lemminflect
-    except ImportError:
-        raise MissingExtraError("building a test set", "build") from None
-    return lemminflect

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from embassay.corpora.queries.passages import spaced
-from embassay.endpoint.chat import CUT_OFF, FAILED, TOO_LONG, Answer
-from embassay.testsets.english.language import language_of
+from embassay.endpoint.chat import CUT_OFF, FAILED, TOO_LONG, ChatAnswer
+from embassay.testsets.language import language_of
 
 REFUSED = "the generator refused"
 EMPTY = "an empty answer"
@@ -74,7 +74,7 @@ def cleaned(text: str) -> str:
     return _THOUGHT.sub("", text).strip()
 
 
-def problem_of(answer: Answer, prompt: str, instructions: Instructions) -> str:
+def problem_of(answer: ChatAnswer, prompt: str, instructions: Instructions) -> str:
     """Return why an answer cannot be used, as a short phrase; empty if it can.
 
     - A refusal is marked by the service, or begins as refusals do and the prompt does not.

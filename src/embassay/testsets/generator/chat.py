@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from embassay.endpoint import Retries
 from embassay.endpoint.access import OPENAI, OPENAI_KEY, check_amounts, check_whole, open_endpoint
-from embassay.endpoint.attempts import LostError
-from embassay.endpoint.chat import FAILED, Answer, Chat
+from embassay.endpoint.attempts import LostError, Retries
+from embassay.endpoint.chat import FAILED, Chat, ChatAnswer
 from embassay.endpoint.spending import Spending, guess
 from embassay.errors import EncoderError, EndpointError, MissingExtraError, SpecError
 from embassay.formatting import counted
@@ -145,10 +144,10 @@ class ChatGenerator:
             notes.append(f"{taken} of {self.name} taken from the journal of an earlier build.")
         return tuple(notes)
 
-    def _answers(self, hashes: Mapping[str, str], repeats: Counter[str], advance: Advance) -> dict[str, Answer]:
+    def _answers(self, hashes: Mapping[str, str], repeats: Counter[str], advance: Advance) -> dict[str, ChatAnswer]:
         """Return the answer to each prompt: from the journal, else from the service."""
         journal = self.journal.answers
-        answers = dict[str, Answer]()
+        answers = dict[str, ChatAnswer]()
         for prompt, prompt_hash in hashes.items():
             if prompt_hash in journal:
                 answers[prompt] = journal[prompt_hash]
@@ -170,7 +169,7 @@ class ChatGenerator:
             raise self._failures[-1]
         return answers
 
-    def _ask(self, prompt: str) -> Answer:
+    def _ask(self, prompt: str) -> ChatAnswer:
         """Ask for one answer; return an empty one that is marked as failed where no attempt brings one."""
         try:
             answer = self.chat.ask(prompt)
@@ -178,7 +177,7 @@ class ChatGenerator:
             self._failures.append(error)
             if len(self._failures) >= IN_A_ROW:
                 raise
-            return Answer(finish=FAILED)
+            return ChatAnswer(finish=FAILED)
         self._failures.clear()
         prompt_hash = self._hash(prompt)
         self._sent.add(prompt_hash)

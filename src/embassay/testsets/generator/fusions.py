@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 
 from embassay.corpora.io.passages import collapsed, sentences
-from embassay.testsets.english.capitals import lowered
-from embassay.testsets.english.language import language_of
+from embassay.testsets.english import lowered
+from embassay.testsets.language import may_be_english
 
 LONGER = 1.3
 """The maximum ratio of the words of a fusion to those of both sentences."""
@@ -59,7 +59,7 @@ def problem_of(fusion: str, first: str, second: str) -> str:
         return "a fusion of several sentences"
     if number_of_sentences < 1 or fusion[-1] not in ".!?":
         return "a fusion that is not a whole sentence"
-    if _is_english(first, second) and not _is_english(fusion):
+    if may_be_english(first) and may_be_english(second) and not may_be_english(fusion):
         return "a fusion in another language"
     if _letters(fusion) in {_letters(first), _letters(second)}:
         return "a fusion that repeats one of its sentences"
@@ -123,17 +123,12 @@ def _begins_as_name(fusion: str, word: str, sources: Sequence[str]) -> bool:
     follows_other_characters = any(map(str.isalnum, fusion[:start]))
     if has_second_capital or follows_other_characters:
         return True
-    if not _is_english(fusion, *sources):
+    if not all(map(may_be_english, (fusion, *sources))):
         return False
     from_word = fusion[start:]
     in_lower_case = lowered(from_word)
     # lowered() gives None in doubt, and the same text for a name.
     return in_lower_case is None or in_lower_case == from_word
-
-
-def _is_english(*texts: str) -> bool:
-    """Return whether texts are English, or too short to tell."""
-    return all(language_of(text) in {"English", ""} for text in texts)
 
 
 def _plain_number(number: str) -> str:

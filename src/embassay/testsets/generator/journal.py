@@ -15,13 +15,13 @@ from io import FileIO
 from pathlib import Path
 from threading import Lock
 
-from embassay.endpoint.chat import Answer
+from embassay.endpoint.chat import ChatAnswer
 from embassay.errors import OutputError, SourceError
 
 REQUEST = "request"
 """The field that holds the hash of the request."""
 BEGINNING = f'{{"{REQUEST}"'.encode()
-_TYPES = {field.name: type(field.default) for field in fields(Answer)} | {REQUEST: str}
+_TYPES = {field.name: type(field.default) for field in fields(ChatAnswer)} | {REQUEST: str}
 
 
 class Journal:
@@ -38,7 +38,7 @@ class Journal:
     def __init__(self, path: Path | None = None):
         """Name the file; it is neither read nor made yet."""
         self.path = path
-        self.answers: dict[str, Answer] = {}
+        self.answers: dict[str, ChatAnswer] = {}
         self._file: FileIO | None = None
         self._lock = Lock()
 
@@ -90,7 +90,7 @@ class Journal:
                     self._file = None
                     _remove_empty(file, self.path)
 
-    def keep(self, request: str, answer: Answer) -> None:
+    def keep(self, request: str, answer: ChatAnswer) -> None:
         """Write an answer into the file; several threads may do so at once.
 
         Raises
@@ -126,7 +126,7 @@ class Journal:
         return end
 
 
-def _parsed(line: bytes) -> tuple[str, Answer]:
+def _parsed(line: bytes) -> tuple[str, ChatAnswer]:
     """Return the hash of the request and the answer of a line.
 
     Raises
@@ -139,7 +139,7 @@ def _parsed(line: bytes) -> tuple[str, Answer]:
         raise ValueError("not a line of a journal")
     if {name: type(value) for name, value in row.items()} != _TYPES:
         raise ValueError("not a line of a journal")
-    return row.pop(REQUEST), Answer(**row)
+    return row.pop(REQUEST), ChatAnswer(**row)
 
 
 def _append(file: FileIO, line: bytes, path: Path) -> None:

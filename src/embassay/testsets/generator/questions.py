@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +11,7 @@ from embassay.corpora.io.passages import collapsed
 from embassay.corpora.queries.leaks import leak
 from embassay.corpora.queries.passages import Passage
 from embassay.errors import SpecError
+from embassay.testsets.base import Reasons
 from embassay.testsets.questions import PassageQuestion, problem_of, quote_of
 
 PROMPT = """\
@@ -60,7 +60,7 @@ def prompt_of(passage: Passage, template: str = "", per_passage: int = 1) -> str
 
 
 def from_reply(
-    text: str, passage: Passage, name: str, *, most: int = 1, share: float, rejected: Counter[str]
+    text: str, passage: Passage, name: str, *, most: int = 1, share: float, rejected: Reasons
 ) -> Iterator[PassageQuestion]:
     """Yield the questions of an answer that can be used, and count the others by the reason.
 
@@ -83,7 +83,7 @@ def from_reply(
         if reason:
             rejected[reason] += 1
         else:
-            yield PassageQuestion(question, quote, f"generator: {name}")
+            yield PassageQuestion(passage, question, quote, f"generator: {name}")
 
 
 def _pairs_in(text: str) -> list[dict[str, str]]:

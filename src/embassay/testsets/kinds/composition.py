@@ -8,7 +8,6 @@ encoders. Without a generator, rules fuse the sentences, for trying things out.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,17 +16,16 @@ from embassay.errors import SpecError
 from embassay.formatting import counted
 from embassay.samples.composed import of_document, without_repeats
 from embassay.samples.composition import Composition
-from embassay.testsets.base import Advance, Built, Material, library, silent
-from embassay.testsets.english.capitals import ready
-from embassay.testsets.english.fusion import fuse
-from embassay.testsets.fusion_filter import Filter, Which, check, filtered
-from embassay.testsets.generator.chat import Generator, Request
+from embassay.testsets.base import Advance, Built, Material, Reasons, library, silent
+from embassay.testsets.english import fuse, ready
+from embassay.testsets.fusion_filter import Filter, Which, filtered
+from embassay.testsets.generator.base import Generator, Request
 from embassay.testsets.generator.fusions import bared, problem_of
 from embassay.testsets.sources import given, read
 from embassay.testsets.triples import Triple, triples
 from embassay.types import Encoder
 
-__all__ = ["build", "given", "read", "requests"]
+__all__ = ["build", "given", "read"]
 PROMPT = """\
 Fuse two sentences into one. The new sentence says everything that the two sentences say, and nothing else: no fact, \
 name or number that neither of them has. Merge what both say, so that nothing is said twice. It is one grammatical \
@@ -90,7 +88,6 @@ def build(
     MissingExtraError
         If a library that the rules or the checks of answers need is not installed.
     """
-    begun = time.perf_counter()
     chosen, template = Filter(tuple(filters), filter, below), _template(prompt)
     if prompt and generator is None:
         raise SpecError("a prompt needs a generator; name one, or leave the prompt out")
@@ -113,13 +110,11 @@ def build(
     selection = filtered(documents, chosen, advance)
     samples, repeats = without_repeats(selection.samples)
     rejected += selection.rejected
-    if repeats:
-        rejected["repeated sample"] += repeats
+    rejected["repeated sample"] += repeats
     return Built(
         samples,
         rejected,
         notes=(*_notes(generator, samples, len(documents)), *selection.notes),
-        seconds=time.perf_counter() - begun,
         materials=_materials(generator),
         ways={(sample.id, sample.operator): way for sample in samples},
         filtered_with=tuple(dict.fromkeys(encoder.card.spec for encoder in filters)),
@@ -127,41 +122,11 @@ def build(
     )
 
 
-def requests(
-    sources: Sequence[SourceDocument],
-    *,
-    seed: int = 0,
-    count: int | None = None,
-    prompt: str = "",
-    filters: Sequence[Encoder | str] = (),
-    filter: Which = "bd",  # noqa: A002 - the option's name
-    below: float = 0.25,
-    per_document: int = 1,
-) -> tuple[Request, ...]:
-    """Return the requests that would be sent to a generator; nothing is sent.
-
-    Parameters and errors are those of :func:`build`; for an encoder, its spec is enough.
-    """
-    check(filters, filter, below)
-    template = _template(prompt)
-    drawn, _ = triples(sources, seed=seed, count=count, per_document=per_document)
-    return _requests(drawn, template)
-
-
-def _requests(drawn: Sequence[Triple], template: str) -> tuple[Request, ...]:
-    return tuple(Request(key, _filled(template, first, second)) for key, (first, second) in _pairs(drawn))
-
-
 def _pairs(drawn: Sequence[Triple]) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield (key of the fusion, the two sentences) for each fusion to make."""
     for triple in drawn:
         for place, name in enumerate(FUSED):
-            yield _key(triple, name), (triple.sentences[place], triple.sentences[place + 1])
-
-
-def _key(triple: Triple, name: str) -> str:
-    """Return the key of a fusion of a triple, ``F12`` or ``F23``."""
-    return f"{triple.key}.{name}"
+            yield f"{triple.key}.{name}", (triple.sentences[place], triple.sentences[place + 1])
 
 
 def _texts_of(triple: Triple, fusions: Mapping[str, str]) -> dict[str, str] | None:
@@ -174,7 +139,7 @@ def _texts_of(triple: Triple, fusions: Mapping[str, str]) -> dict[str, str] | No
     """
     texts = dict(zip(("S1", "S2", "S3"), triple.sentences, strict=True))
     for name in FUSED:
-        key = _key(triple, name)
+        key = f"{triple.key}.{name}"
         if key not in fusions:
             return None
         texts[name] = fusions[key]
@@ -198,7 +163,7 @@ def _filled(template: str, first: str, second: str) -> str:
     return first.join(part.replace(PLACES[1], second) for part in parts)
 
 
-def _by_rules(drawn: Sequence[Triple], rejected: Counter[str], advance: Advance) -> dict[str, str]:
+def _by_rules(drawn: Sequence[Triple], rejected: Reasons, advance: Advance) -> dict[str, str]:
     """Return the fusions that rules make, by key; count in ``rejected`` the pairs that they cannot fuse."""
     fusions, pairs = dict[str, str](), list(_pairs(drawn))
     for number, (key, (first, second)) in enumerate(pairs, 1):
@@ -212,13 +177,15 @@ def _by_rules(drawn: Sequence[Triple], rejected: Counter[str], advance: Advance)
 
 
 def _by_generator(
-    drawn: Sequence[Triple], generator: Generator, template: str, rejected: Counter[str], advance: Advance
+    drawn: Sequence[Triple], generator: Generator, template: str, rejected: Reasons, advance: Advance
 ) -> dict[str, str]:
     """Return the usable fusions of a generator, by key; count the others in ``rejected``."""
     ready()
     fusions = dict[str, str]()
-    replies = generator.replies(_requests(drawn, template), advance)
-    for (key, (first, second)), reply in zip(_pairs(drawn), replies, strict=True):
+    pairs = list(_pairs(drawn))
+    requests = [Request(key, _filled(template, first, second)) for key, (first, second) in pairs]
+    replies = generator.replies(requests, advance)
+    for (key, (first, second)), reply in zip(pairs, replies, strict=True):
         if reply.problem:
             rejected[reply.problem] += 1
             continue

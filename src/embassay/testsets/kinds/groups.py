@@ -7,23 +7,21 @@ dropped.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from embassay.corpora.io.rows import Row
 from embassay.corpora.queries.sampling import evenly
 from embassay.errors import InputError, SourceError
 from embassay.geometry.complete_linkage import complete_linkage
 from embassay.samples.groups import Grouped, closure
-from embassay.testsets.base import Advance, Built, silent
-from embassay.testsets.sheets import meant, shown, table_of
+from embassay.testsets.base import Advance, Built, Reasons, silent
+from embassay.testsets.encoding import vectors_of
+from embassay.testsets.sheets import confirmation, meant, shown, table_of
 from embassay.testsets.sources import (
-    NO,
     SHOWN,
-    YES,
     Source,
     SourcePair,
     is_of_pairs,
@@ -44,12 +42,10 @@ UNGROUPED = (
     "its columns with --first and --second"
 )
 THRESHOLD = 0.8
-BLOCK = 512
-"""The number of sentences that are encoded between two progress reports."""
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ProposedSentence:
     """A sentence of a proposed group; people decide whether it has the same meaning as the others (None: undecided)."""
 
     group: str
@@ -59,7 +55,7 @@ class Candidate:
 
 def read(
     path: Path, *, first: str = "", second: str = "", label: str = ""
-) -> tuple[SourcePair, ...] | tuple[Candidate, ...]:
+) -> tuple[SourcePair, ...] | tuple[ProposedSentence, ...]:
     """Read a table of pairs, or a sheet of candidates that people filled.
 
     Raises
@@ -74,14 +70,14 @@ def read(
             raise SourceError(UNGROUPED, path)
         table = open_table(path)
         if set(CONFIRM) <= set(table.names):
-            return tuple(_candidate(row, path, line) for line, row in table.rows(CONFIRM))
+            return tuple(_proposed(row) for row in table.read(CONFIRM))
         if not is_of_pairs(path):
             raise SourceError(f"{UNGROUPED}; found {', '.join(table.names)[:SHOWN]}", path, 1)
     return read_pairs(path, first, second, label, needs_label=True)
 
 
 def build(
-    sources: Sequence[SourcePair] | Sequence[Candidate],
+    sources: Sequence[SourcePair] | Sequence[ProposedSentence],
     *,
     seed: int = 0,
     count: int | None = None,
@@ -96,9 +92,9 @@ def build(
     count
         Use at most N randomly chosen groups; all by default.
     """
-    begun, rejected = time.perf_counter(), Counter[str]()
+    rejected = Reasons()
     pairs = [source for source in sources if isinstance(source, SourcePair)]
-    candidates = [source for source in sources if isinstance(source, Candidate)]
+    candidates = [source for source in sources if isinstance(source, ProposedSentence)]
     group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, rejected)
     # The classifier of the diagnostic tests a third of each group, so groups need three sentences.
     sizes = Counter(group_of.values())
@@ -113,12 +109,12 @@ def build(
         else:
             rejected["sentence of a group that was not drawn (--count)"] += 1
     advance(len(sources), len(sources))
-    return Built(tuple(samples), rejected, seconds=time.perf_counter() - begun)
+    return Built(tuple(samples), rejected)
 
 
 def propose(
     sources: Sequence[Source], encoder: Encoder, *, threshold: float = THRESHOLD, advance: Advance = silent
-) -> tuple[Candidate, ...]:
+) -> tuple[ProposedSentence, ...]:
     """Propose groups: clusters in which every two sentences have a cosine above the threshold (complete linkage).
 
     Parameters
@@ -138,41 +134,27 @@ def propose(
     if not 0 < threshold < 1:
         raise InputError(f"--threshold must be above 0 and below 1, is {threshold:g}")
     texts = [source.text for source in sources]
-    vectors = _encoded(encoder.fit(texts), texts, advance)
+    vectors = vectors_of(texts, encoder, advance)
     cluster_of_source = complete_linkage(vectors, threshold)
     members = dict[int, list[Source]]()
     for source, cluster in zip(sources, cluster_of_source.tolist(), strict=True):
         members.setdefault(cluster, []).append(source)
     # The proposed groups are numbered from 1 without gaps, because a person reads the numbers.
     large = [group for group in members.values() if len(group) >= SMALLEST]
-    candidates = list[Candidate]()
+    candidates = list[ProposedSentence]()
     for number, group in enumerate(large, 1):
         for source in group:
-            candidates.append(Candidate(str(number), source))
+            candidates.append(ProposedSentence(str(number), source))
     return tuple(candidates)
 
 
-def sheet_of(candidates: Sequence[Candidate]) -> bytes:
+def sheet_of(candidates: Sequence[ProposedSentence]) -> bytes:
     """Return the sheet on which people write yes or no next to each sentence, as CSV."""
     rows = [(candidate.group, shown(candidate.source.text), "") for candidate in candidates]
     return table_of(CONFIRM, rows)
 
 
-def _encoded(encoder: Encoder, texts: Sequence[str], advance: Advance) -> Any:
-    """Return the (n, d) vectors, dense or CSR."""
-    import numpy as np
-    from scipy import sparse
-
-    blocks = []
-    for start in range(0, len(texts), BLOCK):
-        blocks.append(encoder.encode(texts[start : start + BLOCK]))
-        advance(min(start + BLOCK, len(texts)), len(texts))
-    if sparse.issparse(blocks[0]):
-        return sparse.vstack(blocks, format="csr")
-    return np.concatenate(blocks)
-
-
-def _components(pairs: Sequence[SourcePair], rejected: Counter[str]) -> dict[str, str]:
+def _components(pairs: Sequence[SourcePair], rejected: Reasons) -> dict[str, str]:
     """Return the group of each sentence of the pairs that mean the same, in the order in which they come."""
     numbers, same_pairs = dict[str, int](), list[tuple[int, int]]()
     for pair in pairs:
@@ -186,7 +168,7 @@ def _components(pairs: Sequence[SourcePair], rejected: Counter[str]) -> dict[str
     return {texts[number]: str(group) for number, group in closure(same_pairs).items()}
 
 
-def _confirmed(candidates: Sequence[Candidate], rejected: Counter[str]) -> dict[str, str]:
+def _confirmed(candidates: Sequence[ProposedSentence], rejected: Reasons) -> dict[str, str]:
     """Return the group of each sentence that was confirmed."""
     group_of = dict[str, str]()
     for candidate in candidates:
@@ -202,17 +184,10 @@ def _confirmed(candidates: Sequence[Candidate], rejected: Counter[str]) -> dict[
     return group_of
 
 
-def _candidate(row: Mapping[str, object], path: Path, line: int) -> Candidate:
-    """Return the candidate of a row of a filled sheet."""
-    cells = {name: str(row.get(name) or "").strip() for name in CONFIRM}
+def _proposed(row: Row) -> ProposedSentence:
+    """Return the sentence of a row of a filled sheet."""
+    cells = {name: str(row.values.get(name) or "").strip() for name in CONFIRM}
     for name in ("group", "sentence"):
         if not cells[name]:
-            raise SourceError("an empty cell", path, line, name)
-    answer = cells["confirm"].lower()
-    if answer and answer not in YES | NO:
-        raise SourceError(f"must be yes or no, is {cells['confirm'][:100]!r}", path, line, "confirm")
-    # An empty cell is no answer; it must not count as no.
-    confirmed = None
-    if answer:
-        confirmed = answer in YES
-    return Candidate(cells["group"], Source(meant(cells["sentence"]), line), confirmed)
+            raise row.error("an empty cell", name)
+    return ProposedSentence(cells["group"], Source(meant(cells["sentence"]), row.line or 1), confirmation(row))

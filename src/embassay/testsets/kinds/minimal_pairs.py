@@ -7,7 +7,6 @@ left out, and each reason is counted. Not in HEROS: ``number`` and ``entity``, i
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,16 +14,21 @@ from typing import Protocol
 
 from embassay.randomness import generator
 from embassay.samples.minimal_pairs import MinimalPairs
-from embassay.testsets.base import Advance, Built, Material, library, silent
-from embassay.testsets.english.exchanges import Names
-from embassay.testsets.english.random_words import Vocabulary
-from embassay.testsets.english.replacements import replacements
-from embassay.testsets.english.selection import NAME, named, sentences, unfit
-from embassay.testsets.english.spelling_and_grammar import Checker, Harper
-from embassay.testsets.english.typos import common_misspellings, read_misspellings
-from embassay.testsets.english.wordnet import wordnet
-from embassay.testsets.english.words import Tagged, tag
-from embassay.testsets.pairing import Left, Original, Tools, item, original
+from embassay.testsets.base import Advance, Built, Material, Reasons, library, silent
+from embassay.testsets.english import (
+    Left,
+    Original,
+    Tagged,
+    Tools,
+    common_misspellings,
+    named,
+    original,
+    read_misspellings,
+    sentences,
+    tag,
+    unfit,
+    with_edits,
+)
 from embassay.testsets.sources import Source
 
 EXTRA = "build"
@@ -82,46 +86,30 @@ def build(
     InputError
         If WordNet, a package or the list is missing or cannot be read.
     """
-    begun = time.perf_counter()
-    rejected = Counter[str]()
-    lexicon = wordnet()
+    rejected = Reasons()
     listed = read_misspellings(Path(misspellings)) if misspellings else common_misspellings()
-    checker = Harper()
     fitting = list(_fitting(sources, rejected))
-    texts = [tagged for _, _, tagged in fitting]
-    tools = Tools(
-        lexicon=lexicon,
-        checker=checker,
-        misspellings=listed,
-        vocabulary=Vocabulary(texts, lexicon),
-        names=Names(texts, lexicon, NAME),
-        guess=mlm.fills if mlm else None,
-        seed=seed,
-    )
+    tools = Tools.of([tagged for _, _, tagged in fitting], listed, mlm.fills if mlm else None, seed)
     originals = list[Original]()
-    for key, source, tagged in fitting:
+    for key, unit, tagged in fitting:
         try:
-            originals.append(original(key, source, tagged, replacements(tagged)))
+            originals.append(original(key, unit, tagged))
         except Left as reason:
             rejected[str(reason)] += 1
-    items = _items(originals, tools, count, rejected, advance)
     # How each edit was made becomes the field "source" of its line.
     ways = dict[tuple[str, str], str]()
-    for sample, ways_of_edits in items:
-        for edit, way in ways_of_edits.items():
-            ways[sample.id, edit] = way
+    samples = _samples(originals, tools, count, rejected, ways, advance)
     return Built(
-        samples=tuple(sample for sample, _ in items),
+        samples=samples,
         rejected=rejected,
-        notes=_notes(mlm, count, len(items)),
-        seconds=time.perf_counter() - begun,
+        notes=_notes(mlm, count, len(samples)),
         materials=_materials(misspellings, mlm),
         ways=ways,
     )
 
 
-def _fitting(sources: Sequence[Source], rejected: Counter[str]) -> Iterator[tuple[str, Source, Tagged]]:
-    """Yield (id, source, tagged sentence) for the sentences that HEROS would select, before the grammar check."""
+def _fitting(sources: Sequence[Source], rejected: Reasons) -> Iterator[tuple[str, str, Tagged]]:
+    """Yield (id, unit, tagged sentence) for the sentences that HEROS would select, before the grammar check."""
     seen = set[str]()
     for source in sources:
         parts = sentences(source.text)
@@ -137,47 +125,36 @@ def _fitting(sources: Sequence[Source], rejected: Counter[str]) -> Iterator[tupl
             key = f"{source.line}.{number}"
             if len(parts) == 1:
                 key = f"{source.line}"
-            yield key, source, tag(named(text))
+            yield key, source.unit or str(source.line), tag(named(text))
 
 
-def _items(
-    originals: Sequence[Original], tools: Tools, count: int | None, rejected: Counter[str], advance: Advance
-) -> list[tuple[MinimalPairs, dict[str, str]]]:
-    """Make the items in an order that depends on the seed, and return them in the order of the sources.
-
-    Returns
-    -------
-    Each item, and how each of its edits was made.
-    """
+def _samples(
+    originals: Sequence[Original],
+    tools: Tools,
+    count: int | None,
+    rejected: Reasons,
+    ways: dict[tuple[str, str], str],
+    advance: Advance,
+) -> tuple[MinimalPairs, ...]:
+    """Make the samples in an order that depends on the seed, and return them in the order of the sources."""
     random = generator(tools.seed, "builders", "minimal_pairs")
     order = random.permutation(len(originals)).tolist()
-    items: dict[int, tuple[MinimalPairs, dict[str, str]]] = {}
+    samples: dict[int, MinimalPairs] = {}
     # Without a limit, a few frequent words could make most of the pairs.
     uses_by_lemma = Counter[str]()
     most_uses = max(FEWEST, len(originals) // PART)
     for done, place in enumerate(order):
-        if len(items) == count:
+        if len(samples) == count:
             break
         if done % BLOCK == 0:
             advance(done, len(order))
-            block = [originals[next_place] for next_place in order[done : done + BLOCK]]
-            _look_ahead(block, tools.checker)
+            tools.check_ahead([originals[next_place] for next_place in order[done : done + BLOCK]])
         try:
-            items[place] = item(originals[place], tools, uses_by_lemma, most_uses)
+            samples[place] = with_edits(originals[place], tools, uses_by_lemma, most_uses, ways)
         except Left as reason:
             rejected[str(reason)] += 1
     advance(len(order), len(order))
-    return [items[place] for place in sorted(items)]
-
-
-def _look_ahead(block: Sequence[Original], checker: Checker) -> None:
-    """Check a block on all cores: the originals, then the first edits of those that are clean."""
-    checker.look_ahead(each.tagged.text for each in block)
-    edits = list[str]()
-    for each in block:
-        if checker.is_clean(each.tagged.text):
-            edits += [each.main, *each.tries[0].texts]
-    checker.look_ahead(edits)
+    return tuple(samples[place] for place in sorted(samples))
 
 
 def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:

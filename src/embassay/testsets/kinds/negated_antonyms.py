@@ -7,54 +7,18 @@ adverbs, sentences without a negation, and ``n't``, ``never`` and ``no longer`` 
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from embassay.corpora.io.passages import whole_sentences
 from embassay.corpora.queries.sampling import evenly
 from embassay.formatting import counted
 from embassay.samples.choice import Choice
-from embassay.testsets.base import Advance, Built, Material, library, silent
-from embassay.testsets.english.clauses import group_at
-from embassay.testsets.english.negation import negated
-from embassay.testsets.english.negation_removal import unnegated
-from embassay.testsets.english.negators import first_negation, has_contraction
-from embassay.testsets.english.predicates import SHORTEST, Candidate, find
-from embassay.testsets.english.selection import is_profane
-from embassay.testsets.english.word_classes import DO
-from embassay.testsets.english.wordnet import Lexicon, wordnet
-from embassay.testsets.english.words import Tagged, inflected, spans, straight, substituted, tag
-from embassay.testsets.review import INPUTS
+from embassay.testsets.base import Advance, Built, Material, Reasons, library, silent
+from embassay.testsets.english import negated_side, open_wordnet, quadruple
+from embassay.testsets.review import turned
 from embassay.testsets.sources import Source, SourcePair, usable
-
-PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}
-
-
-@dataclass(frozen=True)
-class _Quadruple:
-    """A sentence, its antonym, its negation and its negated antonym.
-
-    Attributes
-    ----------
-    texts
-        The four, in this order.
-    part
-        The part of speech of the replaced word, a letter of WordNet.
-    pair
-        The replaced word and its antonym: ``agree–disagree``.
-    negation
-        The pattern of the negation: ``not``, ``n't`` …
-    sure
-        Whether the two words are certainly opposites; otherwise people decide.
-    """
-
-    texts: tuple[str, str, str, str]
-    part: str
-    pair: str
-    negation: str
-    sure: bool
 
 
 def build(
@@ -85,36 +49,35 @@ def build(
     InputError
         If WordNet is not installed.
     """
-    begun = time.perf_counter()
-    lexicon = wordnet()
+    lexicon = open_wordnet()
     sentences, rejected = _sentences(sources)
-    sure, doubtful = dict[frozenset[str], _Quadruple](), dict[frozenset[str], _Quadruple]()
+    sure, doubtful = dict[frozenset[str], Choice](), dict[frozenset[str], Choice]()
     for done, source in enumerate(sentences, 1):
-        quadruple = _quadruple(source.text, lexicon)
-        if isinstance(quadruple, str):
-            rejected[quadruple] += 1
+        made = quadruple(source.text, lexicon)
+        if isinstance(made, str):
+            rejected[made] += 1
         else:
-            texts = frozenset(text.casefold() for text in quadruple.texts)
+            choice, is_sure = made
+            texts = frozenset(text.casefold() for text in choice.fields().values())
             if texts in sure:
                 rejected["repeated quadruple"] += 1
-            if quadruple.sure:
-                sure.setdefault(texts, quadruple)
+            if is_sure:
+                sure.setdefault(texts, choice)
             else:
                 rejected["doubtful opposites: for the review sheet"] += 1
-                doubtful.setdefault(texts, quadruple)
+                doubtful.setdefault(texts, choice)
         if done % 100 == 0 or done == len(sentences):
             advance(done, len(sentences))
-    chosen = evenly([(quadruple.pair, quadruple) for quadruple in sure.values()], count, seed, "quadruples")
+    chosen = evenly([(choice.pair, choice) for choice in sure.values()], count, seed, "quadruples")
     samples = list[Choice]()
-    for number, quadruple in enumerate(chosen):
-        samples += _choices(number, quadruple)
+    for number, choice in enumerate(chosen, 1):
+        samples += turned(choice, str(number))
     return Built(
         samples=tuple(samples),
         rejected=rejected,
-        notes=_notes(len(sure), [quadruple.pair for quadruple in chosen], len(doubtful)),
-        seconds=time.perf_counter() - begun,
+        notes=_notes(len(sure), [choice.pair for choice in chosen], len(doubtful)),
         materials=_materials(),
-        doubtful=tuple(_choices(number, quadruple)[0] for number, quadruple in enumerate(doubtful.values())),
+        doubtful=tuple(replace(choice, id=f"{number}-1") for number, choice in enumerate(doubtful.values(), 1)),
     )
 
 
@@ -128,109 +91,23 @@ def _materials() -> tuple[Material, ...]:
     )
 
 
-def _sentences(sources: Sequence[Source | SourcePair]) -> tuple[tuple[Source, ...], Counter[str]]:
+def _sentences(sources: Sequence[Source | SourcePair]) -> tuple[tuple[Source, ...], Reasons]:
     """Return the sentences to use (the negated side of a pair), and the number left out by reason."""
-    rejected, sentences = Counter[str](), list[Source]()
+    rejected, sentences = Reasons(), list[Source]()
     for source in sources:
         # Of a pair of paraphrases only the negated side is used.
-        side = _negated_side(source) if isinstance(source, SourcePair) else source
+        side: Source | str
+        if isinstance(source, SourcePair):
+            place = negated_side(source.first.text, source.second.text)
+            side = place if isinstance(place, str) else (source.first, source.second)[place]
+        else:
+            side = source
         if isinstance(side, str):
             rejected[side] += 1
         else:
-            sentences += _split(side)
+            sentences += [replace(side, text=text) for text in whole_sentences(side.text)]
     usable_sentences, unusable = usable(sentences)
     return usable_sentences, rejected + unusable
-
-
-def _split(source: Source) -> list[Source]:
-    """Return the sentences of a line of several, each as a source of the same line."""
-    return [replace(source, text=text) for text in whole_sentences(source.text)]
-
-
-def _negated_side(pair: SourcePair) -> Source | str:
-    """Return the negated sentence of a paraphrase pair, or why there is none (Vahtola et al. 2022, section 3)."""
-    sides = [(side, tag(side.text)) for side in (pair.first, pair.second)]
-    if any(len(tagged.words) < SHORTEST for _, tagged in sides):
-        return f"a pair with a side of less than {SHORTEST} words and marks"
-    negative = [side for side, tagged in sides if first_negation(tagged)]
-    if len(negative) != 1:
-        return "a pair with both sides negated, or neither"
-    return negative[0]
-
-
-def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
-    """Return the quadruple of a sentence, or the reason why there is none."""
-    tagged = tag(text)
-    candidate = find(tagged, lexicon)
-    if isinstance(candidate, str):
-        return candidate
-    if is_profane(text):
-        return "profanity"
-    swapped = _swapped(tagged, candidate)
-    if swapped is None:
-        return "the antonym lacks the required form"
-    pattern = first_negation(tagged)
-    if pattern:
-        polarity, paraphrase = unnegated(tagged), unnegated(swapped)
-    else:
-        contracted = has_contraction(tagged)
-        polarity = negated(tagged, candidate.at, contracted=contracted)
-        paraphrase = negated(swapped, candidate.at, contracted=contracted)
-    if polarity is None or paraphrase is None:
-        return "the negation cannot be added or removed"
-
-    texts = (tagged.text, swapped.text, polarity, paraphrase)
-    lemmas = sorted((tagged.words[candidate.index].lemma, candidate.opposite.lemma))
-    return _Quadruple(
-        texts,
-        part=candidate.part,
-        pair="–".join(lemmas),
-        negation=pattern or first_negation(tag(polarity)) or "",
-        sure=candidate.opposite.verdict == "sure",
-    )
-
-
-def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
-    """Return the sentence with the antonym, tagged as it was; None if the antonym lacks the required form."""
-    index, lemma = candidate.index, candidate.opposite.lemma
-    form: str | None = lemma
-    if candidate.part == "v":
-        group = group_at(tagged, index)
-        follows_do = group is not None and index > group.first and tagged.words[group.first].lowercase in DO
-        required_tag = "VB"
-        if not follows_do:
-            required_tag = tagged.words[index].tag
-        form = inflected(lemma, required_tag)
-    if form is None:
-        return None
-    text = substituted(tagged, {index: form})
-    places = spans(text)
-    if len(places) != len(tagged.words):
-        return None
-    words = []
-    for word, (start, end) in zip(tagged.words, places, strict=True):
-        words.append(replace(word, text=straight(text[start:end]), start=start, end=end))
-    words[index] = replace(words[index], lemma=lemma)
-    return Tagged(text, tuple(words))
-
-
-def _choices(number: int, made: _Quadruple) -> tuple[Choice, ...]:
-    """Return the four choices of a quadruple, each of its sentences the input in turn."""
-    choices = list[Choice]()
-    for turn, positions in enumerate(INPUTS, 1):
-        sentence, antonym, polarity, paraphrase = (made.texts[position] for position in positions)
-        choice = Choice(
-            id=f"{number + 1}-{turn}",
-            input=sentence,
-            antonym=antonym,
-            polarity=polarity,
-            paraphrase=paraphrase,
-            part_of_speech=PARTS_OF_SPEECH[made.part],
-            pair=made.pair,
-            negation=made.negation,
-        )
-        choices.append(choice)
-    return tuple(choices)
 
 
 def _notes(kept: int, pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:

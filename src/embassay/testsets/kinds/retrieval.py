@@ -9,8 +9,6 @@ queries are headings or sentences of the documents.
 from __future__ import annotations
 
 import math
-import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -22,11 +20,11 @@ from embassay.corpora.queries.passages import Passage, cut_all
 from embassay.corpora.queries.sampling import evenly
 from embassay.errors import SpecError
 from embassay.testsets import sources as sources_module
-from embassay.testsets.base import Advance, Built, library, silent
+from embassay.testsets.base import Advance, Built, Reasons, library, silent
 from embassay.testsets.generator.base import Generator, Request
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.questions import PassageQuestion
-from embassay.testsets.right_documents import Answered, Pair, answered
+from embassay.testsets.right_documents import Answered, answered
 from embassay.testsets.splits import built_of, check_share
 
 LANGUAGES = "any"
@@ -83,13 +81,13 @@ def build(
         If there is no generator, or for options out of range.
     """
     _check(per_passage, leak, unanswerable=unanswerable, test=test)
-    begun, rejected = time.perf_counter(), Counter[str]()
+    rejected = Reasons()
     if method != "generator":
         _check_without_generator(method, generator=generator, prompt=prompt, per_passage=per_passage)
         made = made_queries(sources, method, passages=passages, count=count, seed=seed, share=leak)
         entries = [_entry(query, made) for query in made.queries]
         built = built_of(entries, made.groups, seed=seed, unanswerable=unanswerable, test=test)
-        return _with_provenance(built, made, seconds=time.perf_counter() - begun)
+        return _with_provenance(built, made)
     if generator is None:
         raise SpecError(
             "a chat model must write the questions; name it, for example generator='gpt-4o-mini', or make queries from "
@@ -97,50 +95,27 @@ def build(
         )
     grounds = PassageGroups.of(cut_all(sources, passages))
     without_passages = {source.id for source in sources} - {passage.document for passage in grounds.passages}
-    if without_passages:
-        rejected[HEADINGS_ONLY] += len(without_passages)
+    rejected[HEADINGS_ONLY] += len(without_passages)
     wanted = _wanted(grounds.selected(rejected), seed, count, per_passage, rejected)
-    generator_requests = _requests(wanted, prompt, per_passage)
-    pairs = _pairs(wanted, generator_requests, generator, per_passage, leak, rejected, advance)
-    candidates = answered(pairs, grounds, rejected)
+    requests = [Request(passage.id, prompt_of(passage, prompt, per_passage)) for passage in wanted]
+    replies = generator.replies(requests, advance)
+    asked = list[PassageQuestion]()
+    for passage, reply in zip(wanted, replies, strict=True):
+        if reply.problem:
+            rejected[reply.problem] += 1
+        else:
+            asked += from_reply(reply.text, passage, generator.name, most=per_passage, share=leak, rejected=rejected)
+    candidates = answered(asked, grounds, rejected)
     questions = evenly([(question.right[0].unit, question) for question in candidates], count, seed, "questions")
-    not_drawn = len(candidates) - len(questions)
-    if not_drawn:
-        rejected["a question that was not drawn (--count)"] += not_drawn
+    rejected["a question that was not drawn (--count)"] += len(candidates) - len(questions)
     built = built_of(questions, grounds, seed=seed, unanswerable=unanswerable, test=test)
     return replace(
         built,
         rejected=rejected,
         notes=(*built.notes, *generator.notes()),
-        seconds=time.perf_counter() - begun,
         materials=(generator.material(),),
         prompt=prompt or PROMPT,
     )
-
-
-def requests(
-    sources: Sequence[SourceDocument],
-    *,
-    seed: int = 0,
-    count: int | None = None,
-    prompt: str = "",
-    passages: str = "paragraph",
-    per_passage: int = 1,
-    unanswerable: float = 0.1,
-    test: float = 0.2,
-    leak: float = 0.6,
-) -> tuple[Request, ...]:
-    """Return the requests that :func:`build` would send, to estimate the cost in advance.
-
-    Raises
-    ------
-    SpecError
-        For options that :func:`build` would reject.
-    """
-    _check(per_passage, leak, unanswerable=unanswerable, test=test)
-    rejected = Counter[str]()
-    fit = PassageGroups.of(cut_all(sources, passages)).selected(rejected)
-    return _requests(_wanted(fit, seed, count, per_passage, rejected), prompt, per_passage)
 
 
 def _check(per_passage: int, leak: float, **shares: float) -> None:
@@ -171,11 +146,11 @@ def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
         near[passage.id] = passage
         for duplicate in made.groups.near(passage):
             near[duplicate.id] = duplicate
-    question = PassageQuestion(query.text, "", made.source)
+    question = PassageQuestion(query.right[0], query.text, "", made.source)
     return Answered(query.id, question, query.right, tuple(near.values()))
 
 
-def _with_provenance(built: Built, made: MadeQueries, seconds: float) -> Built:
+def _with_provenance(built: Built, made: MadeQueries) -> Built:
     """Return a test set of made queries with what the data card says of them."""
     materials = []
     # Only cloze queries are sentences of the documents; headings need no sentence splitter.
@@ -185,47 +160,17 @@ def _with_provenance(built: Built, made: MadeQueries, seconds: float) -> Built:
         built,
         rejected=made.rejected,
         notes=(f"{made.source}: no person asked them", *built.notes, AGREEMENT[made.method]),
-        seconds=seconds,
         materials=tuple(materials),
         source=made.source,
     )
 
 
-def _wanted(
-    fit: Sequence[Passage], seed: int, count: int | None, per_passage: int, rejected: Counter[str]
-) -> list[Passage]:
+def _wanted(fit: Sequence[Passage], seed: int, count: int | None, per_passage: int, rejected: Reasons) -> list[Passage]:
     """Return the passages to ask about: all, or a few more than the requested number of questions needs."""
     most = None
     if count is not None:
         # Some questions will be rejected, so a few more passages are asked about.
         most = math.ceil(MARGIN * count / per_passage)
     drawn = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
-    not_drawn = len(fit) - len(drawn)
-    if not_drawn:
-        rejected["a passage that was not drawn (--count)"] += not_drawn
+    rejected["a passage that was not drawn (--count)"] += len(fit) - len(drawn)
     return drawn
-
-
-def _requests(wanted: Sequence[Passage], prompt: str, per_passage: int) -> tuple[Request, ...]:
-    return tuple(Request(passage.id, prompt_of(passage, prompt, per_passage)) for passage in wanted)
-
-
-def _pairs(
-    wanted: Sequence[Passage],
-    passage_requests: Sequence[Request],
-    generator: Generator,
-    per_passage: int,
-    share: float,
-    rejected: Counter[str],
-    advance: Advance,
-) -> list[Pair]:
-    """Ask the generator; return each usable question with its passage."""
-    pairs = list[Pair]()
-    replies = generator.replies(passage_requests, advance)
-    for passage, reply in zip(wanted, replies, strict=True):
-        if reply.problem:
-            rejected[reply.problem] += 1
-            continue
-        questions = from_reply(reply.text, passage, generator.name, most=per_passage, share=share, rejected=rejected)
-        pairs += [(passage, question) for question in questions]
-    return pairs

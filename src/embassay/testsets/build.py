@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import inspect
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,38 +15,23 @@ from embassay.corpora.io.documents import documents_in
 from embassay.errors import InputError, SpecError, nearest
 from embassay.formatting import counted
 from embassay.plugins import BUILDERS
-from embassay.testsets.base import Advance, Built, Reading, silent
+from embassay.samples.units import independent_units
+from embassay.testsets.base import Advance, Built, Material, Reading, Reasons, silent
 from embassay.testsets.card import card_of
-from embassay.testsets.english.language import language_of, refuse_other
 from embassay.testsets.files import Places, content_of, json_lines, name_of, write_files
-from embassay.testsets.generator.base import Request
+from embassay.testsets.generator.base import Reply, Request
+from embassay.testsets.language import may_be_english, refuse_other
 from embassay.testsets.options import ANY, ENGLISH, Order
-from embassay.testsets.review import entries, read_review, review_of
+from embassay.testsets.review import confirmed_choices, read_review, review_of
 from embassay.testsets.sheets import rows_of, sheet_of
-from embassay.testsets.sources import Source, SourcePair, is_of_pairs, read_pairs, read_sentences, usable
+from embassay.testsets.sources import Source, SourcePair, is_of_pairs, numbered, read_pairs, read_sentences, usable
 
 PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside")
 """Keyword parameters of builders and readers that are not options of a kind."""
-
-
-@dataclass(frozen=True)
-class _Prepared:
-    """Sources that can be used, with the builder and its options.
-
-    Attributes
-    ----------
-    rows_read
-        The number of sources before rejection.
-    rejected
-        The number of rejected sources by reason.
-    """
-
-    module: ModuleType
-    options: Mapping[str, Any]
-    sources: Sequence[Any]
-    rows_read: int
-    rejected: Counter[str]
-    notes: tuple[str, ...]
+ONE_UNIT = (
+    "the test set has a single unit of independence: use it to try things out; nothing can be said of an encoder from "
+    "one unit"
+)
 
 
 def make(order: Order, advance: Advance = silent) -> Built:
@@ -58,29 +42,62 @@ def make(order: Order, advance: Advance = silent) -> Built:
     InputError
         If the sources cannot be read, are in another language, or nothing can be built from them.
     """
-    start = time.perf_counter()
-    prepared = _prepare(order)
-    options = order.options
-    with BUILDERS.guarded(order.builder):
-        built: Built = prepared.module.build(
-            prepared.sources, seed=options.seed, count=options.count, advance=advance, **prepared.options
-        )
-    samples = built.samples
-    if options.review is not None:
-        samples += tuple(entries(built.doubtful, read_review(options.review)))
-    rejected = prepared.rejected + built.rejected
-    if not samples:
-        main_reasons = "; ".join(f"{number:,} × {reason}" for reason, number in rejected.most_common(3))
-        problem = f"{order.source_name}: nothing can be built from its {counted(prepared.rows_read, 'row')}"
+    built = _built(order, advance)
+    review = order.options.review
+    if review is not None:
+        confirmed = confirmed_choices(built.doubtful, read_review(review))
+        built = replace(built, samples=(*built.samples, *confirmed))
+    if len(set(independent_units(built.samples))) == 1:
+        built = replace(built, notes=(*built.notes, ONE_UNIT))
+    if not built.samples:
+        main_reasons = "; ".join(f"{number:,} × {reason}" for reason, number in built.rejected.most_common(3))
+        problem = f"{order.source_name}: nothing can be built from its {counted(built.read, 'row')}"
         raise InputError(f"{problem} ({main_reasons})" if main_reasons else problem)
+    return built
+
+
+def _built(order: Order, advance: Advance) -> Built:
+    """Read the sources, reject what cannot be used, and let the builder do its work."""
+    start = time.perf_counter()
+    options = order.options
+    options.check()
+    module = BUILDERS.module(order.builder)
+    reader_options, builder_options = _divided_options(module, order)
+    reading = _read(module, order, reader_options)
+    sources, rejected = _usable_sources(module, order, reading.sources)
+    with BUILDERS.guarded(order.builder):
+        built: Built = module.build(sources, seed=options.seed, count=options.count, advance=advance, **builder_options)
     return replace(
         built,
-        samples=samples,
-        rejected=rejected,
-        notes=(*prepared.notes, *built.notes),
+        # The sum has no reasons with the number 0.
+        rejected=rejected + built.rejected,
+        notes=(*reading.notes, *built.notes),
         seconds=time.perf_counter() - start,
-        read=prepared.rows_read,
+        read=len(reading.sources),
     )
+
+
+class _Listener:
+    """Stands for a generator in an estimate: notes the requests, and answers none."""
+
+    name = ""
+
+    def __init__(self) -> None:
+        """Start without requests."""
+        self.requests: list[Request] = []
+
+    def replies(self, requests: Sequence[Request], advance: Advance = silent) -> tuple[Reply, ...]:
+        """Note the requests."""
+        self.requests += requests
+        return tuple(Reply(request.key, problem="not asked") for request in requests)
+
+    def material(self) -> Material:
+        """Return an empty description."""
+        return Material("", "", "", "")
+
+    def notes(self) -> tuple[str, ...]:
+        """Return no notes."""
+        return ()
 
 
 def requests_of(order: Order) -> tuple[Request, ...]:
@@ -93,15 +110,12 @@ def requests_of(order: Order) -> tuple[Request, ...]:
     SpecError
         If the builder does not use a generator.
     """
-    prepared = _prepare(order)
-    requests = getattr(prepared.module, "requests", None)
-    if requests is None:
+    module = BUILDERS.module(order.builder)
+    if "generator" not in _option_names(module.build):
         raise SpecError(f"builder {order.kind!r} does not use a generator, so there is nothing to estimate")
-    # Some builders' requests() lack options of build(), for example the generator itself.
-    accepted = _option_names(requests)
-    options = {name: value for name, value in prepared.options.items() if name in accepted}
-    seed, count = order.options.seed, order.options.count
-    return tuple(requests(prepared.sources, seed=seed, count=count, **options))
+    listener = _Listener()
+    _built(replace(order, kind_options={**order.kind_options, "generator": listener}), silent)
+    return tuple(listener.requests)
 
 
 def put(out: Path, built: Built, order: Order) -> None:
@@ -127,16 +141,6 @@ def put(out: Path, built: Built, order: Order) -> None:
 
 
 # --- Reading the sources ---
-
-
-def _prepare(order: Order) -> _Prepared:
-    """Read the sources and reject what cannot be used."""
-    order.options.check()
-    module = BUILDERS.module(order.builder)
-    reader_options, builder_options = _divided_options(module, order)
-    reading = _read(module, order, reader_options)
-    sources, rejected = _usable_sources(module, order, reading.sources)
-    return _Prepared(module, builder_options, sources, len(reading.sources), rejected, reading.notes)
 
 
 def _divided_options(module: ModuleType, order: Order) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -173,15 +177,8 @@ def _option_names(function: Callable[..., Any]) -> tuple[str, ...]:
 def _read(module: ModuleType, order: Order, options: dict[str, Any]) -> Reading:
     """Read the sources with the builder's reader, or as sentences or pairs if it has none."""
     if not isinstance(order.sources, Path):
-        if hasattr(module, "given"):
-            return Reading(tuple(module.given(order.sources)))
-        sources = list[object]()
-        for number, source in enumerate(order.sources, 1):
-            if isinstance(source, str):
-                sources.append(Source(source.strip(), number))
-            else:
-                sources.append(source)
-        return Reading(tuple(sources))
+        given = getattr(module, "given", numbered)
+        return Reading(tuple(given(order.sources)))
     column = order.options.column
     if not hasattr(module, "read"):
         if not column and _takes_pairs(module) and is_of_pairs(order.sources):
@@ -192,9 +189,7 @@ def _read(module: ModuleType, order: Order, options: dict[str, Any]) -> Reading:
     if "aside" in inspect.signature(module.read).parameters:
         options["aside"] = tuple(order.aside)
     reading = module.read(order.sources, **options)
-    if isinstance(reading, Reading):
-        return reading
-    return Reading(tuple(reading))
+    return reading if isinstance(reading, Reading) else Reading(tuple(reading))
 
 
 def _takes_pairs(module: ModuleType) -> bool:
@@ -202,20 +197,14 @@ def _takes_pairs(module: ModuleType) -> bool:
     return SourcePair.__name__ in str(inspect.signature(module.build).parameters["sources"].annotation)
 
 
-def _is_english(source: Any) -> bool:
-    """Return whether all texts of a source are English, or too short to recognise their language."""
-    return all(language_of(text) in {"English", ""} for text in _texts(source))
-
-
-def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) -> tuple[Sequence[Any], Counter[str]]:
+def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) -> tuple[Sequence[Any], Reasons]:
     """Reject sources that cannot be used, and other languages if the builder's rules are for English only."""
-    rejected = Counter[str]()
+    rejected = Reasons()
     if all(isinstance(source, Source) for source in sources):
         sources, rejected = usable(sources)
     elif _takes_pairs(module) and not hasattr(module, "read"):
         paraphrases = [source for source in sources if source.same]
-        if len(paraphrases) < len(sources):
-            rejected["pair with different meanings"] += len(sources) - len(paraphrases)
+        rejected["pair with different meanings"] += len(sources) - len(paraphrases)
         sources = paraphrases
     if ANY in (order.options.language, getattr(module, "LANGUAGES", ENGLISH)):
         return sources, rejected
@@ -225,9 +214,8 @@ def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) ->
     for source in sources:
         texts += _texts(source)
     refuse_other(texts, order.source_name)
-    english = [source for source in sources if _is_english(source)]
-    if len(english) < len(sources):
-        rejected["not English"] += len(sources) - len(english)
+    english = [source for source in sources if all(map(may_be_english, _texts(source)))]
+    rejected["not English"] += len(sources) - len(english)
     return english, rejected
 
 

@@ -74,6 +74,11 @@ def language_of(text: str) -> str:
     return ""
 
 
+def may_be_english(text: str) -> bool:
+    """Return whether a text is English, or too short to recognise its language."""
+    return language_of(text) in {"English", ""}
+
+
 def refuse_other(texts: Iterable[str], name: str) -> None:
     """Raise InputError if most of the texts are not English.
 

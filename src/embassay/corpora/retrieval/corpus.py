@@ -1,4 +1,4 @@
-"""Code that the retrieval loaders share: judgements, units, and notes on how the files were read."""
+"""The corpus of a retrieval loader: passages of documents, units of questions, unknown ids, notes on its size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from embassay.corpora.io.passages import Cut, shared_words
+from embassay.corpora.io.passages import Cutter
 from embassay.errors import SourceError, nearest, quoted
 from embassay.formatting import counted
 from embassay.samples.retrieval import Document, Question, StoredDocuments
@@ -16,9 +16,6 @@ from embassay.types import Corpus
 SHAPE = "retrieval"
 Unit = Literal["document", "question"]
 """The unit of independence: questions with a common right document (``document``), or each question."""
-JUDGED = "each question is a unit, as many share right documents; unit=document merges those that do"
-Judgement = tuple[int | None, str, str, int]
-"""Line, query, document and grade."""
 GUESSED = 50_000
 """The maximum number of ids that a wrong id is compared with, for "did you mean"."""
 SHOWN = 10
@@ -32,75 +29,6 @@ def left_out(places: Sequence[str], one: str, many: str) -> list[str]:
     return [f"{counted(len(places), one, many)} (the first: {places[0]})"]
 
 
-def judged_questions(
-    path: Path, rows: Iterable[Judgement], queries: Mapping[str, str], documents: Mapping[str, object], unit: Unit
-) -> tuple[tuple[Question, ...], list[str]]:
-    """Return the queries that have a right document, in their order, and notes on what was left out.
-
-    A document is right if its grade is above 0.
-
-    Parameters
-    ----------
-    rows
-        The judgements of the file.
-    queries, documents
-        Those that exist, by id.
-
-    Raises
-    ------
-    SourceError
-        If no query has a right document.
-    """
-    gains: dict[str, dict[str, int]] = {}
-    zero = repeated = 0
-    no_query, no_document = list[str](), list[str]()
-    queries_of_missing = set[str]()
-    for line, query, document, grade in rows:
-        if grade <= 0:
-            zero += 1
-        elif query not in queries:
-            no_query.append(f"{quoted(query)} on line {line} of {path.name}")
-        elif document not in documents:
-            no_document.append(f"{quoted(document)} on line {line} of {path.name}")
-            queries_of_missing.add(query)
-        else:
-            right = gains.setdefault(query, {})
-            repeated += document in right
-            right[document] = max(grade, right.get(document, 0))
-    if not gains:
-        missing = [*no_query, *no_document]
-        reason = f"{missing[0]} is missing" if missing else "no grade is above 0"
-        raise SourceError(f"no judgement gives a query a right document: {reason}", path)
-    notes = []
-    lost = len(queries_of_missing - gains.keys())
-    unjudged = len(queries) - len(gains) - lost
-    if unjudged:
-        notes.append(f"{counted(unjudged, 'query', 'queries')} left out: no right document in {path.name}")
-    if zero:
-        notes.append(f"{counted(zero, 'judgement')} with grade 0 or less: not right")
-    if repeated:
-        notes.append(f"{counted(repeated, 'judgement')} repeated: the highest grade counts")
-    notes += left_out(
-        no_query, "judgement left out: its query is missing", "judgements left out: their queries are missing"
-    )
-    notes += left_out(
-        no_document, "judgement left out: its document is missing", "judgements left out: their documents are missing"
-    )
-    if lost:
-        notes.append(f"{counted(lost, 'query', 'queries')} left out: all their right documents are missing")
-    return _questions(queries, gains, unit), notes
-
-
-def _questions(queries: Mapping[str, str], gains: Mapping[str, Mapping[str, int]], unit: Unit) -> tuple[Question, ...]:
-    """Return the queries with the grades of their right documents."""
-    questions = []
-    for query, text in queries.items():
-        if query in gains:
-            right = tuple(gains[query])
-            questions.append(Question(query, text, right, tuple(gains[query].values()), units(right, unit)))
-    return tuple(questions)
-
-
 def units(right: Iterable[str], unit: Unit) -> tuple[str, ...]:
     """Return the keys of a question's units: its right documents, or none, so that it is its own unit."""
     if unit == "question":
@@ -108,16 +36,9 @@ def units(right: Iterable[str], unit: Unit) -> tuple[str, ...]:
     return tuple(f"document:{name}" for name in right)
 
 
-def cut_all(texts: Mapping[str, str], cut: Cut, passages: str) -> tuple[Document, ...]:
-    """Return the documents, divided into passages.
-
-    Parameters
-    ----------
-    cut, passages
-        The function that divides a text, and the option that it was made from.
-    """
-    shared = shared_words(passages)
-    return tuple(Document(name, cut(text), shared) for name, text in texts.items())
+def cut_all(texts: Mapping[str, str], cut: Cutter) -> tuple[Document, ...]:
+    """Return the documents, divided into passages."""
+    return tuple(Document(name, cut(text), cut.overlap) for name, text in texts.items())
 
 
 def unknown_documents(

@@ -6,24 +6,25 @@ An original without all six edits is :class:`Left` out, with the reason.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
+from numpy.random import Generator
 
 from embassay.randomness import generator
 from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.testsets.english.clauses import main_group
 from embassay.testsets.english.exchanges import Names, number
 from embassay.testsets.english.frames import has_subject
-from embassay.testsets.english.negation import falls_elsewhere, main_verb, negated, word_negated
+from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.random_words import Guess, Vocabulary, random_words
-from embassay.testsets.english.replacements import LISTED, Replacement
-from embassay.testsets.english.spelling_and_grammar import Checker
+from embassay.testsets.english.replacements import LISTED, Replacement, replacements
+from embassay.testsets.english.selection import NAME
+from embassay.testsets.english.spelling_and_grammar import Harper
 from embassay.testsets.english.typos import misspelt
-from embassay.testsets.english.wordnet import Lexicon
+from embassay.testsets.english.wordnet import WordNet, open_wordnet
 from embassay.testsets.english.words import Tagged, substituted
-from embassay.testsets.sources import Source
 
 MODEL = "masked language model"
 WORDS = "a word of the same tag and frame"
@@ -49,13 +50,35 @@ class Tools:
         The masked language model, for ``random_mlm``; None for ``random_word`` instead.
     """
 
-    lexicon: Lexicon
-    checker: Checker
+    lexicon: WordNet
+    checker: Harper
     misspellings: Mapping[str, tuple[str, ...]]
     vocabulary: Vocabulary
     names: Names
     guess: Guess | None
     seed: int
+
+    @classmethod
+    def of(
+        cls,
+        sentences: Sequence[Tagged],
+        misspellings: Mapping[str, tuple[str, ...]],
+        guess: Guess | None,
+        seed: int,
+    ) -> Tools:
+        """Load the tools, and collect the words and names of the sentences of a corpus."""
+        lexicon = open_wordnet()
+        names = Names(sentences, lexicon, NAME)
+        return cls(lexicon, Harper(), misspellings, Vocabulary(sentences, lexicon), names, guess, seed)
+
+    def check_ahead(self, originals: Sequence[Original]) -> None:
+        """Check some originals on all cores, then the first edits of those that are grammatical."""
+        self.checker.look_ahead(each.tagged.text for each in originals)
+        edits = list[str]()
+        for each in originals:
+            if self.checker.is_clean(each.tagged.text):
+                edits += [each.main, *each.tries[0].texts]
+        self.checker.look_ahead(edits)
 
 
 @dataclass(frozen=True)
@@ -86,13 +109,13 @@ class Original:
     """
 
     id: str
-    source: Source
+    unit: str
     tagged: Tagged
     main: str
     tries: tuple[Try, ...]
 
 
-def original(key: str, source: Source, tagged: Tagged, choices: Iterable[Replacement]) -> Original:
+def original(key: str, unit: str, tagged: Tagged) -> Original:
     """Make the edits that need neither random numbers nor the rest of the corpus.
 
     Raises
@@ -101,7 +124,7 @@ def original(key: str, source: Source, tagged: Tagged, choices: Iterable[Replace
         If no word can be replaced, or the main verb cannot be negated.
     """
     tries = list[Try]()
-    for choice in choices:
+    for choice in replacements(tagged):
         negation = word_negated(tagged, choice.index)
         if negation is not None and not falls_elsewhere(tagged, negation):
             synonym = substituted(tagged, {choice.index: choice.synonym})
@@ -109,17 +132,19 @@ def original(key: str, source: Source, tagged: Tagged, choices: Iterable[Replace
             tries.append(Try(choice, synonym, antonym, negation))
     if not tries:
         raise Left("no verb or adjective with a synonym and an antonym that certainly fit")
-    verb = main_verb(tagged)
-    if verb is None:
+    group = main_group(tagged)
+    if group is None:
         raise Left(NO_MAIN_VERB)
-    main = unnegated(tagged, verb) or negated(tagged)
-    if main is None or not has_subject(tagged, verb) or falls_elsewhere(tagged, main):
+    main = unnegated(tagged, group) or negated(tagged, group)
+    if main is None or not has_subject(tagged, group.last) or falls_elsewhere(tagged, main):
         raise Left(UNNEGATED)
-    return Original(key, source, tagged, main, tuple(tries))
+    return Original(key, unit, tagged, main, tuple(tries))
 
 
-def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tuple[MinimalPairs, dict[str, str]]:
-    """Make the item of an original, and say how each edit was made.
+def with_edits(
+    original: Original, tools: Tools, used: Counter[str], quota: int, ways: dict[tuple[str, str], str]
+) -> MinimalPairs:
+    """Make the edits of an original.
 
     Parameters
     ----------
@@ -127,6 +152,8 @@ def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tu
         How often each lemma was replaced so far. The original's least used lemma is chosen, and counted here.
     quota
         The maximum number of replacements of a lemma.
+    ways
+        How each edit was made is added here, by (sample id, edit name).
 
     Raises
     ------
@@ -147,13 +174,14 @@ def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tu
         if used[lemma(attempt)] >= quota:
             continue
         try:
-            edits, ways = _edits(original, attempt, tools)
+            edits, ways_of_edits = _edits(original, attempt, tools)
         except Left as problem:
             reason = problem
             continue
         used[lemma(attempt)] += 1
-        unit = original.source.unit or str(original.source.line)
-        return MinimalPairs(original.id, original.tagged.text, tuple(edits.items()), unit), ways
+        for edit, way in ways_of_edits.items():
+            ways[original.id, edit] = way
+        return MinimalPairs(original.id, original.tagged.text, tuple(edits.items()), original.unit)
     raise reason
 
 
@@ -201,7 +229,7 @@ def _spelt(tagged: Tagged, index: int, misspelling: str) -> str:
     return tagged.text[: word.start] + misspelling + tagged.text[word.end :]
 
 
-def _random(tagged: Tagged, choice: Replacement, tools: Tools, stream: np.random.Generator) -> str:
+def _random(tagged: Tagged, choice: Replacement, tools: Tools, stream: Generator) -> str:
     """Return the sentence with another word that fits and means something else."""
     word = tagged.words[choice.index]
     if tools.guess:

@@ -1,12 +1,12 @@
-"""Code that the composition loaders share: ratings, the encoders that samples were filtered with, and the corpus."""
+"""Reading composition samples: ratings, the encoders that samples were filtered with, and the corpus of all rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from embassay.corpora.io.jsonl import listed
-from embassay.corpora.io.rows import Row, named_rows
+from embassay.corpora.io.rows import Row
 from embassay.errors import SourceError, quoted
 from embassay.formatting import counted
 from embassay.samples.checks import LIKERT, is_rating
@@ -19,7 +19,7 @@ SHAPE = "composition"
 
 def rated_text(row: Row, field: str) -> tuple[str, tuple[float, ...]]:
     """Return the text and the ratings of a field that is a text, or an object with ``text`` and perhaps ``ratings``."""
-    value = row.values[field]
+    value = row.value(field)
     if not isinstance(value, dict):
         return row.text(field), ()
     if "text" not in value:
@@ -42,89 +42,59 @@ def filters_of(row: Row) -> tuple[str, ...]:
     value = row.values.get("filtered_with")
     if value is None:
         return ()
-    problem = f"must be a list of encoder specs, is {quoted(value)}"
-    if not isinstance(value, list):
-        raise row.error(problem, "filtered_with")
-    for spec in value:
-        if not isinstance(spec, str) or not spec.strip():
-            raise row.error(problem, "filtered_with")
+    if not isinstance(value, list) or not all(isinstance(spec, str) and spec.strip() for spec in value):
+        raise row.error(f"must be a list of encoder specs, is {quoted(value)}", "filtered_with")
     return tuple(value)
-
-
-def json_corpus(
-    path: Path,
-    name: str,
-    loader: str,
-    fields: Sequence[str],
-    samples_of: Callable[[str, Row], list[Composition]],
-    content: str,
-    licence: str,
-    *,
-    keep_repeats: bool = False,
-) -> Corpus[Composition]:
-    """Read a corpus of JSON lines, with notes on what was left out.
-
-    Parameters
-    ----------
-    fields
-        The fields that every line must have.
-    samples_of
-        Returns the samples of a line by its name; none if two of its three sentences are equal.
-    content
-        What the file consists of, for a message.
-    keep_repeats
-        Whether samples that repeat an earlier one are kept.
-    """
-    samples: list[Composition] = []
-    filters: list[str] = []
-    equal = 0
-    for key, row in named_rows(path, fields):
-        samples_of_row = samples_of(key, row)
-        equal += not samples_of_row
-        samples += samples_of_row
-        filters += filters_of(row)
-    notes = []
-    if equal:
-        reason = "two of the three sentences differ only in punctuation"
-        notes.append(f"{counted(equal, 'document')} left out: {reason}")
-    return corpus_of(
-        path, name, loader, samples, content, licence, notes=notes, filters=filters, keep_repeats=keep_repeats
-    )
 
 
 def corpus_of(
     path: Path,
     name: str,
     loader: str,
-    samples: Iterable[Composition],
+    rows: Iterable[tuple[str, Row]],
+    samples_of: Callable[[str, Row], list[Composition]],
     content: str,
     licence: str,
     *,
-    notes: Iterable[str] = (),
-    filters: Iterable[str] = (),
     keep_repeats: bool = False,
 ) -> Corpus[Composition]:
-    """Return the corpus of samples; raise SourceError if there is none.
+    """Return the corpus of the rows of a file, with notes on what was left out; raise SourceError if there is none.
 
     Parameters
     ----------
+    rows
+        (name, row) of each.
+    samples_of
+        Returns the samples of a row by its name; none if two of its three sentences are equal.
     content
-        What the file consists of, for the message.
-    filters
-        Specs of the encoders that the samples were filtered with, which may repeat.
+        What the file consists of, for a message.
+    keep_repeats
+        Whether samples that repeat an earlier one are kept.
     """
+    samples: list[Composition] = []
+    # A dict keeps each spec once, in order.
+    filters: dict[str, None] = {}
+    equal = 0
+    for key, row in rows:
+        samples_of_row = samples_of(key, row)
+        equal += not samples_of_row
+        samples += samples_of_row
+        filters.update(dict.fromkeys(filters_of(row)))
     kept, repeats = (tuple(samples), 0) if keep_repeats else without_repeats(samples)
     if not kept:
         raise SourceError(f"the file has no {content}", path)
-    all_notes = list(notes)
+    notes = []
+    if equal:
+        reason = "two of the three sentences differ only in punctuation"
+        notes.append(f"{counted(equal, 'document')} left out: {reason}")
     if repeats:
-        all_notes.append(f"{counted(repeats, 'sample')} left out: repeats of an earlier one")
+        notes.append(f"{counted(repeats, 'sample')} left out: repeats of an earlier one")
     return Corpus(
         name,
         SHAPE,
         kept,
         licence=licence or "unknown",
         loader=loader,
-        notes=tuple(all_notes),
-        filtered_with=tuple(dict.fromkeys(filters)),
+        notes=tuple(notes),
+        filtered_with=tuple(filters),
     )

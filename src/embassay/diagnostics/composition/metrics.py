@@ -1,0 +1,126 @@
+"""The metrics of the composition diagnostic, those that encoders are compared on first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.diagnostics.composition.criteria import FigureName, OperatorView, excess
+from embassay.diagnostics.composition.ratings import RATING_METRICS
+from embassay.metrics.metric import Direction, Metric
+from embassay.metrics.scoreboard import View
+from embassay.stats.units import Floats
+from embassay.types import ItemScores
+
+HEADLINE = FigureName("share", "c1:TT", "cosine", "excess:eps0")
+ABOVE_NULL = {
+    HEADLINE: "C1 (overlap nearer to both than they are)",
+    FigureName("share", "c3:TT", "cosine", "excess:eps0"): "C3 (difference nearer to A)",
+    FigureName("share", "c4:vsB", "cosine", "excess:eps0"): "C4 (A − B nearer to it than to B)",
+    FigureName("share", "c4:vsA", "cosine", "excess:eps0"): "C4 against A (A − B nearer to it than to A)",
+    FigureName("share", "c2:between", "angle", "excess"): "C2 (overlap between them)",
+    FigureName("share", "c5:within15", "angle", "excess"): "C5 (difference near A)",
+    FigureName("share", "c6:middle", "angle", "excess"): "C6 (union in the middle)",
+}
+"""The excesses over the null that encoders are compared on, by ``compare=all``, with the words for each claim."""
+BLOCK_OF_CRITERION = {
+    "c1": "overlap",
+    "c2": "overlap",
+    "c3": "difference",
+    "c4": "difference",
+    "c5": "difference",
+    "c6": "union",
+}
+Ints = NDArray[np.int64]
+
+
+def blocks_of(scores: ItemScores) -> dict[str, Ints]:
+    """Return the (m,) items of each block of samples: of each operator, and ``right`` for the mirrored differences.
+
+    A mirrored difference is what B says and A does not; it is reported apart from the differences of the paper.
+    """
+    operator, mirrored = scores.labels["operator"], scores.labels["side"] == "right"
+    masks = {name: (operator == name) & ~mirrored for name in ("overlap", "difference", "union")}
+    masks["right"] = mirrored
+    return {name: np.flatnonzero(mask) for name, mask in masks.items() if mask.any()}
+
+
+def _above_null(name: FigureName, claim: str) -> Metric:
+    """Return the share of a block's samples that satisfy a criterion, less its null."""
+    block = BLOCK_OF_CRITERION[name.criterion]
+    is_headline = name == HEADLINE
+
+    def places(view: View) -> Ints | None:
+        return blocks_of(view.scores).get(block)
+
+    def of(view: View) -> Floats | None:
+        items = places(view)
+        if items is None:
+            return None
+        return excess(OperatorView(view.scores, block, items), name)
+
+    return Metric(
+        name.metric,
+        name.subset,
+        name.condition,
+        kind="share",
+        better="higher",
+        meaning=f"share of samples that satisfy {claim}, less that with targets of other units",
+        of=of,
+        places=places,
+        headline=is_headline,
+        compared="on request",
+        margin=0.02 if is_headline else None,
+        chance=0.0,
+        low=-1.0,
+        format="points",
+        undefined_is_wrong=False,
+        similarity_function=name.similarity_function,
+    )
+
+
+def _share(subset: str, better: Direction, meaning: str) -> Iterator[Metric]:
+    """Yield a share, whatever its tolerance and measure, and before it how far it is above its null."""
+    share = partial(Metric, "share", subset, kind="computed", better=better, high=1.0)
+    yield share("*excess*", low=-1.0, format="points", meaning=f"{meaning}, less that with targets of other units")
+    yield share("*", low=0.0, format="percent", meaning=meaning)
+
+
+_neither = partial(Metric, condition="*", kind="computed", better="neither")
+METRICS = (
+    *(_above_null(name, claim) for name, claim in ABOVE_NULL.items()),
+    # What the other targets give describes the corpus and chance.
+    Metric(
+        "*",
+        "*",
+        "*null*",
+        kind="computed",
+        better="neither",
+        meaning="the same with targets of other units: what the corpus and chance give",
+    ),
+    *_share("*:TT", "higher", "share of samples that satisfy both conditions of C1 or C3"),
+    *_share("*:FF", "lower", "share of samples that satisfy neither condition of C1 or C3"),
+    *_share("*:TF", "neither", "share of samples that satisfy the first condition of C1 or C3 only"),
+    *_share("*:FT", "neither", "share of samples that satisfy the second condition of C1 or C3 only"),
+    # The cases of C6 depend on the lengths of the vectors.
+    _neither("share", "c6:comparable", low=0.0, high=1.0, meaning="share of unions whose A and B are equally long"),
+    _neither("share", "c6:longer_*", low=0.0, high=1.0, meaning="share of unions of which A, or B, is the longer one"),
+    *_share("*", "higher", "share of samples that satisfy C2, C4, C5 or C6"),
+    Metric(
+        "margin",
+        "*",
+        "*",
+        kind="computed",
+        better="higher",
+        meaning="mean margin of a condition of C1, C3 or C4, in units of the measure; it holds from 0 on",
+    ),
+    _neither("margin_sd", "*", low=0.0, meaning="standard deviation of a margin over samples"),
+    _neither("raw", "*", meaning="mean closeness of a pair of A, B, the target and A − B"),
+    _neither("position", "*", meaning="mean position of the target's projection: 0 at A, 1 at B"),
+    _neither("position_sd", "*", low=0.0, meaning="standard deviation of the position over samples"),
+    _neither("in_plane", "*", low=0.0, high=1.0, meaning="how much of the target lies in the plane of A and B"),
+    *RATING_METRICS,
+)

@@ -1,0 +1,39 @@
+"""The devices and routes of models that run with torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from embassay.errors import EncoderError, UnknownNameError
+from embassay.types import check_device
+
+
+def check_place(device: str, backend: str, routes: Sequence[str]) -> None:
+    """Raise an error if the device or the backend has an unknown name."""
+    check_device(device)
+    if backend not in ("auto", *routes):
+        raise UnknownNameError("backend", backend, ("auto", *routes))
+
+
+def available_device(device: str) -> str:
+    """Return the name of a device for torch; for ``auto``, the fastest kind that is available.
+
+    Raises
+    ------
+    EncoderError
+        If the device is not available.
+    """
+    import torch
+
+    kind, _, number = device.partition(":")
+    if kind == "auto":
+        from sentence_transformers.util import get_device_name
+
+        return str(get_device_name())
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise EncoderError(f"device {device!r} is not available: torch finds no CUDA GPU; leave --device out")
+    if kind == "cuda" and number and int(number) >= torch.cuda.device_count():
+        raise EncoderError(f"device {device!r} is not available: torch finds {torch.cuda.device_count()} CUDA GPUs")
+    if kind == "mps" and not torch.backends.mps.is_available():
+        raise EncoderError("device 'mps' is not available: torch finds no MPS device; leave --device out")
+    return device

@@ -1,0 +1,222 @@
+"""Neural models: the common part of ``st:`` and ``hf:``, whose models run on the light route or with torch."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from embassay.encoders.light.model import LightModel
+from embassay.encoders.light.runner import LIGHT_TOKENS, LightRunner
+from embassay.encoders.neural.batching import Runner
+from embassay.encoders.neural.devices import available_device
+from embassay.encoders.neural.locations import LOCAL_FOLDER, ModelFiles, is_path
+from embassay.encoders.neural.memory import check_fits, foreseen, parameters, weights
+from embassay.encoders.neural.model_card import training_datasets
+from embassay.encoders.neural.model_options import ModelOptions
+from embassay.encoders.neural.prompted import PromptedEncoder
+from embassay.encoders.neural.runner import RunnerOptions
+from embassay.errors import ModelNotFoundError, SpecError
+from embassay.samples.base import Role
+from embassay.types import Card, Runtime
+
+FAMILIES = {
+    r"(^|[-_])e5[-_](?!.*instruct)": "query_prompt='query: ' and document_prompt='passage: '",
+    r"(^|[-_])e5[-_].*instruct": "query_prompt='Instruct: …\\nQuery: '",
+    r"^bge-(small|base|large)-en": "query_prompt='Represent this sentence for searching relevant passages: '",
+}
+"""Patterns of model names, and the prompts that these models were trained with. Their configurations often lack the
+prompts; a warning names them, but they are never added."""
+
+
+def check_code(target: str, code: Sequence[str], trusted: bool) -> None:
+    """Raise SpecError for a model that needs the classes ``code`` of its own, unless it is trusted."""
+    if code and not trusted:
+        raise SpecError(
+            f"encoder {target!r} brings its own code ({', '.join(code)}); "
+            "if you trust it, add --trust-remote-code LABEL"
+        )
+
+
+def check_no_adapter(target: str, folder: Path) -> None:
+    """Raise ModelNotFoundError for the folder of an adapter, which has no weights of a whole model."""
+    if (folder / "adapter_config.json").is_file():
+        raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
+
+
+@dataclass(frozen=True)
+class NeuralEncoder(PromptedEncoder):
+    """A neural model; it is loaded when the first text is encoded.
+
+    Attributes
+    ----------
+    target
+        The model's name or folder.
+    found
+        The folder with its files, and their revision.
+    options
+        The options of the spec; the device is not among them.
+    light
+        The model for the light route; None for the routes with torch.
+    """
+
+    scheme: ClassVar[str]
+    target: str
+    found: ModelFiles
+    runtime: Runtime = field(repr=False)
+    device: str = "auto"
+    options: ModelOptions = field(default_factory=ModelOptions)
+    light: LightModel | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The model's name or folder."""
+        return self.target
+
+    @cached_property
+    def card(self) -> Card:
+        """The properties of the encoder that its files contain."""
+        return self._describe(
+            f"{self.scheme}:{self.target}",
+            self._model_similarity,
+            [*self._warnings(), *self._family_warnings(), *self._file_warnings()],
+            revision=self.found.revision,
+            parameters=parameters(self.folder, self._left_out),
+            route=self._route_name,
+        )
+
+    def reworded(self, role: Role) -> Iterator[Self]:
+        """Yield the same model with other wordings of a role's prompt; nothing if the role has no prompt."""
+        prompt = self.prompts[role]
+        if not prompt:
+            return
+        for wording in _wordings(prompt):
+            prompt_option: dict[str, Any] = {f"{role}_prompt": wording}
+            other = replace(self, options=replace(self.options, **prompt_option))
+            vars(other)["_runners"] = self._runners
+            yield other
+
+    def training_datasets(self) -> tuple[str, ...]:
+        """Return the data sets that the model card beside the model's files names as training data."""
+        return training_datasets(self.found.folder)
+
+    def route(self) -> Mapping[str, object]:
+        """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
+        if self.light is not None:
+            return {
+                "device": "cpu",
+                "dtype": self.options.dtype,
+                "backend": "light",
+                "tokens_per_batch": LIGHT_TOKENS,
+                "batch_invariant": True,
+            }
+        if self.full is not None:
+            return self.full.route()
+        runners: Sequence[Runner] = vars(self).get("_runners", ())
+        if not runners:
+            return {"device": self.device, "dtype": self.options.dtype}
+        return {
+            "device": ",".join(runner.device for runner in runners),
+            "dtype": self.options.dtype,
+            "backend": runners[0].route,
+            "tokens_per_batch": runners[0].tokens,
+            "batch_invariant": runners[0].batch_invariant,
+        }
+
+    def batch_invariant(self) -> bool:
+        """Return whether a text has the same vector in every batch, bit by bit: on the light route."""
+        return bool(self.route().get("batch_invariant"))
+
+    def load_runners(self) -> Sequence[Runner]:
+        """Load the model onto each device, and choose the route."""
+        if self.light is not None:
+            check_fits(self._size, self.options.dtype, ["cpu"])
+            return [LightRunner.load(self.light, self.max_tokens)]
+        devices = [available_device(device.strip()) for device in self.device.split(",") if device.strip()]
+        check_fits(self._size, self.options.dtype, devices)
+        options = RunnerOptions(tuple(self.prompts.values()), self.options.dtype, self.runtime.backend)
+        return [self._runner(self.load(device), options) for device in devices]
+
+    @property
+    def folder(self) -> Path:
+        """The folder with the weights."""
+        return self.found.folder
+
+    @abstractmethod
+    def load(self, device: str) -> Any:
+        """Load the model onto a device."""
+
+    @abstractmethod
+    def _runner(self, model: Any, options: RunnerOptions) -> Runner:
+        """Return the runner of a loaded model."""
+
+    @abstractmethod
+    def _warnings(self) -> list[str]:
+        """Return warnings about assumptions and about parts of the model that are not used."""
+
+    @property
+    def _model_similarity(self) -> str:
+        """The similarity in the model's configuration."""
+        return "cosine"
+
+    @property
+    def _route_name(self) -> str:
+        """The route as far as it is known before loading: light, a forced one, or empty for one with torch."""
+        if self.light is not None:
+            return "light"
+        if self.runtime.backend != "auto":
+            return self.runtime.backend
+        return ""
+
+    @property
+    def _left_out(self) -> tuple[str, ...]:
+        """Beginnings of the names of tensors that are not loaded."""
+        return ()
+
+    @property
+    def _size(self) -> int:
+        """Bytes of the weights in memory; 0 if unknown."""
+        return weights(self.folder, self.options.dtype, self._left_out)
+
+    def _code_warnings(self, code: Sequence[str]) -> list[str]:
+        """Return warnings about the classes that a model brings along as code."""
+        warnings = []
+        if code and not self.runtime.trust_remote_code:
+            warnings.append("the model brings its own code, which is not run without --trust-remote-code")
+        if any("--" in name for name in code):
+            warnings.append("the model's code is in another repository and is not part of the fingerprint")
+        return warnings
+
+    def _family_warnings(self) -> list[str]:
+        """Return a warning if the model's name suggests prompts, and none is set."""
+        if any(self.prompts.values()):
+            return []
+        name = self.target.rsplit("/", 1)[-1].lower()
+        prompts = next((prompts for pattern, prompts in FAMILIES.items() if re.search(pattern, name)), "")
+        if not prompts:
+            return []
+        return [f"the name suggests a model family that was trained with {prompts}, but no prompt is set"]
+
+    def _file_warnings(self) -> list[str]:
+        """Return warnings if the files may not be those that are meant, or exceed the free memory of the device."""
+        warnings = []
+        # A name on the hub has one slash at most.
+        if self.found.revision == LOCAL_FOLDER and not is_path(self.target) and self.target.count("/") <= 1:
+            warnings.append(
+                f"{self.target} is read from this folder, not from the hub; to be sure, write ./{self.target}"
+            )
+        lack = foreseen(self._size, self.options.dtype, self.device)
+        if lack:
+            warnings.append(lack)
+        return warnings
+
+
+def _wordings(prompt: str) -> tuple[str, ...]:
+    """Return other wordings of a prompt: without its final colon, in capitals, and the prompts of two other models."""
+    bare = prompt.rstrip().rstrip(":")
+    wordings = (f"{bare} ", f"{prompt.rstrip().upper()} ", "Text: ", "Represent this text: ")
+    return tuple(wording for wording in dict.fromkeys(wordings) if wording != prompt)

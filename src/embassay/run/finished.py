@@ -1,0 +1,66 @@
+"""A run that has finished: reading its folder, and drawing its page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from embassay.errors import SourceError
+from embassay.layout import Layout
+from embassay.result import Result
+from embassay.run.record import latencies, measured_times, trust
+from embassay.store.canonical import write
+from embassay.store.paths import source_path
+from embassay.store.runs import results
+from embassay.store.runs.folder import RunFolder
+from embassay.store.runs.record import RunRecord
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """The folder of a run, and what it holds."""
+
+    folder: RunFolder
+    result: Result
+    record: RunRecord
+
+
+def finished_run(run: Path) -> FinishedRun:
+    """Read a run that has finished.
+
+    Raises
+    ------
+    SourceError
+        If the folder holds no run, the run did not finish, nothing was scored in it, or its result cannot be read.
+    """
+    run = source_path(run)
+    if run.is_dir():
+        path = run
+        result_file = run / "result.json"
+        if not result_file.exists() and not (run / "run.json").exists():
+            raise SourceError("not a run folder: it has neither run.json nor result.json", run)
+    elif run.is_file():
+        path = run.parent
+        result_file = run
+    else:
+        # Reading it says that there is no such file.
+        path = result_file = run
+    folder = RunFolder(path)
+    record = folder.record()
+    if record.get("state") == "running":
+        raise SourceError("this run did not finish; repeat the command to continue it", run)
+    result = results.read(result_file)
+    if not result.rows:
+        reasons = ["nothing was scored in this run"]
+        reasons += [f"failed: {failure.sentence}" for failure in result.failed]
+        raise SourceError("; ".join(reasons), run)
+    return FinishedRun(folder, result, record)
+
+
+def draw(path: Path, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> None:
+    """Write the page of a result."""
+    from embassay.reports.page import render
+
+    page = render(result, pages, measured_times(record), trust(record), record.get("notes", ()), latencies(record))
+    write(path, page.encode("utf-8", "replace"))

@@ -1,0 +1,92 @@
+"""A sentence, its antonym, its negation and its negated antonym (Vahtola et al. 2022, section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from embassay.samples.choice import Choice
+from embassay.testsets.english.negation import negated
+from embassay.testsets.english.negation_removal import unnegated
+from embassay.testsets.english.negators import first_negation, has_contraction
+from embassay.testsets.english.predicates import SHORTEST, Candidate, find
+from embassay.testsets.english.selection import is_profane
+from embassay.testsets.english.word_classes import DO
+from embassay.testsets.english.wordnet import WordNet
+from embassay.testsets.english.words import Tagged, inflected, spans, straight, substituted, tag
+
+PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}
+
+
+def negated_side(first: str, second: str) -> int | str:
+    """Return which of two paraphrases, 0 or 1, is the negated one, or why there is none."""
+    sides = [tag(first), tag(second)]
+    if any(len(tagged.words) < SHORTEST for tagged in sides):
+        return f"a pair with a side of less than {SHORTEST} words and marks"
+    negative = [place for place, tagged in enumerate(sides) if first_negation(tagged)]
+    if len(negative) != 1:
+        return "a pair with both sides negated, or neither"
+    return negative[0]
+
+
+def quadruple(text: str, lexicon: WordNet) -> tuple[Choice, bool] | str:
+    """Return a sentence with its antonym, its negation and its negated antonym, or the reason why there are none.
+
+    Returns
+    -------
+    The choice, without an id, and whether its two words are certainly opposites; otherwise people decide.
+    """
+    tagged = tag(text)
+    candidate = find(tagged, lexicon)
+    if isinstance(candidate, str):
+        return candidate
+    if is_profane(text):
+        return "profanity"
+    swapped = _swapped(tagged, candidate)
+    if swapped is None:
+        return "the antonym lacks the required form"
+    pattern = first_negation(tagged)
+    if pattern:
+        polarity, paraphrase = unnegated(tagged, candidate.group), unnegated(swapped, candidate.group)
+    else:
+        contracted = has_contraction(tagged)
+        polarity = negated(tagged, candidate.group, contracted=contracted)
+        paraphrase = negated(swapped, candidate.group, contracted=contracted)
+    if polarity is None or paraphrase is None:
+        return "the negation cannot be added or removed"
+
+    lemmas = sorted((tagged.words[candidate.index].lemma, candidate.opposite.lemma))
+    choice = Choice(
+        id="",
+        input=tagged.text,
+        antonym=swapped.text,
+        polarity=polarity,
+        paraphrase=paraphrase,
+        part_of_speech=PARTS_OF_SPEECH[candidate.part],
+        pair="–".join(lemmas),
+        negation=pattern or first_negation(tag(polarity)) or "",
+    )
+    return choice, candidate.opposite.verdict == "sure"
+
+
+def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
+    """Return the sentence with the antonym, tagged as it was; None if the antonym lacks the required form."""
+    index, lemma = candidate.index, candidate.opposite.lemma
+    form: str | None = lemma
+    if candidate.part == "v":
+        first = candidate.group.first
+        follows_do = index > first and tagged.words[first].lowercase in DO
+        required_tag = "VB"
+        if not follows_do:
+            required_tag = tagged.words[index].tag
+        form = inflected(lemma, required_tag)
+    if form is None:
+        return None
+    text = substituted(tagged, {index: form})
+    places = spans(text)
+    if len(places) != len(tagged.words):
+        return None
+    words = []
+    for word, (start, end) in zip(tagged.words, places, strict=True):
+        words.append(replace(word, text=straight(text[start:end]), start=start, end=end))
+    words[index] = replace(words[index], lemma=lemma)
+    return Tagged(text, tuple(words))

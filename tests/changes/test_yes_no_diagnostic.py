@@ -1,0 +1,166 @@
+"""A yes/no diagnostic of one's own is one file: every command works with it, as for a diagnostic of ours."""
+
+import csv
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+import embassay as ea
+from embassay.cli.app import exit_code_of
+from embassay.plugins import DIAGNOSTICS
+
+FILE = Path(__file__).with_name("partner_first.py")
+THINGS = "shop rain door train lamp river glass bread wind stone".split()
+
+
+@pytest.fixture
+def embassay(tmp_path, monkeypatch, capsys):
+    """Install the file as a package's plug-in, and return what runs a command: its exit code, stdout and stderr."""
+    site = tmp_path / "site"
+    info = site / "partner_first-1.0.dist-info"
+    info.mkdir(parents=True)
+    shutil.copy(FILE, site)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: partner_first\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[embassay.diagnostics]\npartner_first = partner_first\n")
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    with (tmp_path / "pairs.csv").open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["first", "second", "score"])
+        for number in range(90):
+            a, b = THINGS[number % 10], THINGS[number // 10]
+            table.writerow([f"the {a} and the {b} {number}", f"one {a} by a {b} {number}", number % 5])
+
+    def call(*arguments):
+        code = exit_code_of([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return code, " ".join(out.split()), err
+
+    yield call
+    sys.modules.pop("partner_first", None)
+
+
+@pytest.fixture
+def runs(embassay):
+    """Two finished runs, in which the encoder called ``mine`` is a good one and a bad one."""
+    for run, spec in (("good", "bow"), ("bad", "hashing,dim=2")):
+        arguments = ("-e", f"mine={spec}", "-e", "other=hashing,dim=16", "-c", "mypairs=pairs.csv")
+        code, out, err = embassay("run", *arguments, "-d", "partner_first", "--resamples", 200, "-o", run)
+        assert code == 0, err
+        # Random vectors, one of the baselines, are right half of the time.
+        assert "above chance" in out
+    return embassay
+
+
+def test_it_is_one_short_file():
+    assert len(FILE.read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_list_names_it_with_its_question(embassay):
+    code, out, _ = embassay("list", "diagnostics")
+    assert code == 0
+    assert "partner_first Is a sentence nearer to its partner than to a stranger" in out
+
+
+def test_the_figures_are_those_of_a_loop(runs):
+    result = json.loads(Path("good/result.json").read_text())
+    corpus = ea.load("pairs.csv")
+    encode = ea.encoder("hashing,dim=16").encode
+    right = []
+    seconds = [pair.second for pair in corpus.samples]
+    for pair, stranger in zip(corpus.samples, [*seconds[1:], seconds[0]], strict=True):
+        a, b, c = encode([pair.first, pair.second, stranger]).astype(float)
+        partner_cosine, stranger_cosine = a @ b / (b @ b) ** 0.5, a @ c / (c @ c) ** 0.5
+        right.append(0.5 if abs(partner_cosine - stranger_cosine) < 1e-9 else partner_cosine > stranger_cosine)
+    (row,) = (r for r in result["rows"] if (r["metric"], r["encoder"]) == ("accuracy", "other"))
+    assert row["value"] == pytest.approx(sum(right) / 90)
+    assert row["low"] < row["value"] < row["high"]
+    (verdict,) = result["verdicts"]
+    assert (verdict["metric"], verdict["chance"], verdict["best"]) == ("accuracy", 0.5, "mine")
+
+
+def test_show_prints_a_page_that_no_file_describes(runs):
+    assert not hasattr(DIAGNOSTICS.module("partner_first"), "LAYOUT")
+    code, out, _ = runs("show", "good", "partner_first")
+    assert code == 0
+    assert "Partner first on mypairs Is a sentence nearer to its partner than to a stranger" in out
+    assert "encoder accuracy cosine, stranger" in out
+    assert "accuracy: share of sentences that are nearer to their partner than to a stranger." in out
+
+
+@pytest.mark.parametrize(
+    ("style", "file", "wanted"),
+    [
+        ("html", "report.html", ["Which differences are real: accuracy", "Item by item", "the shop and the shop 0"]),
+        ("md", "report.md", ["## Partner first on mypairs", "Which differences are real: accuracy"]),
+        ("csv", "csv/rows.csv", ['"partner_first","mypairs","mine","all","cosine","","accuracy"']),
+        ("latex", "latex/partner-first-mypairs-what-it-measures.tex", ["cosine, stranger", "mine & 100.0"]),
+        ("model-card", "model-card/mine.md", ["| Partner first | mypairs | accuracy | 100.0% |"]),
+    ],
+)
+def test_report_writes_it_in_every_format(runs, style, file, wanted):
+    code, _, err = runs("report", "good", "--format", style)
+    assert code == 0, err
+    text = (Path("good") / file).read_text(encoding="utf-8")
+    for words in wanted:
+        assert words in text, words
+
+
+def test_rankings_for_trec_need_retrieval(runs):
+    code, _, err = runs("report", "good", "--format", "trec")
+    assert code == 2
+    assert "retrieval" in err
+
+
+def test_compare_sets_two_runs_side_by_side(runs):
+    code, out, err = runs("compare", "good", "bad")
+    assert code == 0, err
+    assert "mine is worse: accuracy on mypairs went from 100.0%" in out
+    assert "other: nothing changed on mypairs" in out
+
+
+def test_bless_and_check_find_a_loss(runs):
+    code, _, err = runs("bless", "good", "-o", "baseline")
+    assert code == 0, err
+    assert runs("check", "good", "--baseline", "baseline")[0] == 0
+    code, out, _ = runs("check", "bad", "--baseline", "baseline")
+    assert code == 1
+    assert "regression: mine, accuracy on mypairs: 100.0%" in out
+
+
+def test_check_takes_margins_and_floors_of_its_metrics(runs):
+    embassay, against = runs, ("check", "good", "--baseline", "good")
+    code, out, _ = embassay(*against, "--margin", "cosine[stranger]=0.1", "--floor", "accuracy=0.6")
+    assert code == 0
+    assert "4 of 4 tests not worse by the margin; 0 of 2 floors missed" in out
+    code, out, _ = embassay(*against, "--floor", "cosine[stranger]=0.01")
+    # Where lower values are better, a floor is the largest value.
+    assert code == 1
+    assert "exceeds the ceiling of 0.01 (lower is better)" in out
+    code, _, err = embassay(*against, "--floor", "accuracy=2")
+    assert code == 2
+    assert "share" in err
+    code, _, err = embassay(*against, "--margin", "acuracy=0.1")
+    assert code == 2
+    assert "did you mean 'accuracy'" in err
+
+
+def test_plan_says_how_many_pairs_it_takes(runs):
+    code, out, err = runs("plan", "good", "--difference", "0.05")
+    assert code == 0, err
+    assert "accuracy (partner_first on mypairs)" in out
+    assert "To show a difference of 5.0 points between other and mine takes" in out
+
+
+def test_an_evaluator_watches_it(embassay):
+    pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
+    watching = ea.evaluator("pairs.csv", "partner_first")
+    assert watching.greater_is_better
+    assert watching.primary_metric == "pairs_partner_first_accuracy"
+    watching = ea.evaluator("pairs.csv", "partner_first", metric="cosine_stranger")
+    assert not watching.greater_is_better

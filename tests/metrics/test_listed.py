@@ -1,0 +1,64 @@
+"""What is declared of each metric is listed, and each declaration is complete."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from embassay.cli.app import exit_code_of
+from embassay.metrics.metric import declared_metrics, headline_metric, listed_metrics, metric_of
+from embassay.plugins import DIAGNOSTICS
+
+ROOT = Path(__file__).parent.parent.parent
+OURS = sorted(DIAGNOSTICS.own_names())
+RANKING = {"negated_antonyms", "minimal_pairs", "composition", "localization", "retrieval", "similarity"}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_each_metric_says_what_it_means_and_where_its_values_lie(name):
+    metrics = declared_metrics(name)
+    assert metrics
+    for metric in metrics:
+        assert metric.meaning, metric
+        low, high = metric.range
+        assert low is None or high is None or low < high
+        if metric.kind == "share":
+            # A share less that by chance may be negative.
+            assert metric.range in ((0, 1), (-1, 1))
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_one_headline_at_most_and_it_has_a_margin(name):
+    headlines = [metric for metric in declared_metrics(name) if metric.headline]
+    assert len(headlines) == (name in RANKING)
+    for metric in headlines:
+        assert metric == headline_metric(name)
+        assert metric.margin is not None and metric.margin > 0
+        assert metric.chance is not None
+
+
+def test_the_first_declaration_that_describes_a_row_counts():
+    assert metric_of("negated_antonyms", "accuracy", "all").headline
+    assert not metric_of("negated_antonyms", "accuracy", "adjective:bad–good").headline
+    assert metric_of("retrieval", "Success@7", "all").better == "higher"
+
+
+def test_the_list_has_a_line_for_each_metric(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert exit_code_of(["list", "metrics"]) == 0
+    printed = capsys.readouterr().out
+    for name in OURS:
+        assert name in printed
+        for metric in listed_metrics(name):
+            assert metric.key in printed
+    assert "chosen[antonym, polarity]" in printed
+    assert "Success@k[all]" in printed
+
+
+def test_the_documentation_has_the_table_of_today():
+    found = importlib.util.spec_from_file_location("docs_figures", ROOT / "tools" / "docs_figures.py")
+    figures = importlib.util.module_from_spec(found)
+    found.loader.exec_module(figures)
+    assert figures.metrics().strip() in (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
