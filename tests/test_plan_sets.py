@@ -83,9 +83,9 @@ def test_a_label_that_a_set_has_too_is_refused():
 
 
 def test_one_that_is_left_out_may_be_trusted():
-    assert planned("@mine", trusted=["Far"]).entries
+    assert planned("@mine", trust_remote_code=["Far"]).entries
     with pytest.raises(UnknownNameError, match="label after --trust-remote-code 'Fa'; did you mean 'Far'"):
-        planned("@mine", trusted=["Fa"])
+        planned("@mine", trust_remote_code=["Fa"])
 
 
 @pytest.mark.parametrize("given", [("glove=words:./w.txt", "@shared"), ("@shared", "glove=words:./w.txt")])

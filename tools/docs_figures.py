@@ -6,7 +6,7 @@
 A figure stands in a block, between ``<!-- figures: NAME -->`` and ``<!-- end -->``; a function of this name below
 returns its Markdown. What the README's console blocks show is the block ``console``. Figures of all-MiniLM-L6-v2 need
 the extra ``minilm``; those of public data need the folder that EMBASSAY_DATA names, and the test sets built from it
-need the extra ``build``. All of them take about ten minutes.
+need the extra ``build``. All of them take about ten minutes. The table of a run's options is such a block, too.
 
 A figure that differs by one unit of its last printed digit is the same figure: vectors of a neural encoder differ by
 1e-7 between machines. Times and sizes of a machine's memory are not here; they carry their date and command instead.
@@ -26,9 +26,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
+
+from docstring_parser import parse
 
 import embassay as ea
+from embassay.run.options import FILE, PYTHON, RunOptions, off_flags, options_in
 
 ROOT = Path(__file__).parent.parent
 HANDBOOK = ROOT / "examples" / "write_handbook.py"
@@ -401,7 +404,35 @@ def metrics() -> str:
     return text
 
 
+# --- docs/guide.md -------------------------------------------------------------------------------------------
+
+
+def options_of_a_run() -> str:
+    """Return a table of the flags of ``embassay run`` that set an option."""
+    texts = {field.arg_name: field.description for field in parse(RunOptions.__doc__ or "").params}
+    off = off_flags()
+    lines = []
+    for name, kind in get_type_hints(RunOptions).items():
+        names = [f"`{name}`" if name in options_in(place) else "" for place in (FILE, PYTHON)]
+        # What is on by default has no flag but the one that switches it off.
+        if name not in off or kind is not bool:
+            flags = flag_of(name)
+            if kind == bool | None:
+                flags += f", {flag_of(f'no_{name}')}"
+            lines.append([flags, texts[name], *names])
+            names = ["", ""]
+        if name in off:
+            lines.append([flag_of(off[name].name), off[name].text, *names])
+    return table(["flag", "what it does", "config file", "`ea.assay`"], lines)
+
+
+def flag_of(name: str) -> str:
+    """Return the flag that sets a field."""
+    return f"`--{name.replace('_', '-')}`"
+
+
 FIGURES: dict[str, Callable[[], str]] = {
+    "options-of-a-run": options_of_a_run,
     "minimal-pairs-overlap": minimal_pairs_overlap,
     "minimal-pairs-pattern": minimal_pairs_pattern,
     "building-minimal-pairs": building_minimal_pairs,

@@ -18,8 +18,8 @@ from embassay._version import __version__
 _HOME = {
     "assay": "embassay.api:assay",
     "assay_vectors": "embassay.api:assay_vectors",
-    "compare": "embassay.api:compare",
-    "plan": "embassay.api:plan",
+    "compare": "embassay.comparison.compare:compare",
+    "plan": "embassay.comparison.plan:plan",
     "adapt": "embassay.api:adapt",
     "AdaptOptions": "embassay.adaptation.options:AdaptOptions",
     "build": "embassay.api:build",
@@ -113,8 +113,10 @@ __all__ = [
 
 if TYPE_CHECKING:
     from embassay.adaptation.options import AdaptOptions
-    from embassay.api import adapt, assay, assay_vectors, build, compare, encode_corpus, plan, read, report
+    from embassay.api import adapt, assay, assay_vectors, build, encode_corpus, read, report
+    from embassay.comparison.compare import compare
     from embassay.comparison.gate import check
+    from embassay.comparison.plan import plan
     from embassay.errors import EmbassayError, EncoderError, InputError
     from embassay.integrations.evaluator import evaluator
     from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict

@@ -25,8 +25,6 @@ from embassay.types import Corpus, Encoder
 if TYPE_CHECKING:
     from embassay.adaptation.options import AdaptOptions
     from embassay.adaptation.pipeline import Adapted
-    from embassay.comparison.compare import RunComparison
-    from embassay.comparison.plan import SizePlan
     from embassay.samples.base import Role
     from embassay.sharding.encode import Encoded
     from embassay.store.shards.shards import Dtype
@@ -106,7 +104,7 @@ def assay(
         encoders,
         corpora,
         diagnostics,
-        profile,
+        profile=profile,
         seed=seed,
         resamples=resamples,
         limit=limit,
@@ -292,64 +290,6 @@ def read(path: str | Path, corpora: Sequence[str | Corpus[Any]] = ()) -> Result:
         return results.read(path)
     result = results.read(path / "result.json")
     return replace(result, items=items_in(RunFolder(path), corpora))
-
-
-def compare(
-    runs: Sequence[str | Path], mapping: Mapping[str, str] | None = None, *, texts: bool = True
-) -> RunComparison:
-    """Compare finished runs on the items that all of them have, as ``embassay compare`` does; nothing is encoded.
-
-    Parameters
-    ----------
-    runs
-        Folders of two or more runs, the oldest first.
-    mapping
-        New label by old label, for encoders that were renamed.
-    texts
-        Whether the items that flipped have their texts.
-
-    Returns
-    -------
-    The differences of each encoder before and after; ``.result`` has all encoders on the common items.
-
-    Raises
-    ------
-    InputError
-        If a run cannot be read, or the runs have nothing in common.
-    """
-    from embassay.comparison.compare import compare as compare_runs
-
-    return compare_runs(runs, mapping, texts=texts)
-
-
-def plan(
-    run: str | Path, difference: float | None = None, *, power: float = 0.8, diagnostics: Sequence[str] = ()
-) -> SizePlan:
-    """Return which differences a finished run can show, and how many items another one takes.
-
-    Parameters
-    ----------
-    run
-        The run's folder.
-    difference
-        The true difference to plan for, as a fraction: 0.03 is 3 points.
-    power
-        The probability that it becomes significant.
-    diagnostics
-        Only these; all if empty.
-
-    Returns
-    -------
-    One entry for each pair of interest; ``.table()`` is a frame of them.
-
-    Raises
-    ------
-    InputError
-        If the run cannot be read, or a number is out of range.
-    """
-    from embassay.comparison.plan import plan as plan_sizes
-
-    return plan_sizes(run, difference, power=power, diagnostics=diagnostics)
 
 
 def assay_vectors(

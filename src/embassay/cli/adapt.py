@@ -7,29 +7,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from embassay.adaptation.options import AdaptOptions
+from embassay.cli.parameters import FINE, Corpora, Flag, Flat, Out, Several
 from embassay.errors import say
 from embassay.store.paths import output_path
 
-FINE = 0
 DEFAULTS = AdaptOptions()
-Flag = Parameter(negative="")
-Repeated = Parameter(consume_multiple=False, negative="")
 
 
 def adapt(
     base: str,
     *,
-    corpus: Annotated[list[str], Parameter(name=("-c", "--corpus")), Repeated],
-    out: Annotated[Path, Parameter(name=("-o", "--out"))],
-    options: Annotated[AdaptOptions, Parameter(name="*", negative="")] = DEFAULTS,
-    general: Annotated[list[str], Repeated] = [],  # noqa: B006
+    corpus: Corpora,
+    out: Out,
+    options: Annotated[AdaptOptions, Flat] = DEFAULTS,
+    general: Several = [],  # noqa: B006
     cache: Path | None = None,
-    dry_run: Annotated[bool, Flag] = False,
-    overwrite: Annotated[bool, Flag] = False,
-    quiet: Annotated[bool, Flag] = False,
+    dry_run: Flag = False,
+    overwrite: Flag = False,
+    quiet: Flag = False,
 ) -> int:
     """Adapt a model to a domain, and measure the gain on held-out questions and the loss on other corpora.
 

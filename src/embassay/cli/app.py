@@ -22,6 +22,7 @@ from embassay.cli.compare import compare
 from embassay.cli.encode import encode
 from embassay.cli.export import export
 from embassay.cli.generate import build
+from embassay.cli.parameters import FAILED_IN_PART, FINE, WRONG_INPUT, Corpora, Encoders, Flag
 from embassay.cli.plan import plan
 from embassay.cli.report import report
 from embassay.cli.run import run
@@ -29,7 +30,7 @@ from embassay.cli.train import train
 from embassay.errors import EmbassayError, EncoderError, SpecError, say
 from embassay.plugins import PluginWarning
 
-FINE, WRONG_INPUT, ENCODER_FAILED, INTERRUPTED = 0, 2, 3, 130
+INTERRUPTED = 130
 
 RESUMES = ("run", "train", "adapt", "encode")
 """The commands that continue after an interruption, from the vectors, scores, checkpoints or shards that they keep."""
@@ -55,16 +56,14 @@ app.command(export)
 app.command(check)
 app.command(bless)
 app.command(report)
-# One value for each -c or -e: otherwise "-c a b" would take the next argument as a corpus too.
-Repeated = Parameter(consume_multiple=False, negative="")
 
 
 @app.command
 def look(
     *,
-    corpus: Annotated[list[str], Parameter(name=("-c", "--corpus")), Repeated] = [],  # noqa: B006
-    encoder: Annotated[list[str], Parameter(name=("-e", "--encoder")), Repeated] = [],  # noqa: B006
-    follow_links: Annotated[bool, Parameter(negative="")] = False,
+    corpus: Corpora = [],  # noqa: B006
+    encoder: Encoders = [],  # noqa: B006
+    follow_links: Flag = False,
     cache: Path | None = None,
 ) -> int:
     """Show how corpora are read and, with -e, what would be encoded; nothing is encoded.
@@ -96,7 +95,7 @@ def show(
     run: Path,
     diagnostic: str = "",
     *,
-    signatures: Annotated[bool, Parameter(negative="")] = False,
+    signatures: Flag = False,
 ) -> int:
     """Print the full tables of a run, with verdicts and findings.
 
@@ -116,7 +115,7 @@ def show(
 
 
 @app.command(name="list")
-def list_(what: str | None = None, *, cite: Annotated[bool, Parameter(negative="")] = False) -> int:
+def list_(what: str | None = None, *, cite: Flag = False) -> int:
     """List encoders, corpora, diagnostics, metrics and more, and the command that installs what is missing.
 
     Parameters
@@ -208,7 +207,7 @@ def exit_code_of(arguments: list[str] | None) -> int:
         return WRONG_INPUT
     except EncoderError as error:
         say(f"embassay: {error}")
-        return ENCODER_FAILED
+        return FAILED_IN_PART
     except EmbassayError as error:
         # All other errors of the package are about the input.
         say(f"embassay: {error}")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
+from embassay.cli.parameters import FINE, Flag, Out
 from embassay.errors import say
 
 
 def bless(
     run: Path,
     *,
-    out: Annotated[Path, Parameter(name=("-o", "--out"))],
-    texts: Annotated[bool, Parameter(negative="")] = False,
+    out: Out,
+    texts: Flag = False,
 ) -> int:
     """Write a small copy of a run, to be committed as the baseline of 'embassay check'.
 
@@ -31,4 +29,4 @@ def bless(
 
     folder, size = write_baseline(run, out, texts=texts)
     say(f"baseline: {folder} ({size / 1000:,.0f} kB)")
-    return 0
+    return FINE

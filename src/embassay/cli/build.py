@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from embassay.cli.parameters import FINE, Flag, Flat, Out
 from embassay.errors import say
 from embassay.formatting import counted
 from embassay.store.paths import output_path, source_path
@@ -17,7 +18,6 @@ from embassay.testsets.options import BuildOptions, SentenceOptions, Shared
 if TYPE_CHECKING:
     from embassay.testsets.rating import Rated
 
-FINE = 0
 REASONS = 10
 """Reasons that are printed at the end, the most frequent ones; the data card has all."""
 
@@ -27,10 +27,6 @@ build = App(
     help_format="plaintext",
 )
 From = Annotated[Path, Parameter(name="--from")]
-Out = Annotated[Path, Parameter(name=("-o", "--out"))]
-Flag = Annotated[bool, Parameter(negative="")]
-Flat = Parameter(name="*")
-"""Makes each field of a dataclass an option of the command; its docstring is their help."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +168,7 @@ def build_groups(
 def rate(
     *sheets: Path,
     bar: float = 2.0,
-    out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
+    out: Out | None = None,
     corpus: Path | None = None,
     overwrite: Flag = False,
 ) -> int:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from cyclopts import Parameter
-
+from embassay.cli.parameters import Several
 from embassay.errors import SpecError
-
-Repeated = Parameter(consume_multiple=False, negative="")
 
 
 def check(
@@ -17,9 +14,9 @@ def check(
     *,
     baseline: Path,
     config: Path | None = None,
-    on: Annotated[list[str], Repeated] = [],  # noqa: B006
-    margin: Annotated[list[str], Repeated] = [],  # noqa: B006
-    floor: Annotated[list[str], Repeated] = [],  # noqa: B006
+    on: Several = [],  # noqa: B006
+    margin: Several = [],  # noqa: B006
+    floor: Several = [],  # noqa: B006
     junit: Path | None = None,
     markdown: Path | None = None,
     json: Path | None = None,

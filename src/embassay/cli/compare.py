@@ -7,8 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-FINE = 0
-Repeated = Parameter(consume_multiple=False, negative="")
+from embassay.cli.parameters import FINE, Flag, Out, Repeated
 
 
 def compare(
@@ -16,8 +15,8 @@ def compare(
     /,
     *,
     map: Annotated[list[str], Parameter(name="--map"), Repeated] = [],  # noqa: A002, B006 - the option's name
-    out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
-    no_texts: Annotated[bool, Parameter(negative="")] = False,
+    out: Out | None = None,
+    no_texts: Flag = False,
 ) -> int:
     """Compare finished runs on the items that all of them have; nothing is encoded.
 

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-FINE, WRONG_INPUT = 0, 2
+from embassay.cli.parameters import FINE, WRONG_INPUT, Flag, Out
+
 SHOWN = 5
 """Damaged shards that are named."""
 
@@ -17,7 +18,7 @@ def encode(
     *,
     encoder: Annotated[str, Parameter(name=("-e", "--encoder"))] = "",
     texts: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
-    out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
+    out: Out | None = None,
     id: str = "id",  # noqa: A002 - the option's name
     text: str = "text",
     role: Literal["text", "query", "document"] = "document",
@@ -29,7 +30,7 @@ def encode(
     workers: int = 1,
     threads: int | None = None,
     device: str = "auto",
-    trust_remote_code: Annotated[bool, Parameter(negative="")] = False,
+    trust_remote_code: Flag = False,
     verify: Path | None = None,
 ) -> int:
     """Encode files of texts into a folder of vectors in shards; repeat the command to continue.

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from cyclopts import Parameter
-
+from embassay.cli.parameters import FINE, Corpora, Flag, Out
 from embassay.errors import say
 
-FINE = 0
 Target = Literal["onnx", "openvino"]
 
 
 def export(
     encoder: str,
     *,
-    out: Annotated[Path, Parameter(name=("-o", "--out"))],
+    out: Out,
     to: Target,
-    int8: Annotated[bool, Parameter(negative="")] = False,
-    corpus: Annotated[
-        list[str], Parameter(name=("-c", "--corpus")), Parameter(consume_multiple=False, negative="")
-    ] = [],  # noqa: B006
-    overwrite: Annotated[bool, Parameter(negative="")] = False,
+    int8: Flag = False,
+    corpus: Corpora = [],  # noqa: B006
+    overwrite: Flag = False,
 ) -> int:
     """Export a model to ONNX or OpenVINO, and compare it with the original.
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from embassay.cli.build import FINE, Flag, Flat, From, Out, build, given_options, run_build
+from embassay.cli.build import From, build, given_options, run_build
+from embassay.cli.parameters import FINE, Flag, Flat, Out
 from embassay.errors import SpecError, say
 from embassay.store.paths import source_path
 from embassay.testsets.options import Language, Shared

@@ -9,7 +9,8 @@ from typing import Annotated, Any, get_type_hints
 
 from cyclopts import App
 
-from embassay.cli.build import Flag, Flat, From, Out, given_options, run_build
+from embassay.cli.build import From, given_options, run_build
+from embassay.cli.parameters import Flag, Flat, Out
 from embassay.plugins import BUILDERS
 from embassay.testsets.build import PARAMETERS_OF_ALL
 from embassay.testsets.options import BuildOptions

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
+from embassay.cli.parameters import FINE, Diagnostics, Out, Several
 from embassay.formatting import counted
-
-FINE = 0
-Repeated = Parameter(consume_multiple=False, negative="")
 
 
 def plan(
@@ -18,11 +13,11 @@ def plan(
     *,
     difference: float | None = None,
     power: float = 0.8,
-    diagnostic: Annotated[list[str], Parameter(name=("-d", "--diagnostic")), Repeated] = [],  # noqa: B006
+    diagnostic: Diagnostics = [],  # noqa: B006
     unlabelled: Path | None = None,
     count: int = 50,
-    out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
-    trust_remote_code: Annotated[list[str], Repeated] = [],  # noqa: B006
+    out: Out | None = None,
+    trust_remote_code: Several = [],  # noqa: B006
 ) -> int:
     """Say which differences a finished run can show, how many items another one takes, and which to label first.
 

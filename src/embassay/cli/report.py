@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from cyclopts import Parameter
-
+from embassay.cli.parameters import FAILED_IN_PART, FINE, Flag, Out
 from embassay.errors import SpecError, say
 from embassay.formatting import counted
 
 if TYPE_CHECKING:
     from embassay.outputs.formats import Written
 
-FINE = 0
-FAILED_IN_PART = 3
 Format = Literal["html", "md", "latex", "svg", "pdf", "csv", "parquet", "model-card", "mteb", "trec"]
 COUNTED: dict[str, str] = {
     "latex": "table",
@@ -33,9 +30,9 @@ COUNTED: dict[str, str] = {
 def report(
     run: Path,
     *,
-    out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
+    out: Out | None = None,
     format: Format = "html",  # noqa: A002 - an option's name
-    with_vectors: Annotated[bool, Parameter(negative="")] = False,
+    with_vectors: Flag = False,
 ) -> int:
     """Write the report of a run again, or what it measured in the format of another tool.
 

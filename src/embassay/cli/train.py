@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
+from embassay.cli.parameters import FINE, Flat
 from embassay.errors import InputError, say
 from embassay.training.options import ParagraphsOptions, UraeOptions, WordsOptions
 
 if TYPE_CHECKING:
     from embassay.training.shared import Trained
 
-FINE = 0
 train = App(
     name="train",
     help="Train an encoder on a text with one sentence per line; an interrupted training is continued.",
@@ -23,7 +23,6 @@ train = App(
 Out = Annotated[Path, Parameter(name=("-o", "--out"), help="Folder to write.")]
 Overwrite = Annotated[bool, Parameter(negative="", help="Replace a different model in the folder.")]
 Options = WordsOptions | ParagraphsOptions | UraeOptions
-Flattened = Parameter(name="*", negative="")
 # Made once here: a call in the head of a function would be made at its definition, which is easily misread.
 WORDS, PARAGRAPHS, URAE = WordsOptions(), ParagraphsOptions(), UraeOptions()
 Sentences = Annotated[Path, Parameter(help="File with one sentence per line.")]
@@ -34,7 +33,7 @@ Parses = Annotated[
 
 @train.command(name="words")
 def train_words(
-    *, text: Sentences, out: Out, options: Annotated[WordsOptions, Flattened] = WORDS, overwrite: Overwrite = False
+    *, text: Sentences, out: Out, options: Annotated[WordsOptions, Flat] = WORDS, overwrite: Overwrite = False
 ) -> int:
     """Train word vectors (word2vec)."""
     from embassay.training import words
@@ -47,7 +46,7 @@ def train_paragraphs(
     *,
     text: Sentences,
     out: Out,
-    options: Annotated[ParagraphsOptions, Flattened] = PARAGRAPHS,
+    options: Annotated[ParagraphsOptions, Flat] = PARAGRAPHS,
     overwrite: Overwrite = False,
 ) -> int:
     """Train paragraph vectors (PV-DM, PV-DBOW)."""
@@ -58,7 +57,7 @@ def train_paragraphs(
 
 @train.command(name="urae")
 def train_urae(
-    *, text: Parses, out: Out, options: Annotated[UraeOptions, Flattened] = URAE, overwrite: Overwrite = False
+    *, text: Parses, out: Out, options: Annotated[UraeOptions, Flat] = URAE, overwrite: Overwrite = False
 ) -> int:
     """Train an unfolding recursive autoencoder."""
     from embassay.training import urae

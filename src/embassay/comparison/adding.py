@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, replace
+from typing import Any
 
 from embassay._version import __version__
 from embassay.comparison.runs import StoredRun, read_run
@@ -97,19 +98,18 @@ def _same_request(request: RunRequest, stored: StoredRun) -> RunRequest:
             "is reused) and another folder"
         )
     diagnostics = {name: Spec(name, options=dict(options)) for name, _, options, _ in settings["diagnostics"]}
+    recorded: dict[str, Any] = {name: value for name, value in settings.items() if name in request.recorded}
+    # The reference is an encoder of the run, not one of those that are added.
+    recorded["reference"] = ""
     return replace(
         request,
         corpora=[Spec(**spec) for spec in sources["corpora"]],
         diagnostics=list(diagnostics.values()),
         profile="default",
-        seed=settings["seed"],
-        resamples=settings["resamples"],
         limit=sources["limit"],
         follow_links=sources["follow_links"],
-        texts=settings["texts"],
-        examples=settings["examples"],
         baselines=False,
-        reference="",
+        **recorded,
     )
 
 

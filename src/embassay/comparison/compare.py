@@ -73,16 +73,20 @@ class RunComparison:
 def compare(
     runs: Sequence[str | Path], mapping: Mapping[str, str] | None = None, *, texts: bool = True
 ) -> RunComparison:
-    """Compare finished runs on the items that all of them have.
+    """Compare finished runs on the items that all of them have, as ``embassay compare`` does; nothing is encoded.
 
     Parameters
     ----------
     runs
-        Folders of two or more finished runs, the oldest first.
+        Folders of two or more runs, the oldest first.
     mapping
         New label by old label, for encoders that were renamed.
     texts
         Whether the items that flipped have their texts.
+
+    Returns
+    -------
+    The differences of each encoder before and after; ``.result`` has all encoders on the common items.
 
     Raises
     ------

@@ -111,7 +111,7 @@ class SizePlan:
     difference
         The true difference that is planned for; None for none.
     power
-        The probability that it becomes significant.
+        The probability that it becomes significant; 0.8 by default.
     notes
         Diagnostics without a plan, and why.
     """
@@ -137,7 +137,7 @@ class SizePlan:
 def plan(
     run: str | Path, difference: float | None = None, *, power: float = POWER, diagnostics: Sequence[str] = ()
 ) -> SizePlan:
-    """Return which differences a finished run can show, and how many units another one takes.
+    """Return which differences a finished run can show, and how many items another one takes.
 
     Parameters
     ----------
@@ -146,9 +146,13 @@ def plan(
     difference
         The true difference to plan for, as a fraction: 0.03 is 3 points.
     power
-        The probability that it becomes significant.
+        The probability that it becomes significant; 0.8 by default.
     diagnostics
         Only these; all if empty.
+
+    Returns
+    -------
+    One entry for each pair of interest; ``.table()`` is a frame of them.
 
     Raises
     ------

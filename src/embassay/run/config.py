@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from embassay.corpora.io.texts import read_text
-from embassay.errors import SourceError
+from embassay.errors import SourceError, nearest
+from embassay.run.options import FILE, options_in
 from embassay.run.specs import Spec, parse
 from embassay.store.paths import source_path
 from embassay.types import JsonObject
@@ -43,23 +44,13 @@ class CheckSettings(BaseModel):
 
 
 class Settings(BaseModel):
-    """All settings of ``embassay run`` that a config file may hold, and those of ``embassay check``."""
+    """What a config file may hold, beside the options of a run: what the run is about, and the table ``[check]``."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     encoders: list[str | Item] = Field(default_factory=list)
     corpora: list[str | Item] = Field(default_factory=list)
     diagnostics: list[str | Item] = Field(default_factory=list)
-    profile: str | None = None
     out: str | None = None
-    seed: NonNegativeInt | None = None
-    resamples: PositiveInt | None = None
-    limit: PositiveInt | None = None
-    device: str | None = None
-    backend: str | None = None
-    baselines: bool | None = None
-    examples: NonNegativeInt | Literal["all"] | None = None
-    texts: bool | None = None
-    reference: str | None = None
     check: CheckSettings = Field(default_factory=CheckSettings)
 
     def options(self) -> JsonObject:
@@ -71,6 +62,11 @@ class Settings(BaseModel):
         options["corpora"] = [_spec(item, "corpus") for item in self.corpora]
         options["diagnostics"] = [_spec(item, "diagnostic") for item in self.diagnostics]
         return options
+
+
+_OPTIONS: dict[str, Any] = {name: (kind, None) for name, kind in options_in(FILE).items()}
+RunSettings = create_model("RunSettings", __base__=Settings, **_OPTIONS)
+"""The settings, with a field for each option of a run that a file can set."""
 
 
 def _spec(item: str | Item, what: str) -> Spec:
@@ -92,7 +88,7 @@ def read(path: Path) -> Settings:
     if path.suffix != ".toml":
         raise SourceError("not a config file (.toml); pass a corpus with -c and an encoder with -e", path)
     try:
-        return Settings.model_validate(tomllib.loads(read_text(path)))
+        return RunSettings.model_validate(tomllib.loads(read_text(path)))
     except ValidationError as error:
         # Of a union such as str | Item, the last error is that of the last type.
         problem = error.errors()[-1]
@@ -100,8 +96,11 @@ def read(path: Path) -> Settings:
         place = ".".join(keys)[:SHOWN]
         message = problem["msg"]
         if problem["type"] == "extra_forbidden":
-            fields = CheckSettings.model_fields if place.startswith("check.") else Settings.model_fields
+            fields = CheckSettings.model_fields if place.startswith("check.") else RunSettings.model_fields
             message = f"unknown setting; known settings: {', '.join(fields)}"
+            likely = nearest(str(problem["loc"][-1]), fields)
+            if likely:
+                message += f"; did you mean {likely!r}?"
         raise SourceError(message, path, field=place) from None
     except (ValueError, RecursionError) as error:
         raise SourceError(f"not valid TOML: {error}", path) from None

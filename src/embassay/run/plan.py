@@ -162,7 +162,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     if will_score:
         tasks = [task for task in tasks if takes_its_corpus(task, were_chosen)]
 
-    candidates = load_candidates(encoder_list(request.encoders), runtime, request.trusted)
+    candidates = load_candidates(encoder_list(request.encoders), runtime, request.trust_remote_code)
     check_candidates(candidates, request, tasks, corpora)
     entries = list(candidates.entries)
     if request.baselines:
@@ -467,7 +467,7 @@ def check_candidates(
     """Refuse equal labels, an unknown label after --trust-remote-code, and an encoder that suits no task."""
     entries = candidates.entries
     check_labels("encoders", "-e", [(entry.label, entry.encoder.card.spec) for entry in entries])
-    unknown = set(request.trusted) - candidates.labels
+    unknown = set(request.trust_remote_code) - candidates.labels
     if unknown:
         raise UnknownNameError("label after --trust-remote-code", min(unknown), candidates.labels)
     for entry in entries:

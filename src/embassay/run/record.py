@@ -33,22 +33,18 @@ def settings_of(plan: Plan) -> Settings:
     for entry in plan.entries:
         encoder = entry.encoder
         encoders.append((entry.label, encoder.card.spec, _fingerprint(encoder), entry.baseline))
-    settings: Settings = {
+    settings = {
         "encoders": encoders,
         # Encoders with a single route, or with the usual one, are not listed.
         "routes": {entry.label: entry.encoder.card.route for entry in plan.entries if entry.encoder.card.route},
         "corpora": [(corpus.name, corpus.fingerprint) for corpus in plan.corpora],
         "diagnostics": [(task.name, task.version, dict(task.options), task.corpus.name) for task in plan.tasks],
-        "seed": request.seed,
-        "resamples": request.resamples,
-        "texts": request.texts,
-        "examples": request.examples,
-        "reference": request.reference,
+        **request.recorded,
     }
     variants = [Variant.of(corpus) for corpus in plan.corpora if corpus.variant_of]
     if variants:
         settings["variants"] = [(variant.name, variant.corpus, variant.setting) for variant in variants]
-    return settings
+    return cast("Settings", settings)
 
 
 def variants_in(settings: Settings) -> dict[str, Variant]:

@@ -1,4 +1,4 @@
-"""The request for a run: one record of options, filled by the command line, by ``ea.assay`` and by adaptation."""
+"""The request for a run: one record, filled by the command line, by ``ea.assay`` and by adaptation."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
 from embassay.errors import OutputError, SpecError, say
 from embassay.run.config import read
-from embassay.run.profiles import DEFAULT
+from embassay.run.options import RECORD, RunOptions, options_in
 from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.specs import Spec
 from embassay.store.cache.cache import FileHashes, Remembered, default_folder, trouble_with
@@ -18,8 +17,6 @@ from embassay.store.paths import output_path
 from embassay.types import AnyCorpus, Draws, Encoder, JsonObject, Runtime
 
 DEFAULT_OUT = Path("embassay-run")
-EXAMPLES = 100
-"""Default number of items of each diagnostic and corpus that are shown one by one."""
 
 
 def silent(message: str) -> None:
@@ -27,8 +24,8 @@ def silent(message: str) -> None:
 
 
 @dataclass(frozen=True)
-class RunRequest:
-    """The options of a run.
+class RunRequest(RunOptions):
+    """What a run is about, and its options.
 
     Attributes
     ----------
@@ -38,28 +35,8 @@ class RunRequest:
         Sources, or corpora that are loaded already, or a single one. The built-in ones if empty.
     diagnostics
         Specs of diagnostics. If empty, those of the profile that fit the corpora.
-    profile
-        The name of a choice of diagnostics; see ``run.profiles``.
-    limit
-        The number of units that are kept of each corpus; None for all.
-    baselines
-        Whether the lexical and random baselines are added.
-    reference
-        The label of the encoder that the others are compared with; empty for the first one.
-    trusted
-        Labels of the encoders that may bring and run their own code.
-    follow_links
-        Whether symbolic links inside a corpus's folder are followed.
-    robustness
-        Whether the vectors of neural encoders are checked for robustness.
-    cache
-        Folder of the vector cache, ``"default"`` for the user's own, None for no cache.
-    cost
-        Whether the time that local models take for the same texts is measured; if None, where there are two or more.
-    examples
-        Largest number of items of each diagnostic and corpus that are shown one by one; ``"all"`` for all.
-    out, overwrite, texts
-        Folder of the run, whether it may replace another run, and whether texts of the corpora are stored in it.
+    out
+        Folder of the run.
     warn
         Called with the messages that are shown even where ``quiet`` is set.
     """
@@ -67,24 +44,7 @@ class RunRequest:
     encoders: Sequence[str | Spec | Encoder] | str | Spec | Encoder = ()
     corpora: Sequence[str | Spec | AnyCorpus] | str | Spec | AnyCorpus = ()
     diagnostics: Sequence[str | Spec] = ()
-    profile: str = DEFAULT
-    seed: int = 0
-    resamples: int = 1000
-    limit: int | None = None
-    baselines: bool = True
-    reference: str = ""
-    trusted: Sequence[str] = ()
-    follow_links: bool = False
-    robustness: bool = False
-    cost: bool | None = None
-    examples: int | Literal["all"] = EXAMPLES
-    device: str = "auto"
-    backend: str = "auto"
-    cache: Path | Literal["default"] | None = None
     out: Path = DEFAULT_OUT
-    overwrite: bool = False
-    texts: bool = True
-    quiet: bool = False
     warn: Callable[[str], None] = say
 
     def __post_init__(self) -> None:
@@ -94,18 +54,14 @@ class RunRequest:
 
     @classmethod
     def of(cls, config: Path | None, **flags: object) -> RunRequest:
-        """Merge a config file with the flags of the command line.
-
-        A flag overrides the file, unless it is None or an empty list: then it was not given.
-        """
-        options: JsonObject = {"robustness": True}
+        """Merge a config file with what was given on the command line, which overrides the file."""
+        # A command checks robustness and uses the cache of the user, unless it is told not to.
+        options: JsonObject = {"out": DEFAULT_OUT, "cache": "default", "robustness": True}
         if config:
             options |= read(config).options()
-        for name, value in flags.items():
-            if value is not None and value != []:
-                options[name] = value
-        options["out"] = output_path(options.get("out", DEFAULT_OUT))
-        if options.get("cache", "default") != "default":
+        options |= flags
+        options["out"] = output_path(options["out"])
+        if isinstance(options["cache"], Path):
             options["cache"] = output_path(options["cache"])
         return cls(**options)
 
@@ -128,6 +84,11 @@ class RunRequest:
             raise OutputError(f"{folder}: cannot be used as a cache: {reason}")
         self.warn(f"no cache: {folder}: {reason}; vectors are not stored")
         return None
+
+    @property
+    def recorded(self) -> JsonObject:
+        """The options that identify the run, by name, for ``run.json``."""
+        return {name: getattr(self, name) for name in options_in(RECORD)}
 
     @cached_property
     def draws(self) -> Draws:

@@ -1,0 +1,165 @@
+"""The options of a run: each is declared here, once.
+
+Its field in :class:`RunOptions` makes its flag and the help of ``embassay run``, its key in a config file, its value in
+``run.json`` and its row in the guide. ``ea.assay`` writes its keywords out for type checkers; a test compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, get_type_hints
+
+EXAMPLES = 100
+"""Default number of items of each diagnostic and corpus that are shown one by one."""
+
+
+class Place(Enum):
+    """Where else an option can be set, beside the command line, or is kept."""
+
+    FILE = "a config file"
+    PYTHON = "a keyword of ea.assay"
+    RECORD = "the settings in run.json, which identify the run: another value makes another run"
+
+
+FILE, PYTHON, RECORD = Place.FILE, Place.PYTHON, Place.RECORD
+
+
+@dataclass(frozen=True)
+class Off:
+    """A flag of its own that switches an option off.
+
+    Attributes
+    ----------
+    name
+        Of the flag, as a field: ``no_texts`` for ``--no-texts``.
+    text
+        Its help.
+    """
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a number must be at least, or above.
+
+    Pydantic reads it by the protocol ``GroupedMetadata`` of annotated_types. To import that package here would make
+    ``embassay --help`` slower.
+    """
+
+    at_least: int | None = None
+    above: int | None = None
+    __is_annotated_types_grouped_metadata__: ClassVar = True
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the limits as pydantic knows them."""
+        from annotated_types import Interval
+
+        yield from Interval(ge=self.at_least, gt=self.above)
+
+
+Positive = Annotated[int, Limit(above=0)]
+Count = Annotated[int, Limit(at_least=0)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """The options of a run.
+
+    Attributes
+    ----------
+    profile
+        Which diagnostics run without -d: default, search, dedup, classification or research; see 'embassay list'.
+    seed
+        Seed for all random numbers; 0 by default.
+    resamples
+        Number of bootstrap resamples; 1000 by default. Affects intervals, not p-values (9,999 sign flips or more).
+    limit
+        Keep at most N randomly chosen units (groups of dependent items) of each corpus.
+    reference
+        Label of the encoder that the others are compared with; the first -e by default.
+    device
+        Device of neural encoders: auto (default), cpu, cuda, cuda:1 or mps; several share the work: cuda:0,cuda:1.
+    backend
+        How neural encoders run: auto (default), light, torch or sentence-transformers.
+    dry_run
+        Print what would be encoded, and stop.
+    baselines
+        Add the baselines tfidf, random and, for retrieval, bm25.
+    examples
+        Show N items of each diagnostic and corpus with their texts, or all; 100 by default, drawn with the seed.
+    texts
+        Write sentences of the corpora into result and report.
+    robustness
+        Check how far vectors depend on the batch, on half precision and on the wording of prompts.
+    cost
+        Measure how long local models take for the same 64 texts; by default where there are two models or more.
+    follow_links
+        Follow symbolic links in the folder of a corpus; by default they are skipped.
+    cache
+        Folder of the vector cache.
+    overwrite
+        Replace the run in the folder.
+    quiet
+        Print only the result.
+    trust_remote_code
+        Label of an encoder that may run code from its repository, repeatable.
+    """
+
+    profile: Annotated[str, FILE, PYTHON] = "default"
+    seed: Annotated[Count, FILE, PYTHON, RECORD] = 0
+    resamples: Annotated[Positive, FILE, PYTHON, RECORD] = 1000
+    limit: Annotated[Positive | None, FILE, PYTHON] = None
+    reference: Annotated[str, FILE, PYTHON, RECORD] = ""
+    device: Annotated[str, FILE, PYTHON] = "auto"
+    backend: Annotated[str, FILE, PYTHON] = "auto"
+    dry_run: bool = False
+    baselines: Annotated[
+        bool, Off("no_baselines", "Leave out the baselines tfidf, random and, for retrieval, bm25."), FILE, PYTHON
+    ] = True
+    examples: Annotated[Count | Literal["all"], FILE, PYTHON, RECORD] = EXAMPLES
+    texts: Annotated[bool, Off("no_texts", "Write no sentence of a corpus into result and report."), FILE, RECORD] = (
+        True
+    )
+    robustness: Annotated[
+        bool,
+        Off(
+            "no_trust",
+            "Do not check how far vectors depend on the batch, on half precision and on the wording of prompts.",
+        ),
+    ] = False
+    cost: bool | None = None
+    follow_links: bool = False
+    # "default" is the user's own cache, None is no cache.
+    cache: Annotated[Path | Literal["default"] | None, Off("no_cache", "Do not use the vector cache."), PYTHON] = None
+    overwrite: bool = False
+    quiet: bool = False
+    trust_remote_code: tuple[str, ...] = ()
+
+
+def options_in(place: Place) -> dict[str, Any]:
+    """Return the types, with their limits, of the options that belong to a place, by name."""
+    return {name: kind for name, kind in _annotated_types() if place in _marks_of(kind)}
+
+
+def off_flags() -> dict[str, Off]:
+    """Return the flags that switch an option off, by the name of the option."""
+    flags = {}
+    for name, kind in _annotated_types():
+        for mark in _marks_of(kind):
+            if isinstance(mark, Off):
+                flags[name] = mark
+    return flags
+
+
+def _annotated_types() -> Iterable[tuple[str, Any]]:
+    return get_type_hints(RunOptions, include_extras=True).items()
+
+
+def _marks_of(kind: Any) -> tuple[Any, ...]:
+    """Return what is said about an option beside its type."""
+    return getattr(kind, "__metadata__", ())
