@@ -127,6 +127,12 @@ def test_sentences_of_python_are_built_from_and_assayed(fake):
     assert ea.assay(["bow"], corpus, ["minimal_pairs"], resamples=10, baselines=False, cache=None).rows
 
 
+def test_a_test_set_of_one_unit_says_what_it_is_good_for(fake):
+    note = "nothing can be said of an encoder from one unit"
+    assert note in ea.build("minimal-pairs", [SENTENCES[0]]).notes[-1]
+    assert not any(note in line for line in ea.build("minimal-pairs", list(SENTENCES)).notes)
+
+
 def test_another_language_is_refused_unless_asked(fake, tmp_path, capsys):
     path = tmp_path / "deutsch.txt"
     path.write_text("Die Fähre war wieder zu spät und wir sind nicht gefahren.\nDas ist nicht der Hund von mir.\n")
