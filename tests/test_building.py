@@ -17,7 +17,7 @@ from embassay.run.resolve import load_corpus
 from embassay.samples.choice import Choice
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Built, silent
-from embassay.testsets.sources import Source, SourcePair
+from embassay.testsets.sources import SourcePair, SourceSentence
 
 SENTENCES = (
     "The ferry was late again.",
@@ -239,7 +239,7 @@ def test_pairs_reach_a_builder_that_takes_them(fake, tmp_path):
     with pytest.raises(InputError, match="no column of sentences"):
         ea.build("minimal-pairs", path)
 
-    def build_pairs(sources: Source | SourcePair, *, seed=0, count=None, advance=silent):
+    def build_pairs(sources: SourceSentence | SourcePair, *, seed=0, count=None, advance=silent):
         made = tuple(MinimalPairs("1", s.first.text, (("typo", s.second.text),)) for s in sources)
         return Built(made, Counter())
 

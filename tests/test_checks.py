@@ -23,7 +23,7 @@ from embassay.samples.groups import Grouped
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.pairs import Pair
 from embassay.samples.retrieval import Document, Question
-from embassay.samples.two import Member
+from embassay.samples.two import TwoText
 from embassay.types import Corpus, ItemScores, Origin
 
 CHOICE = Choice("0", "She is bad.", "She is good.", "She is not bad.", "She is not good.", "adjective", "bad–good")
@@ -32,7 +32,7 @@ COMPOSED = Composition("0", "overlap", "a b", "b c", "b", ratings=(0, 4.0))
 PAIR = Pair("0", "a cat", "a dog", 2)
 QUESTION = Question("0", "Which cat?", ("d0", "d1"), (1, 2), ("article 1",))
 GROUPED = Grouped("0", "a cat", "cats")
-MEMBER = Member("0", "domain", "text", "a cat")
+MEMBER = TwoText("0", "domain", "text", "a cat")
 DOCUMENTS = (Document("d0", ("one", "two")), Document("d1", ("three",)))
 GOOD = {
     "choice": CHOICE,

@@ -450,12 +450,12 @@ def build(
     """
     from embassay.testsets.base import silent
     from embassay.testsets.build import make, put
-    from embassay.testsets.files import Places, check_apart, check_free
+    from embassay.testsets.files import SetFiles, check_apart, check_free
     from embassay.testsets.generator.chat import generator
     from embassay.testsets.masked_model import Masked
     from embassay.testsets.options import BuildOptions, Order
 
-    places = None if out is None else Places(output_path(out))
+    places = None if out is None else SetFiles(output_path(out))
     given = source_path(sources) if isinstance(sources, (str, Path)) else sources
     review_sheet = source_path(review) if str(review) else None
     if places is not None:
@@ -517,7 +517,7 @@ def estimate(
         If the sources or the generator cannot be used, or the builder uses no generator.
     """
     from embassay.testsets.build import requests_of
-    from embassay.testsets.files import Places
+    from embassay.testsets.files import SetFiles
     from embassay.testsets.generator.chat import generator as make_generator
     from embassay.testsets.options import BuildOptions, Order
 
@@ -525,7 +525,7 @@ def estimate(
         raise SpecError("name the generator that would be asked: MODEL[,option=value…]")
     if "filters" in options:
         options["filters"] = _encoders(options["filters"])
-    asked = make_generator(generator, None if out is None else Places(output_path(out)).answers)
+    asked = make_generator(generator, None if out is None else SetFiles(output_path(out)).answers)
     given = source_path(sources) if isinstance(sources, (str, Path)) else sources
     common = BuildOptions(count=count, seed=seed, language=language)
     requests = requests_of(Order(kind, given, common, options))

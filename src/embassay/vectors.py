@@ -26,7 +26,7 @@ VectorMatrix: TypeAlias = DenseVectors | csr_array
 
 
 @dataclass(frozen=True)
-class Found:
+class Neighbours:
     """The documents nearest to each of Q queries, and the ranks of given documents; all similarities in float64.
 
     Attributes
@@ -71,7 +71,7 @@ class Search(Protocol):
         starts: Indices | None = None,
         pairs: Indices | None = None,
         route: str = "auto",
-    ) -> Found:
+    ) -> Neighbours:
         """Search (P, d) passages for the k documents nearest to each of (Q, d) queries.
 
         Parameters

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from embassay.adaptation.card import Origin, card_of, hub_name
+from embassay.adaptation.card import VariantsOrigin, card_of, hub_name
 from embassay.adaptation.figures import INTERVALS, of_variants
 from embassay.adaptation.options import AdaptOptions
 from embassay.adaptation.variants import Stage
@@ -15,7 +15,7 @@ from embassay.training.settings import FINETUNE
 
 NAMES = ("base", "finetuned")
 STAGE = Stage("finetuned", "finetune", "base", FINETUNE, AdaptOptions())
-ORIGIN = Origin("./mine", "b" * 16, "75 to learn from", {"torch": "2"}, [("mine", "5df59cba8925e8fd", "CC0")])
+ORIGIN = VariantsOrigin("./mine", "b" * 16, "75 to learn from", {"torch": "2"}, [("mine", "5df59cba8925e8fd", "CC0")])
 SAID = (
     "finetuned on your questions: better, +2.0 points",
     "finetuned: training never beat its starting model on the dev questions",

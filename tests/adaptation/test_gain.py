@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from embassay.adaptation.domain import examining_diagnostics
-from embassay.adaptation.gain import Change, changes
+from embassay.adaptation.gain import Gain, changes
 from embassay.adaptation.wording import CAVEAT, PHRASES, sentence, verdict
 from embassay.metrics.metric import headline_metric, meaning_of
 from embassay.result import Comparison, EncoderRecord, Result
@@ -320,7 +320,7 @@ def test_the_figures_are_those_of_a_plain_paired_mean():
 def test_a_change_against_another_variant_names_it():
     test = NotWorse("not worse", 0.02, 0.1, 0.0)
     place = ("similarity", "pairs", "all", "cosine", "", "spearman", "b", "a")
-    change = Change(Comparison(*place, 0.1, 0.05, 0.2, 0.01, 0.01, 1, 500, 400, "all"), in_domain=False, test=test)
+    change = Gain(Comparison(*place, 0.1, 0.05, 0.2, 0.01, 0.01, 1, 500, 400, "all"), in_domain=False, test=test)
     assert sentence(change) == (
         "b against a on pairs (correlation with human scores): better, +0.100 [0.050, 0.200] (spearman, 500 pairs in "
         "400 units, p 0.010)"

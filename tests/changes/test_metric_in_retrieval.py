@@ -170,14 +170,14 @@ def test_without_the_declaration_nobody_knows_it(tmp_path, capsys):
 
 
 def test_with_ties_it_is_the_expected_value():
-    from embassay.stats.ranking import Places
+    from embassay.stats.ranking import RightPlaces
 
     def ints(*numbers):
         return np.array(numbers, dtype=np.int64)
 
     # Question 0: two right documents, one first, one among four that share ranks 2 to 5: 1 + 1/4 of two.
     # Question 1: no right document. Question 2: one right document that was not retrieved.
-    places = Places(3, ints(0, 0, 2), ints(0, 1, 0), ints(1, 4, 0), ints(1, 1, 1))
+    places = RightPlaces(3, ints(0, 0, 2), ints(0, 1, 0), ints(1, 4, 0), ints(1, 1, 1))
     np.testing.assert_allclose(r_precision(places, 5), [(1 + 1 / 4) / 2, np.nan, 0])
 
 

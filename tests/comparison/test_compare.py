@@ -293,9 +293,9 @@ def test_a_question_that_repeats_is_matched_by_its_number(make_run):
 
 
 def test_corpora_on_which_nothing_changed_are_not_left_out_of_a_summary():
-    from embassay.comparison.differences import HeadlineChange, Pair, summaries_of
+    from embassay.comparison.differences import EncoderPair, HeadlineChange, summaries_of
 
-    pair = Pair("m", "m (old)", "m (new)")
+    pair = EncoderPair("m", "m (old)", "m (new)")
     common = {"heading": "S", "format": "percent", "old_value": 0.5, "new_value": 0.5, "p": None, "margin": 0.02}
     common |= {"note": "", "smallest_difference": None, "items": 50, "units": 50}
     changed = [

@@ -11,10 +11,10 @@ from markdown_it import MarkdownIt
 
 from embassay.comparison.gate import Check, Floor
 from embassay.comparison.gate_files import json_bytes, junit, markdown, terminal_lines, write_files
-from embassay.comparison.losses import Change
+from embassay.comparison.losses import LossTest
 from embassay.errors import InputError
 
-CHANGE = Change(
+CHANGE = LossTest(
     encoder="MiniLM",
     diagnostic="retrieval",
     corpus="docs",

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from embassay.corpora.groups.msrp import HEADER, load, recognises, recognises_folder
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.rows import FileRow
 from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
 
@@ -241,7 +241,7 @@ def unions(pairs):
 
 @pytest.mark.parametrize("space", ["\x1c", "\u2003", " "])
 def test_space_of_any_kind_around_a_number_is_no_part_of_it(tmp_path, space):
-    assert Row({"Quality": f"{space}9{space}"}, tmp_path, 1).whole("Quality") == 9
+    assert FileRow({"Quality": f"{space}9{space}"}, tmp_path, 1).whole("Quality") == 9
 
 
 def test_the_released_corpus_is_grouped_as_a_plain_loop_would(data):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from embassay.geometry.closeness import paired
-from embassay.vectors import Found
+from embassay.vectors import Neighbours
 
 
 def matrix_of(queries, passages, measure, starts):
@@ -36,7 +36,7 @@ def search(queries, passages, *, k, measure, starts=None, pairs=None, route="aut
     own, greater, tied = zip(*places, strict=True) if places else ((), (), ())
     whole = [np.array(x, dtype=np.int64) for x in (greater, tied)]
     own_rows = np.array([best[q, d] for q, d in (() if pairs is None else pairs)], dtype=np.int64)
-    return Found(documents, rows, similarity, np.array(own, dtype=np.float64), own_rows, *whole, route="naive")
+    return Neighbours(documents, rows, similarity, np.array(own, dtype=np.float64), own_rows, *whole, route="naive")
 
 
 def _place(line, document):

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 from embassay.engine.search import approximate as topk_faiss
 from embassay.engine.search import exact as topk_exact
 from embassay.engine.search import gpu as topk_gpu
-from embassay.engine.search.exact import Block, NumpyProduct, SearchTask, rounding, scaled
+from embassay.engine.search.exact import NumpyProduct, PassageBlock, SearchTask, rounding, scaled
 from embassay.engine.search.top import search
 from embassay.errors import MissingExtraError, UnknownNameError
 from embassay.geometry.closeness import paired_cosine, paired_dot
@@ -331,7 +331,7 @@ def test_the_bound_holds(dtype, measure):
     rng = np.random.default_rng(8)
     rows = (rng.normal(size=(300, 700)) * 10.0 ** rng.integers(-3, 4, size=(300, 1))).astype(np.float32)
     task = SearchTask(rows[:20], rows[20:], None, 1, measure, np.empty((0, 2), np.int64))
-    block = Block.of(task, 0, 280)
+    block = PassageBlock.of(task, 0, 280)
     scores = scaled(task.queries, 1 / task.query_lengths, dtype) @ block.rows(dtype).T
     which, passage = (a.ravel() for a in np.indices(scores.shape))
     lengths = task.query_lengths if measure == "dot" else np.ones(20)

@@ -6,7 +6,7 @@ import pytest
 
 from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.encoders.neural.model_card import training_datasets
-from embassay.run.candidates import Entry
+from embassay.run.candidates import RunEncoder
 from embassay.run.training_overlap import FAMILIES, named_datasets, overlaps, recognised_by
 from embassay.samples.pairs import Pair
 from embassay.samples.retrieval import Document, Question
@@ -98,12 +98,12 @@ def test_one_name_in_the_front_matter_is_a_list_of_one(tmp_path):
     ],
 )
 def test_a_data_set_has_several_names(title, name):
-    assert named_datasets(family(title), Entry("m", Trained(dim=8, datasets=(name,)))) == [name]
+    assert named_datasets(family(title), RunEncoder("m", Trained(dim=8, datasets=(name,)))) == [name]
 
 
 @pytest.mark.parametrize("name", ["squad_kor_v1", "squadshifts", "glue", "feverish/other", "natural"])
 def test_other_data_sets_are_not_taken_for_known_ones(name):
-    entry = Entry("m", Trained(dim=8, datasets=(name,)))
+    entry = RunEncoder("m", Trained(dim=8, datasets=(name,)))
     assert not [family for family in FAMILIES if named_datasets(family, entry)]
 
 
@@ -126,8 +126,8 @@ def test_a_folder_is_recognised_by_its_name(tmp_path):
 
 def test_the_note_says_what_the_card_names_and_how_the_corpus_is_known():
     entries = [
-        Entry("m", Trained(dim=8, datasets=("SQuAD2.0", "ms_marco"))),
-        Entry("bow", HashingEncoder(dim=8)),
+        RunEncoder("m", Trained(dim=8, datasets=("SQuAD2.0", "ms_marco"))),
+        RunEncoder("bow", HashingEncoder(dim=8)),
     ]
     (note,) = overlaps(entries, [squad("mine")])
     assert note == (

@@ -14,7 +14,7 @@ from embassay.stats import permutation
 from embassay.stats.families import (
     JUST_ABOVE_0,
     PairedDifference,
-    Question,
+    PairTest,
     Roles,
     compare_means,
     consistent_interval,
@@ -72,7 +72,7 @@ def test_the_questions_by_hand():
 
 
 def test_the_first_candidate_is_the_reference_by_default():
-    assert Roles(("x", "y")).questions({}) == (Question("reference", "y", "x"),)
+    assert Roles(("x", "y")).questions({}) == (PairTest("reference", "y", "x"),)
 
 
 def test_all_pairs_are_a_family_of_their_own_on_request():

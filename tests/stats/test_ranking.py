@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.stats.ranking import Places
+from embassay.stats.ranking import RightPlaces
 
 
 def places(*questions):
     """Each question: a list of (greater, tied, gain)."""
     flat = [(n, *place) for n, question in enumerate(questions) for place in question]
     array = np.array(flat, dtype=np.int64).reshape(-1, 4)
-    return Places(len(questions), *array.T)
+    return RightPlaces(len(questions), *array.T)
 
 
 def of_scores(scores, right):

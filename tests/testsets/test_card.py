@@ -9,7 +9,7 @@ from embassay.samples.composition import Composition
 from embassay.samples.groups import Grouped
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.retrieval import Document, Question
-from embassay.testsets.base import Built, Material, library
+from embassay.testsets.base import Built, Resource, library
 from embassay.testsets.card import READ, card_of, counts_of, with_reading
 from embassay.testsets.options import BuildOptions, Order
 
@@ -29,7 +29,7 @@ BUILT = Built(
     ("A note.",),
     2.0,
     3_000,
-    (Material("WordNet", "3.0", "WordNet licence", "antonyms"),),
+    (Resource("WordNet", "3.0", "WordNet licence", "antonyms"),),
 )
 CARD = card_of("pairs.jsonl@0123456789abcdef", ORDER, BUILT, "ab" * 32)
 

@@ -12,7 +12,7 @@ import embassay as ea
 from embassay.corpora.io.documents import SourceDocument
 from embassay.errors import MissingExtraError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.testsets.base import Material
+from embassay.testsets.base import Resource
 from embassay.testsets.build import make, put, requests_of
 from embassay.testsets.generator.chat import Reply
 from embassay.testsets.generator.fusions import bared, new_names, numbers, problem_of
@@ -72,7 +72,7 @@ class Stub:
         return found if isinstance(found, Reply) else Reply(request.key, found)
 
     def material(self):
-        return Material(self.name, "1", "none", "fusions")
+        return Resource(self.name, "1", "none", "fusions")
 
     def notes(self):
         return ("The stub answered.",)

@@ -16,14 +16,14 @@ from embassay.run.resolve import load_corpus, load_encoder
 from embassay.testsets.build import make, put
 from embassay.testsets.kinds import groups
 from embassay.testsets.options import Order
-from embassay.testsets.sources import Source, SourcePair
+from embassay.testsets.sources import SourcePair, SourceSentence
 
 RAIN = ("It rained all day.", "Rain fell all day.", "All day there was rain.")
 SHOP = ("The shop is shut.", "The shop has closed.", "You cannot go into the shop now.", "The shop is not open.")
 
 
 def pair(first, second, same=True):
-    return SourcePair(Source(first, 1), Source(second, 1), same)
+    return SourcePair(SourceSentence(first, 1), SourceSentence(second, 1), same)
 
 
 def texts_of(built):
@@ -147,7 +147,7 @@ def test_a_threshold_that_tells_nothing_apart_is_refused(monkeypatch):
 @pytest.mark.parametrize("threshold", [0, 1, -1, float("nan")])
 def test_a_threshold_out_of_range_is_refused(threshold):
     with pytest.raises(InputError, match="above 0 and below 1"):
-        groups.propose([Source("a", 1)], load_encoder("hashing"), threshold=threshold)
+        groups.propose([SourceSentence("a", 1)], load_encoder("hashing"), threshold=threshold)
 
 
 class Planted:
@@ -163,7 +163,7 @@ class Planted:
 def proposed(monkeypatch):
     monkeypatch.setattr("embassay.testsets.encoding.BLOCK", 2)
     told = []
-    sources = [Source(text, line) for line, text in enumerate((*RAIN, "It is late.", *SHOP, "Go home."), 1)]
+    sources = [SourceSentence(text, line) for line, text in enumerate((*RAIN, "It is late.", *SHOP, "Go home."), 1)]
     found = groups.propose(sources, Planted(), threshold=0.9, advance=lambda done, total: told.append((done, total)))
     assert told[-1] == (9, 9)
     return found

@@ -16,7 +16,7 @@ from embassay.samples.minimal_pairs import ALL_EDITS, EDITS
 from embassay.testsets.english.wordnet import places
 from embassay.testsets.files import json_lines
 from embassay.testsets.kinds.minimal_pairs import build
-from embassay.testsets.sources import Source
+from embassay.testsets.sources import SourceSentence
 
 pytestmark = pytest.mark.skipif(
     not any(place.suffix == ".zip" or (place / "data.verb").is_file() for place in places()),
@@ -37,7 +37,7 @@ OF_ALL = {*EDITS, "random_word"} - {"random_mlm", "negation_antonym"}
 
 
 def sources(lines=LINES):
-    return [Source(text, line) for line, text in enumerate(lines, 1)]
+    return [SourceSentence(text, line) for line, text in enumerate(lines, 1)]
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_typo_and_random_word_change_that_word_alone(built):
     ],
 )
 def test_a_negation_never_falls_on_another_word(sentence):
-    texts = [text for sample in build([Source(sentence, 1)]).samples for _, text in sample.edits]
+    texts = [text for sample in build([SourceSentence(sentence, 1)]).samples for _, text in sample.edits]
     assert not any(wrong in text for text in texts for wrong in ("not just", "had not to"))
 
 

@@ -12,7 +12,7 @@ from embassay.errors import InputError
 from embassay.samples.units import independent_units
 from embassay.testsets.english.wordnet import open_wordnet
 from embassay.testsets.kinds.negated_antonyms import build
-from embassay.testsets.sources import Source, SourcePair
+from embassay.testsets.sources import SourcePair, SourceSentence
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def _words():
 
 
 def built(*sentences, **options):
-    return build([Source(text, line) for line, text in enumerate(sentences, 1)], **options)
+    return build([SourceSentence(text, line) for line, text in enumerate(sentences, 1)], **options)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_line_of_several_sentences_gives_each():
 
 
 def pair(first, second):
-    return SourcePair(Source(first, 1), Source(second, 1), same=True)
+    return SourcePair(SourceSentence(first, 1), SourceSentence(second, 1), same=True)
 
 
 def test_of_a_pair_the_negated_side_is_taken():

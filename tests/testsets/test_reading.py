@@ -5,7 +5,7 @@ import json
 import pytest
 
 from embassay.errors import SourceError
-from embassay.testsets.sources import Source, is_of_pairs, read_pairs, read_sentences, usable
+from embassay.testsets.sources import SourceSentence, is_of_pairs, read_pairs, read_sentences, usable
 
 SENTENCES = ("The ferry was late again.", "Nobody waited for “us”.")
 
@@ -38,7 +38,7 @@ def test_a_parquet_file_is_known_by_its_content(tmp_path):
     import polars as pl
 
     pl.DataFrame({"n": [1, 2], "sentence": SENTENCES}).write_parquet(tmp_path / "table")
-    assert read_sentences(tmp_path / "table") == (Source(SENTENCES[0], 1), Source(SENTENCES[1], 2))
+    assert read_sentences(tmp_path / "table") == (SourceSentence(SENTENCES[0], 1), SourceSentence(SENTENCES[1], 2))
 
 
 def test_a_unit_is_read_where_there_is_one(tmp_path):
@@ -86,8 +86,8 @@ def test_files_that_are_not_there(tmp_path):
 
 def test_what_is_no_sentence_is_counted_and_left_out():
     texts = ("It rained.", "it  RAINED.", "It\x07 snowed.", "a" * 1_001, "One line\nand another.", "It snowed\ufffd.")
-    kept, rejected = usable([Source(text, line) for line, text in enumerate(texts, 1)])
-    assert kept == (Source("It rained.", 1),)
+    kept, rejected = usable([SourceSentence(text, line) for line, text in enumerate(texts, 1)])
+    assert kept == (SourceSentence("It rained.", 1),)
     assert rejected == {
         "repeated sentence": 1,
         "control characters": 2,
@@ -103,7 +103,11 @@ def test_pairs_with_and_without_labels(tmp_path):
     path = write(tmp_path / "b.tsv", "q\tr\nIt rained.\tRain fell.\n")
     assert not is_of_pairs(path)
     (pair,) = read_pairs(path, "q", "r")
-    assert (pair.first, pair.second, pair.same) == (Source("It rained.", 2), Source("Rain fell.", 2), True)
+    assert (pair.first, pair.second, pair.same) == (
+        SourceSentence("It rained.", 2),
+        SourceSentence("Rain fell.", 2),
+        True,
+    )
 
 
 @pytest.mark.parametrize(

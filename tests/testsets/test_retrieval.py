@@ -19,7 +19,7 @@ from embassay.corpora.queries.passages import Passage, cut_all, tokens
 from embassay.corpora.queries.sampling import evenly
 from embassay.errors import SpecError
 from embassay.run.resolve import load_corpus
-from embassay.testsets.base import Material, silent
+from embassay.testsets.base import Resource, silent
 from embassay.testsets.generator.base import Reply
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.kinds import retrieval
@@ -79,7 +79,7 @@ class Stub:
         )
 
     def material(self):
-        return Material("stub", "1", "MIT", "questions")
+        return Resource("stub", "1", "MIT", "questions")
 
     def notes(self):
         return (f"{len(self.asked)} requests",)

@@ -6,11 +6,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from embassay.training.batches import Row, draw
+from embassay.training.batches import BatchRow, draw
 
 
 def test_every_row_comes_once_an_epoch_and_in_another_order_each():
-    batches = draw([Row(length) for length in range(50)], 8, 2, 0)
+    batches = draw([BatchRow(length) for length in range(50)], 8, 2, 0)
     first, second = batches[:7], batches[7:]
     for epoch in (first, second):
         assert Counter(row for batch in epoch for row in batch) == Counter(range(50))
@@ -18,14 +18,14 @@ def test_every_row_comes_once_an_epoch_and_in_another_order_each():
 
 
 def test_a_part_of_an_epoch_takes_its_first_batches():
-    rows = [Row(5)] * 80
+    rows = [BatchRow(5)] * 80
     assert draw(rows, 8, 1.5, 0)[:10] == draw(rows, 8, 1, 0)
     assert len(draw(rows, 8, 1.5, 0)) == 15
 
 
 def test_rows_of_a_batch_are_about_as_long():
     lengths = np.random.default_rng(0).integers(5, 100, 1000)
-    batches = draw([Row(int(length)) for length in lengths], 10, 1, 0)
+    batches = draw([BatchRow(int(length)) for length in lengths], 10, 1, 0)
     padded = sum(lengths[list(batch)].max() * len(batch) for batch in batches)
     assert padded < 1.2 * lengths.sum()
 
@@ -36,7 +36,7 @@ def test_no_text_belongs_to_two_rows_of_a_batch():
     rows = []
     for n in range(200):
         own = rng.choice(texts, 5, replace=False).tolist()
-        rows.append(Row(5, frozenset({f"q{n // 2}", *own}), 3))
+        rows.append(BatchRow(5, frozenset({f"q{n // 2}", *own}), 3))
     batches = draw(rows, 8, 1, 0)
     assert sorted(row for batch in batches for row in batch) == list(range(len(rows)))
     for batch in batches:
@@ -52,7 +52,7 @@ def of_documents(questions, documents, passages):
     for n in range(questions):
         own = {f"{n % documents}.{p}" for p in range(passages)}
         wrong = f"{(n + 1 + int(rng.integers(documents - 1))) % documents}.{rng.integers(passages)}"
-        found.append(Row(int(rng.integers(5, 100)), frozenset({f"q{n}", *own, wrong}), 1))
+        found.append(BatchRow(int(rng.integers(5, 100)), frozenset({f"q{n}", *own, wrong}), 1))
     return found
 
 
@@ -66,7 +66,7 @@ def test_batches_are_full_where_documents_suffice_and_soon_made(documents, mean)
 
 
 def test_rows_of_as_many_wrong_texts_go_together():
-    rows = [Row(5, frozenset({f"q{n}"}), n % 3) for n in range(60)]
+    rows = [BatchRow(5, frozenset({f"q{n}"}), n % 3) for n in range(60)]
     batches = draw(rows, 10, 1, 0)
     assert len(batches) == 6
     assert not [batch for batch in batches if len({rows[row].wrong for row in batch}) > 1]
@@ -74,6 +74,6 @@ def test_rows_of_as_many_wrong_texts_go_together():
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_pair_alone_tells_nothing_apart(count):
-    rows = [Row(5, frozenset({f"q{n}", "right"})) for n in range(count)]
+    rows = [BatchRow(5, frozenset({f"q{n}", "right"})) for n in range(count)]
     assert draw(rows, 8, 1, 0) == []
-    assert len(draw([Row(5)] * count, 1, 1, 0)) == count
+    assert len(draw([BatchRow(5)] * count, 1, 1, 0)) == count

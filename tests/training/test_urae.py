@@ -239,7 +239,7 @@ def test_each_epoch_has_its_own_order(text, tmp_path, monkeypatch):
 
 def test_known_words_are_now_and_then_unknown():
     counts = np.array([0, 1, 1000])
-    material = unfolding_text.Material({}, (np.array([1, 2] * 5000),), (), counts, ())
+    material = unfolding_text.TreeSentences({}, (np.array([1, 2] * 5000),), (), counts, ())
     masked = material.masked(0, np.random.default_rng(0)).reshape(-1, 2)
     assert (masked[:, 0] == 0).mean() == pytest.approx(0.2, abs=0.02)  # 0.25/(0.25 + 1)
     assert (masked[:, 1] == 0).mean() < 0.003

@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 from embassay.samples.retrieval import Document, Question
-from embassay.training.settings import Settings
+from embassay.training.settings import TrainingSettings
 from embassay.types import Corpus
 
 NOUNS = "pump valve tank lamp filter pipe motor belt crane hatch anchor winch rudder ladder boiler gauge".split()
@@ -15,7 +15,7 @@ WORDS = ["what", "which", "the", "does", "it", "when", "and", "in", "of", *NOUNS
 
 def settings(**changes):
     given = {"epochs": 2, "batch": 8, "accumulate": 1, "rate": 1e-3, "warmup": 0.1, "seed": 0, "device": "cpu"}
-    return Settings(**{**given, **changes})
+    return TrainingSettings(**{**given, **changes})
 
 
 def sentences(count=40, seed=1):

@@ -21,7 +21,7 @@ DEV = "Success@5 of the dev questions"
 
 
 @dataclass(frozen=True)
-class Origin:
+class VariantsOrigin:
     """What all variants of an adaptation have in common.
 
     Attributes
@@ -49,7 +49,7 @@ class Origin:
 def card_of(
     stages: Sequence[Stage],
     facts: Mapping[str, JsonObject],
-    origin: Origin,
+    origin: VariantsOrigin,
     result: Result,
     domain: Sequence[str],
     verdict: Sequence[str],
@@ -114,7 +114,7 @@ def _head(hub: str | None) -> str:
     return "\n".join(lines)
 
 
-def _origin_rows(origin: Origin, stages: Sequence[Stage], result: Result) -> list[tuple[str, str]]:
+def _origin_rows(origin: VariantsOrigin, stages: Sequence[Stage], result: Result) -> list[tuple[str, str]]:
     trained = ", then ".join(f"{stage.kind} ({stage.variant})" for stage in stages)
     libraries = ", ".join(f"{name} {version}" for name, version in origin.versions.items())
     return [

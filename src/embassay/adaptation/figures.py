@@ -11,7 +11,7 @@ from embassay.result import FEW_UNITS, Result, Row
 
 
 @dataclass(frozen=True)
-class Figure:
+class RetrievalFigure:
     """One figure of retrieval.
 
     Attributes
@@ -28,13 +28,13 @@ class Figure:
 
 
 FIGURES = (
-    Figure("Success@5", "Success@5", "Success@5", "all", "percent"),
-    Figure("accuracy (100 questions)", "accuracy (l = 100)", "accuracy_l100", "all", "percent"),
-    Figure("COE", "COE", "coe", "psi5", "percent"),
-    Figure("ROE", "ROE", "roe", "psi5", "percent"),
-    Figure("threshold τ", "τ", "tau", "recommended", "number"),
-    Figure("IsoScore of the documents", "IsoScore", "isoscore", "documents", "number"),
-    Figure("I_A of the documents", "", "i_a", "documents", "number"),
+    RetrievalFigure("Success@5", "Success@5", "Success@5", "all", "percent"),
+    RetrievalFigure("accuracy (100 questions)", "accuracy (l = 100)", "accuracy_l100", "all", "percent"),
+    RetrievalFigure("COE", "COE", "coe", "psi5", "percent"),
+    RetrievalFigure("ROE", "ROE", "roe", "psi5", "percent"),
+    RetrievalFigure("threshold τ", "τ", "tau", "recommended", "number"),
+    RetrievalFigure("IsoScore of the documents", "IsoScore", "isoscore", "documents", "number"),
+    RetrievalFigure("I_A of the documents", "", "i_a", "documents", "number"),
 )
 """Those of tables 2 and 3 of Roychowdhury et al. (2024), and I_A."""
 INTERVALS = (
@@ -99,7 +99,7 @@ def _by_place(result: Result, corpus: str) -> dict[tuple[str, str, str], Row]:
     return rows
 
 
-def _cell(rows: dict[tuple[str, str, str], Row], figure: Figure, encoder: str) -> str:
+def _cell(rows: dict[tuple[str, str, str], Row], figure: RetrievalFigure, encoder: str) -> str:
     """Return a figure as text: ``91.2% [88.0, 94.0]``, ``0.432``; a dash for none."""
     row = rows.get((figure.metric, figure.subset, encoder))
     if row is None:

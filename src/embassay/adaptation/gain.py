@@ -25,7 +25,7 @@ Headlines = Mapping[tuple[str, str], Headline]
 
 
 @dataclass(frozen=True)
-class Change:
+class Gain:
     """The difference between a variant and another encoder on one headline metric.
 
     Attributes
@@ -72,7 +72,7 @@ class Change:
         return self.test.outcome
 
 
-def changes(result: Result, headlines: Headlines, domain: Sequence[str], other: str = BASE) -> tuple[Change, ...]:
+def changes(result: Result, headlines: Headlines, domain: Sequence[str], other: str = BASE) -> tuple[Gain, ...]:
     """Return the change of each variant on the headline metric of each diagnostic and corpus.
 
     Parameters
@@ -101,7 +101,7 @@ def changes(result: Result, headlines: Headlines, domain: Sequence[str], other: 
         # Fingerprints are equal if nothing was trained, or if training changed nothing.
         same = variant in fingerprints and fingerprints[variant] == fingerprints.get(other)
         test = headline.not_worse(variant, other, draws, p=comparison.p_holm, same_encoder=same)
-        all_changes.append(Change(oriented, comparison.corpus in domain, test))
+        all_changes.append(Gain(oriented, comparison.corpus in domain, test))
     return tuple(all_changes)
 
 

@@ -19,7 +19,7 @@ from embassay.randomness import generator
 from embassay.samples.retrieval import Question
 from embassay.training.triplets import Triplet, normalised
 from embassay.types import AnyCorpus, Encoder
-from embassay.vectors import Found
+from embassay.vectors import Neighbours
 
 NEAR_DUPLICATE = 0.95
 """A document whose cosine to a right document is above this is treated as a duplicate of it."""
@@ -187,7 +187,7 @@ class _Space:
     question_vectors: np.ndarray
     unit_vectors: np.ndarray
     compared_vectors: np.ndarray
-    nearest: Found
+    nearest: Neighbours
     right_similarity: dict[tuple[int, int], float]
 
     @classmethod

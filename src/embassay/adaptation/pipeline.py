@@ -219,7 +219,7 @@ class Adaptation:
         learnt = []
         for test, (_, fingerprint) in zip(self.material.tests, self.identity["corpora"], strict=True):
             learnt.append((test.name, fingerprint, test.licence))
-        origin = card.Origin(
+        origin = card.VariantsOrigin(
             base=self.request.base,
             fingerprint=self.base.fingerprint,
             split=self.split_summary(),

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from embassay.adaptation.options import AdaptOptions
-from embassay.training.settings import FINETUNE, PRETRAIN, Settings
+from embassay.training.settings import FINETUNE, PRETRAIN, TrainingSettings
 
 Kind = Literal["pretrain", "finetune"]
 BASE = "base"
@@ -32,7 +32,7 @@ class Stage:
     variant: str
     kind: Kind
     start: str
-    settings: Settings
+    settings: TrainingSettings
     options: AdaptOptions
 
     @property
@@ -76,7 +76,7 @@ def planned_stages(options: AdaptOptions) -> tuple[Stage, ...]:
     return tuple(stages)
 
 
-def _settings(default: Settings, options: AdaptOptions) -> Settings:
+def _settings(default: TrainingSettings, options: AdaptOptions) -> TrainingSettings:
     """Return the settings of a kind of training: the options, and its own defaults for those that are None."""
     names = ("epochs", "batch", "rate", "warmup", "accumulate", "seed", "device")
     given = {name: getattr(options, name) for name in names}

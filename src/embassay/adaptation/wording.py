@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from embassay.adaptation.gain import SMALLEST_SHOWN, Change, Headlines, Outcome, changes, minus
+from embassay.adaptation.gain import SMALLEST_SHOWN, Gain, Headlines, Outcome, changes, minus
 from embassay.adaptation.variants import BASE, BOTH, FINETUNED
 from embassay.formatting import interval, number, p_value
 from embassay.layout import Format
@@ -66,7 +66,7 @@ def verdict(
     return (*lines, CAVEAT.format(seed=result.seed))
 
 
-def sentence(change: Change, several: bool = False) -> str:
+def sentence(change: Gain, several: bool = False) -> str:
     """Return one change as a sentence.
 
     Parameters
@@ -109,7 +109,7 @@ def _shift_sentences(result: Result, variant: str) -> list[str]:
             continue
         if {comparison.a, comparison.b} != {BASE, variant}:
             continue
-        change = Change(minus(comparison, BASE), in_domain=True)
+        change = Gain(minus(comparison, BASE), in_domain=True)
         difference = change.comparison.difference
         if not change.significant or not difference:
             continue
@@ -136,7 +136,7 @@ def _training_sentences(variant: str, evaluations: Sequence[Sequence[float]]) ->
     ]
 
 
-def _summary(variant: str, in_domain: Sequence[Change], general: Sequence[Change]) -> str:
+def _summary(variant: str, in_domain: Sequence[Gain], general: Sequence[Gain]) -> str:
     """Summarise in one sentence the outcomes on the questions of the domain and on general corpora."""
     parts = []
     outcomes = {change.outcome for change in in_domain}
@@ -149,7 +149,7 @@ def _summary(variant: str, in_domain: Sequence[Change], general: Sequence[Change
     return f"{variant}, in short: {'; '.join(parts)}"
 
 
-def _by_outcome(changes: Sequence[Change], name: Callable[[Change], str]) -> str:
+def _by_outcome(changes: Sequence[Gain], name: Callable[[Gain], str]) -> str:
     """Return ``worse on A and B, not worse on C``."""
     parts = []
     for outcome, phrase in PHRASES.items():
@@ -159,13 +159,13 @@ def _by_outcome(changes: Sequence[Change], name: Callable[[Change], str]) -> str
     return ", ".join(parts)
 
 
-def _against(change: Change) -> str:
+def _against(change: Gain) -> str:
     if change.comparison.b == BASE:
         return ""
     return f" against {change.comparison.b}"
 
 
-def _place(change: Change, several: bool = False) -> str:
+def _place(change: Gain, several: bool = False) -> str:
     """Return where a change was measured: ``your questions``, ``xquad (retrieval)``."""
     corpus = change.comparison.corpus
     if not change.in_domain:
@@ -175,7 +175,7 @@ def _place(change: Change, several: bool = False) -> str:
     return "your questions"
 
 
-def _why_unknown(change: Change) -> str:
+def _why_unknown(change: Gain) -> str:
     if change.comparison.difference is None:
         return "undefined"
     if change.comparison.units < MIN_UNITS:
@@ -183,7 +183,7 @@ def _why_unknown(change: Change) -> str:
     return "one unit has too large a share of the items for a test"
 
 
-def _item_counts(change: Change) -> str:
+def _item_counts(change: Gain) -> str:
     """Return ``897 test questions in 312 units``; without the units if each item is a unit."""
     comparison = change.comparison
     items = "test questions" if change.in_domain else meaning_of(comparison.diagnostic).items
@@ -192,13 +192,13 @@ def _item_counts(change: Change) -> str:
     return f"{comparison.items:,} {items} in {comparison.units:,} units"
 
 
-def _p_value_of(change: Change) -> str:
+def _p_value_of(change: Gain) -> str:
     """Return the p-value, adjusted by Holm's method and marked if the comparison has few units."""
     few = "few units, " if change.comparison.units < FEW_UNITS else ""
     return f"{few}p {p_value(change.comparison.p_holm)}"
 
 
-def _amount(change: Change, style: Format) -> str:
+def _amount(change: Gain, style: Format) -> str:
     """Return ``+6.1 points [3.9, 8.2]``."""
     comparison = change.comparison
     if comparison.difference is None:

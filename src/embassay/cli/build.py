@@ -213,7 +213,7 @@ def run_build(kind: str, source: Path, out: Path, overwrite: bool, options: dict
     """Build, and print what was built and how it is used."""
     from embassay.api import build as make
     from embassay.run.progress import Bar
-    from embassay.testsets.files import Places
+    from embassay.testsets.files import SetFiles
 
     out = output_path(out)
     with Bar().training(f"build {out}") as advance:
@@ -225,7 +225,7 @@ def run_build(kind: str, source: Path, out: Path, overwrite: bool, options: dict
     more = len(built.rejected) - REASONS
     if more > 0:
         say(f"{counted(more, 'more reason')} for leaving out rows: see the data card")
-    places = Places(out)
+    places = SetFiles(out)
     say(f"test set: {places.corpus}", f"data card: {places.card}", f"sheet for rating: {places.sheet}")
     if places.answers.exists():
         say(f"answers of the generator: {places.answers}")

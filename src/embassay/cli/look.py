@@ -12,7 +12,7 @@ from embassay.errors import EncoderError
 from embassay.findings.advice import advice, visible_differences
 from embassay.formatting import counted
 from embassay.reports.terminal import print_line, stdout
-from embassay.run.candidates import Entry
+from embassay.run.candidates import RunEncoder
 from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
 from embassay.samples.base import Role, Text
@@ -111,7 +111,9 @@ def _effective_units(audit: Audit) -> str:
     return f" (effective number {audit.effective_units:.0f})"
 
 
-def _show_encoder(entry: Entry, corpora: tuple[AnyCorpus, ...], cache: VectorCache | None, console: Console) -> None:
+def _show_encoder(
+    entry: RunEncoder, corpora: tuple[AnyCorpus, ...], cache: VectorCache | None, console: Console
+) -> None:
     """Print how many texts an encoder would encode, their tokens or cost, its prompts and its warnings."""
     encoder = entry.encoder
     card = encoder.card

@@ -24,7 +24,7 @@ from embassay.run.record import finished_record, settings_of
 from embassay.run.request import RunRequest
 from embassay.run.specs import Spec
 from embassay.store.runs.folder import RunFolder
-from embassay.store.runs.record import RunRecord, Settings
+from embassay.store.runs.record import RunRecord, RunSettings
 from embassay.types import ItemScores, content_hash
 
 
@@ -218,7 +218,7 @@ def _record(before: RunRecord, plan: Plan, outcome: Outcome, result: Result, sec
     # Baselines are last, as in a run with all encoders.
     encoders.sort(key=lambda encoder: encoder[3])
     routes = {**before["settings"].get("routes", {}), **added["routes"]}
-    settings: Settings = {**before["settings"], "encoders": encoders, "routes": routes}
+    settings: RunSettings = {**before["settings"], "encoders": encoders, "routes": routes}
     record["settings"] = settings
     record["key"] = content_hash([settings, __version__])
 

@@ -27,7 +27,7 @@ from embassay.run.specs import Spec
 from embassay.store.paths import output_path
 from embassay.store.runs.folder import ITEMS, RunFolder
 from embassay.store.runs.items import CorpusItems
-from embassay.store.runs.record import Settings
+from embassay.store.runs.record import RunSettings
 from embassay.types import ItemScores, content_hash
 
 LIMIT = 900_000
@@ -210,7 +210,7 @@ def _write_items(run: StoredRun, folder: RunFolder, *, texts: bool) -> None:
     folder.write_items(corpora)
 
 
-def _settings(run: StoredRun, labels: Sequence[str]) -> Settings:
+def _settings(run: StoredRun, labels: Sequence[str]) -> RunSettings:
     """Return the ``settings`` in the ``run.json`` of a baseline: those of a run with nothing but the candidates.
 
     They have no ``variants``, also where a corpus of the run varies. The encoders are those of the result, in which a

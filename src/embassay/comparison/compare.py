@@ -8,7 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from embassay.comparison.differences import HeadlineChange, Pair, Summary, differences_of, summaries_of
+from embassay.comparison.differences import (
+    DifferencesSummary,
+    EncoderPair,
+    HeadlineChange,
+    differences_of,
+    summaries_of,
+)
 from embassay.comparison.merge import MergedRuns, merge
 from embassay.comparison.runs import StoredRun, common_tasks, differ, read_run
 from embassay.errors import SpecError, UnknownNameError
@@ -29,7 +35,7 @@ class Fact:
         As text.
     """
 
-    pair: Pair
+    pair: EncoderPair
     name: str
     old: str
     new: str
@@ -62,11 +68,11 @@ class RunComparison:
 
     runs: tuple[str, ...]
     result: Result = field(repr=False)
-    pairs: tuple[Pair, ...]
+    pairs: tuple[EncoderPair, ...]
     before_and_after: bool
     differences: tuple[HeadlineChange, ...] = field(repr=False)
     facts: tuple[Fact, ...] = field(repr=False)
-    summaries: tuple[Summary, ...] = field(repr=False)
+    summaries: tuple[DifferencesSummary, ...] = field(repr=False)
     notes: tuple[str, ...]
 
 
@@ -176,7 +182,7 @@ def _same_models(runs: Sequence[StoredRun], mapping: Mapping[str, str]) -> dict[
     return same_models
 
 
-def _pairs(runs: Sequence[StoredRun], merged: MergedRuns, mapping: Mapping[str, str]) -> list[Pair]:
+def _pairs(runs: Sequence[StoredRun], merged: MergedRuns, mapping: Mapping[str, str]) -> list[EncoderPair]:
     """Return the candidates that several runs have under one label, and those that the mapping pairs.
 
     The first run that has the encoder is compared with each later one.
@@ -219,7 +225,7 @@ def _pairs(runs: Sequence[StoredRun], merged: MergedRuns, mapping: Mapping[str, 
             name = label if new_label == label else f"{label} → {new_label}"
             if len(new_runs) > 1:
                 name = f"{name} ({old_run.name} → {new_run.name})"
-            pairs.append(Pair(name, old, new, old_run.name, new_run.name))
+            pairs.append(EncoderPair(name, old, new, old_run.name, new_run.name))
     return pairs
 
 
@@ -228,17 +234,17 @@ def _spec_of(merged: MergedRuns, label: str) -> str:
     return next(record.spec for record in merged.result.encoders if record.name == label)
 
 
-def _against_reference(merged: MergedRuns) -> list[Pair]:
+def _against_reference(merged: MergedRuns) -> list[EncoderPair]:
     """Return each candidate with the reference of the merged result."""
     for verdict in merged.result.verdicts:
         reference = verdict.opponent("reference").name
         if reference:
             others = [name for name in verdict.candidates if name != reference]
-            return [Pair(f"{reference} → {name}", reference, name) for name in others]
+            return [EncoderPair(f"{reference} → {name}", reference, name) for name in others]
     return []
 
 
-def _facts(pair: Pair, merged: MergedRuns) -> list[Fact]:
+def _facts(pair: EncoderPair, merged: MergedRuns) -> list[Fact]:
     """Return what differs between the encoders of a pair, other than scores."""
     old = _properties(_record(merged, pair.old, pair.old_run))
     new = _properties(_record(merged, pair.new, pair.new_run))
@@ -273,7 +279,9 @@ def _properties(encoder: EncoderRecord) -> dict[str, str]:
     }
 
 
-def _notes_on_labels(runs: Sequence[StoredRun], pairs: Sequence[Pair], same_models: Mapping[str, str]) -> list[str]:
+def _notes_on_labels(
+    runs: Sequence[StoredRun], pairs: Sequence[EncoderPair], same_models: Mapping[str, str]
+) -> list[str]:
     """Return which labels are paired because they name one model, and how to pair an old and a new one that are not.
 
     Parameters

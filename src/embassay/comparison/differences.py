@@ -22,12 +22,12 @@ from embassay.types import Diagnostic, Draws, ItemScores
 Outcome = Literal["better", "not worse", "worse", "inconclusive", "nothing changed"]
 
 
-class Ranking(Diagnostic, DeclaresMetrics, Protocol):
+class RankingDiagnostic(Diagnostic, DeclaresMetrics, Protocol):
     """A diagnostic with a headline."""
 
 
 @dataclass(frozen=True)
-class Pair:
+class EncoderPair:
     """Two encoders of the merged result.
 
     Attributes
@@ -95,7 +95,7 @@ class HeadlineChange:
         example, ranks encoders by its overlaps, and is right or wrong about differences and unions too.
     """
 
-    pair: Pair
+    pair: EncoderPair
     diagnostic: str
     corpus: str
     heading: str
@@ -128,7 +128,7 @@ class HeadlineChange:
 
 
 @dataclass(frozen=True)
-class Summary:
+class DifferencesSummary:
     """One diagnostic's differences of one pair over several corpora.
 
     Attributes
@@ -139,14 +139,14 @@ class Summary:
         Why there is none; empty where there is one.
     """
 
-    pair: Pair
+    pair: EncoderPair
     diagnostic: str
     differences: tuple[HeadlineChange, ...]
     across: AcrossCorpora | None
     reason: str = ""
 
 
-def differences_of(merged: MergedRuns, pairs: Sequence[Pair], *, texts: bool) -> tuple[HeadlineChange, ...]:
+def differences_of(merged: MergedRuns, pairs: Sequence[EncoderPair], *, texts: bool) -> tuple[HeadlineChange, ...]:
     """Return the difference of each pair on each diagnostic with a headline and each corpus.
 
     A pair has no difference where one of its encoders has no scores, or where the diagnostic has no headline for these
@@ -211,8 +211,8 @@ class _Compared:
 
 def _compared(
     task: CommonTask,
-    method: Ranking,
-    pair: Pair,
+    method: RankingDiagnostic,
+    pair: EncoderPair,
     scores: Mapping[str, ItemScores],
     column: Column,
     draws: Draws,
@@ -302,12 +302,12 @@ def _with_flips(
     return replace(difference, flips=tuple(flips), decided=int(decided.sum()))
 
 
-def summaries_of(differences: Sequence[HeadlineChange]) -> tuple[Summary, ...]:
+def summaries_of(differences: Sequence[HeadlineChange]) -> tuple[DifferencesSummary, ...]:
     """Return a summary for each pair and diagnostic with a difference on several corpora.
 
     Corpora on which nothing changed belong to it like all others: to leave them out would move the mean away from 0.
     """
-    grouped: dict[tuple[Pair, str], list[HeadlineChange]] = {}
+    grouped: dict[tuple[EncoderPair, str], list[HeadlineChange]] = {}
     for difference in differences:
         if difference.difference is not None:
             grouped.setdefault((difference.pair, difference.diagnostic), []).append(difference)
@@ -321,7 +321,7 @@ def summaries_of(differences: Sequence[HeadlineChange]) -> tuple[Summary, ...]:
             values = np.array([one.difference for one in of_pair], dtype=np.float64)
             errors = np.array([one.error for one in of_pair], dtype=np.float64)
             across = across_corpora(values, errors)
-        summaries.append(Summary(pair, diagnostic, tuple(of_pair), across, reason))
+        summaries.append(DifferencesSummary(pair, diagnostic, tuple(of_pair), across, reason))
     return tuple(summaries)
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.comparison.losses import NEW, OLD, Change, PairedQuantity, changes_of
+from embassay.comparison.losses import NEW, OLD, LossTest, PairedQuantity, changes_of
 from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run, run_in_memory
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import InputError, SpecError, UnknownNameError
@@ -126,7 +126,7 @@ class Check:
 
     run: str
     baseline: str
-    changes: tuple[Change, ...]
+    changes: tuple[LossTest, ...]
     floors: tuple[Floor, ...] = ()
     failures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from typing import Literal
 
 from embassay.comparison.gate import Check, Floor
 from embassay.comparison.gate_words import Line, failures_of, lines_of, summary
-from embassay.comparison.losses import Change
+from embassay.comparison.losses import LossTest
 from embassay.errors import OutputError, SpecError
 from embassay.formatting import visible
 from embassay.outputs.markdown import escaped, folded
@@ -116,7 +116,7 @@ def _cut(text: str, width: int) -> str:
 def json_bytes(check: Check) -> bytes:
     """Return a check as canonical JSON."""
     # The outcome of a floor is a property, which asdict leaves out.
-    records = {Change: list[object](), Floor: list[object]()}
+    records = {LossTest: list[object](), Floor: list[object]()}
     for line in lines_of(check):
         content = {**asdict(line.record), "outcome": line.record.outcome, "sentence": line.sentence}
         records[type(line.record)].append(content)
@@ -129,7 +129,7 @@ def json_bytes(check: Check) -> bytes:
             "exit_code": check.exit_code,
             "summary": summary(check),
             "inconclusive": check.inconclusive,
-            "changes": records[Change],
+            "changes": records[LossTest],
             "floors": records[Floor],
             "failures": check.failures,
             "notes": check.notes,

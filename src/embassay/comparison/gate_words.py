@@ -13,7 +13,7 @@ from embassay.result import MIN_UNITS
 
 if TYPE_CHECKING:
     from embassay.comparison.gate import Check, Floor
-    from embassay.comparison.losses import Change, Outcome
+    from embassay.comparison.losses import LossTest, Outcome
 
 MEANINGS: dict[Outcome, str] = {
     "regression": "significantly worse than the baseline",
@@ -40,7 +40,7 @@ class Line:
         The margin, floor or ceiling.
     """
 
-    record: Change | Floor
+    record: LossTest | Floor
     name: str
     old: str
     new: str
@@ -73,7 +73,7 @@ def summary(check: Check) -> str:
     return text
 
 
-def _change_line(change: Change) -> Line:
+def _change_line(change: LossTest) -> Line:
     """Return the line of a metric."""
     style = _format(change)
     old, new = number(change.old, style), number(change.new, style)
@@ -109,7 +109,7 @@ def _floor_line(floor: Floor) -> Line:
     return Line(floor, f"floor {floor.metric}", "", value, limits, f"{direction} {floor.floor:g}", sentence)
 
 
-def _with_interval(value: str, of: Change | Floor, style: Format) -> str:
+def _with_interval(value: str, of: LossTest | Floor, style: Format) -> str:
     """Return a figure with its interval, if it has one: ``−0.4 points [−1.3, 0.5]``."""
     return f"{value} {interval(of.low, of.high, style)}".strip()
 
@@ -129,7 +129,7 @@ def _counts(check: Check) -> Iterator[str]:
         yield f"{missed:,} of {floors} missed"
 
 
-def _undefined(change: Change) -> str:
+def _undefined(change: LossTest) -> str:
     """Return how items without a value count, with a comma in front; nothing where all have one."""
     if change.unchanged or not change.undefined:
         return ""
@@ -139,7 +139,7 @@ def _undefined(change: Change) -> str:
     return f"{undefined} counted as {change.undefined_as:.0f}"
 
 
-def _reason(change: Change, margin: str) -> str:
+def _reason(change: LossTest, margin: str) -> str:
     """Return why the outcome is what it is."""
     loss = _loss_noun(change)
     if change.unchanged:
@@ -169,7 +169,7 @@ def _reason(change: Change, margin: str) -> str:
     )
 
 
-def _smallest_loss(change: Change) -> str:
+def _smallest_loss(change: LossTest) -> str:
     """Return the smallest loss that could have been seen."""
     loss = _loss_noun(change)
     if change.smallest_loss is None:
@@ -177,16 +177,16 @@ def _smallest_loss(change: Change) -> str:
     return f"smallest {loss} that this corpus shows: {_size(change, change.smallest_loss)}"
 
 
-def _loss_noun(change: Change) -> str:
+def _loss_noun(change: LossTest) -> str:
     """Return what a loss is called: where lower is better, a rise is one."""
     return "rise" if change.lower_is_better else "loss"
 
 
-def _format(change: Change) -> Format:
+def _format(change: LossTest) -> Format:
     """Return how the values of a metric are written."""
     return "percent" if change.of_shares else "number"
 
 
-def _size(change: Change, size: float) -> str:
+def _size(change: LossTest, size: float) -> str:
     """Return a loss or margin with its unit."""
     return number(size, difference_format(_format(change)))

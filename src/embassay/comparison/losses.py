@@ -117,7 +117,7 @@ class PairedQuantity:
 
 
 @dataclass(frozen=True)
-class Change:
+class LossTest:
     """The change of one metric of one candidate against the baseline.
 
     Attributes
@@ -196,7 +196,7 @@ class Change:
         return self.p <= ALPHA and self.loss > 0
 
 
-def changes_of(pairs: Sequence[PairedQuantity], draws: Draws) -> tuple[Change, ...]:
+def changes_of(pairs: Sequence[PairedQuantity], draws: Draws) -> tuple[LossTest, ...]:
     """Test all metrics of a check, and return their changes in the same order."""
     # The same encoder with the same values has lost nothing: there is nothing to test or to correct for.
     tested_pairs = [pair for pair in pairs if not pair.unchanged]
@@ -293,9 +293,9 @@ def _difference(pair: PairedQuantity, draws: Draws, other_tests: int) -> PairedD
 
 def _change(
     pair: PairedQuantity, difference: PairedDifference | None, p: float | None, tests: int, draws: Draws
-) -> Change:
+) -> LossTest:
     """Return the change of a metric, from its difference and the p-value corrected for all tests of the check."""
-    change = Change(
+    change = LossTest(
         encoder=pair.encoder,
         diagnostic=pair.diagnostic,
         corpus=pair.corpus,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from embassay.comparison.compare import RunComparison
-from embassay.comparison.differences import HeadlineChange, Summary
+from embassay.comparison.differences import DifferencesSummary, HeadlineChange
 from embassay.formatting import counted, difference_format, interval, names, number, p_value
 
 ORDER = ("worse", "better", "inconclusive", "not worse", "nothing changed")
@@ -81,7 +81,7 @@ def _flipped(difference: HeadlineChange) -> str:
     return f" Of {items}, {difference.lost:,} were lost and {difference.gained:,} gained."
 
 
-def summary_sentence(summary: Summary) -> str:
+def summary_sentence(summary: DifferencesSummary) -> str:
     """Return what several corpora say together."""
     first = summary.differences[0]
     style = difference_format(first.format)

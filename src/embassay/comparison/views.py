@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embassay.comparison.compare import RunComparison
-from embassay.comparison.differences import HeadlineChange, Summary
+from embassay.comparison.differences import DifferencesSummary, HeadlineChange
 from embassay.comparison.statements import (
     best_sets,
     change,
@@ -23,7 +23,7 @@ from embassay.formatting import counted, difference_format, number, p_value, vis
 from embassay.outputs.markdown import escaped, folded, table_lines
 from embassay.reports.charts import Spec, forest_chart
 from embassay.reports.layouts import layouts
-from embassay.reports.page import Panel, render
+from embassay.reports.page import PagePanel, render
 from embassay.reports.tables import Cell, Table
 from embassay.store.canonical import canonical, write
 from embassay.store.runs.results import to_bytes
@@ -118,7 +118,7 @@ def flip_tables(comparison: RunComparison) -> Iterator[Table]:
         yield Table(title, tuple(head), tuple(rows), note)
 
 
-def forest(summary: Summary) -> Spec:
+def forest(summary: DifferencesSummary) -> Spec:
     """Return the forest plot of one pair and diagnostic over several corpora."""
     first = summary.differences[0]
     # Vega has no format for points: a share would be written as 3%, which reads as a relative difference.
@@ -196,7 +196,7 @@ def page(comparison: RunComparison) -> str:
     sentences += [summary_sentence(summary) for summary in comparison.summaries]
     charts = tuple(("", forest(summary)) for summary in comparison.summaries)
     panels = [
-        Panel(
+        PagePanel(
             anchor="differences",
             title="Differences",
             sentences=tuple(sentences),
@@ -206,7 +206,7 @@ def page(comparison: RunComparison) -> str:
         )
     ]
     if comparison.notes:
-        panels.append(Panel("mismatches", "What does not match", comparison.notes))
+        panels.append(PagePanel("mismatches", "What does not match", comparison.notes))
     title = " → ".join(comparison.runs)
     return render(comparison.result, layouts(comparison.result), panels=panels, title=title)
 
@@ -264,7 +264,7 @@ def as_json(comparison: RunComparison) -> bytes:
     return canonical(content)
 
 
-def _summary_content(summary: Summary) -> dict[str, Any]:
+def _summary_content(summary: DifferencesSummary) -> dict[str, Any]:
     """Return a summary for JSON: of its differences only the corpora, because all differences are written anyway."""
     across = None
     if summary.across is not None:

@@ -41,7 +41,7 @@ from embassay.metrics.summary import Figures
 from embassay.randomness import generator
 from embassay.result import Estimate, Finding, Result, Row, Series
 from embassay.samples.base import Role, Sample
-from embassay.samples.two import Member, Side
+from embassay.samples.two import Side, TwoText
 from embassay.stats.correlate import MIN_ITEMS, correlation
 from embassay.stats.density import histogram, overlap
 from embassay.stats.units import Floats
@@ -113,7 +113,7 @@ class Shift:
             raise SpecError("diagnostic 'shift' needs two corpora: -d shift,domain=LABEL,general=LABEL")
         return self.domain, self.general
 
-    def join(self, domain: Corpus[Any], general: Corpus[Any]) -> Corpus[Member]:
+    def join(self, domain: Corpus[Any], general: Corpus[Any]) -> Corpus[TwoText]:
         """Return one corpus with the texts of both.
 
         Raises
@@ -149,7 +149,7 @@ class Shift:
             loader=NAME,
         )
 
-    def score(self, corpus: Corpus[Member], vectors: Vectors, origin: Origin) -> ItemScores:
+    def score(self, corpus: Corpus[TwoText], vectors: Vectors, origin: Origin) -> ItemScores:
         """Find the nearest general text of each text of the domain, and of each general text in another unit."""
         samples, unit = corpus.samples, corpus.units
         side = np.array([s.side for s in samples])
@@ -292,24 +292,24 @@ def _metrics(subset: str) -> Iterator[Metric]:
 METRICS = tuple(chain.from_iterable(map(_metrics, SUBSETS.values())))
 
 
-def _members(side: Side, corpus: Corpus[Any]) -> list[Member]:
+def _members(side: Side, corpus: Corpus[Any]) -> list[TwoText]:
     """Return the distinct texts of a corpus, each in one unit, in the order in which they appear.
 
     A passage is in the unit of its document; another text is in the unit of the first sample that has it.
     """
-    members = dict[tuple[str, str], Member]()
+    members = dict[tuple[str, str], TwoText]()
     for document in corpus.documents:
         unit = f"{side}:{document.id}"
         for number, passage in enumerate(document.passages):
             name = f"{unit}#{number}"
-            member = Member(name, side, "document", passage, unit)
+            member = TwoText(name, side, "document", passage, unit)
             members.setdefault(("document", passage), member)
     samples: Sequence[Sample] = corpus.samples
     for sample, code in zip(samples, corpus.units.tolist(), strict=True):
         unit = f"{side}:unit{code}"
         for place, (role, text) in enumerate(sample.texts()):
             name = f"{side}:{sample.id}:{place}"
-            member = Member(name, side, role, text, unit)
+            member = TwoText(name, side, role, text, unit)
             members.setdefault((role, text), member)
     return list(members.values())
 

@@ -31,7 +31,7 @@ NAMED_WORSE = 3
 
 
 @dataclass(frozen=True)
-class Pair:
+class ChoicePair:
     """Two encoders whose difference matters for a choice.
 
     Attributes
@@ -435,7 +435,7 @@ class Decision:
         # The last pair is that of two candidates: the report shows its figure beside those that may be the best.
         yield replace(finding, value=pairs[-1].difference.smallest_difference, format=style)
 
-    def deciding_pairs(self) -> list[Pair]:
+    def deciding_pairs(self) -> list[ChoicePair]:
         """Return the pairs that a choice depends on.
 
         They are the first candidate against the best lexical baseline, and the first candidate against the reference.
@@ -454,9 +454,9 @@ class Decision:
         elif self.reference.name != self.baseline.name:
             pairs.append(_pair(first, self.reference.name, self.reference.difference(first)))
         tested = [pair for pair in pairs if pair.difference.smallest_difference is not None]
-        return tested or [Pair("", Difference("", smallest_difference=v.smallest_difference))]
+        return tested or [ChoicePair("", Difference("", smallest_difference=v.smallest_difference))]
 
-    def more_items(self, pair: Pair, units: int) -> str:
+    def more_items(self, pair: ChoicePair, units: int) -> str:
         """Say how many items to add to detect a smaller difference of a pair; nothing if it is small already."""
         more_units, more_items = pair.difference.more_units, pair.difference.more_items
         if more_units is None or more_items is None:
@@ -479,9 +479,9 @@ def _is_below(high: float | None, chance: float | None) -> bool:
     return high is not None and chance is not None and high < chance
 
 
-def _pair(name: str, opponent: str, difference: Difference) -> Pair:
+def _pair(name: str, opponent: str, difference: Difference) -> ChoicePair:
     """Return the pair of a candidate and its opponent."""
-    return Pair(f" between {name} and {opponent}", difference)
+    return ChoicePair(f" between {name} and {opponent}", difference)
 
 
 def _some(labels: Sequence[str]) -> str:

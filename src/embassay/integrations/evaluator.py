@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from embassay.encoders.base import supported_similarity
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
-from embassay.integrations.figures import STAND_IN, Figures, assay_one, headline_row
+from embassay.integrations.figures import STAND_IN, NamedFigures, assay_one, headline_row
 from embassay.integrations.live import LiveEncoder
 from embassay.metrics.metric import Direction, direction_of
 from embassay.reports.layouts import layouts
@@ -140,7 +140,7 @@ class _Watched:
     diagnostic: Spec
     draws: Draws
 
-    def figures(self, encoder: Encoder) -> Figures:
+    def figures(self, encoder: Encoder) -> NamedFigures:
         """Return the rows of the diagnostic's first table.
 
         Raises
@@ -162,8 +162,8 @@ class _Watched:
             raise SpecError(f"diagnostic {diagnostic!r} has no figures in its first table on this corpus")
         headline = headline_row(result)
         if headline is None or _name(headline) not in shown:
-            return Figures(shown, next(iter(shown)))
-        return Figures(shown, _name(headline))
+            return NamedFigures(shown, next(iter(shown)))
+        return NamedFigures(shown, _name(headline))
 
 
 def _name(row: Row) -> str:

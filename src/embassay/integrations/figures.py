@@ -52,7 +52,7 @@ def headline_row(result: Result) -> Row | None:
 
 
 @dataclass(frozen=True)
-class Figures:
+class NamedFigures:
     """The figures of an encoder.
 
     Attributes
@@ -120,12 +120,12 @@ class Measurement:
         version = DIAGNOSTICS.version(name)
         return pin_of(name, version, self.options, self.corpus.fingerprint, draws, __version__, *more)
 
-    def of_stand_in(self) -> Figures:
+    def of_stand_in(self) -> NamedFigures:
         """Return the figures of random vectors, which provide the names."""
         # Only the names are used, so two resamples will do.
         return self._named(load_encoder(STAND_IN), Draws(self.draws.seed, 2))
 
-    def of_encoder(self, encoder: Encoder) -> Figures:
+    def of_encoder(self, encoder: Encoder) -> NamedFigures:
         """Return the figures of an encoder.
 
         Raises
@@ -135,7 +135,7 @@ class Measurement:
         """
         return self._named(encoder, self.draws)
 
-    def _named(self, encoder: Encoder, draws: Draws) -> Figures:
+    def _named(self, encoder: Encoder, draws: Draws) -> NamedFigures:
         result = assay_one(encoder, [self.corpus], self.diagnostic, draws)
         rows = [row for row in result.rows if row.encoder]
         if not rows:
@@ -144,7 +144,7 @@ class Measurement:
         values = {}
         for row in rows:
             values[row.key.slug(headline.similarity_function)] = row
-        return Figures(values, headline.key.slug(headline.similarity_function))
+        return NamedFigures(values, headline.key.slug(headline.similarity_function))
 
 
 def _compares_corpora(diagnostic: str) -> bool:

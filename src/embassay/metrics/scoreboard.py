@@ -126,12 +126,12 @@ def item_example(
 
 @dataclass(frozen=True)
 class Scoreboard(Sequence[ItemScores]):
-    """The scores of all encoders by one diagnostic on one corpus, on the same items in the same order.
+    """The scores of all encoders by one diagnostic on one corpus.
 
     Raises
     ------
     ValueError
-        For no scores, or scores of different diagnostics, corpora, items or units.
+        For no scores, or scores of different diagnostics or corpora.
     """
 
     scores: tuple[ItemScores, ...]
@@ -144,6 +144,17 @@ class Scoreboard(Sequence[ItemScores]):
         for scores in self.scores[1:]:
             if (scores.origin.diagnostic, scores.origin.corpus) != (first.origin.diagnostic, first.origin.corpus):
                 raise ValueError("the scores are of different diagnostics or corpora")
+
+    def check_items(self) -> None:
+        """Check that all scores are of the same items in the same order, in the same units.
+
+        Raises
+        ------
+        ValueError
+            If not: no figure could be compared.
+        """
+        first = self.scores[0]
+        for scores in self.scores[1:]:
             if not np.array_equal(scores.item, first.item) or not np.array_equal(scores.unit, first.unit):
                 raise ValueError(
                     f"the scores of {scores.origin.encoder} and {first.origin.encoder} are of different items or units"

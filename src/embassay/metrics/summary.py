@@ -208,8 +208,11 @@ class Figures(Generic[AnyView]):
         cls, view: Callable[[ItemScores], AnyView], scores: Sequence[ItemScores], metrics: Iterable[Metric]
     ) -> Figures[AnyView]:
         """Return the figures of some scores, seen through a diagnostic's view."""
-        board = Scoreboard.of(scores)
-        return cls(board, tuple(view(s) for s in board), tuple(metrics))
+        board, metrics = Scoreboard.of(scores), tuple(metrics)
+        # Figures that are no means over items, such as the isotropy of other passages, need no common items.
+        if any(metric.kind != "computed" for metric in metrics):
+            board.check_items()
+        return cls(board, tuple(view(s) for s in board), metrics)
 
     @property
     def requested(self) -> list[AnyView]:
@@ -397,7 +400,7 @@ class Figures(Generic[AnyView]):
                 return None
         return figure
 
-    def summarise(self, draws: Draws, *, on_request: bool = False, rows: list[Row] | None = None) -> Summary:
+    def summarise(self, draws: Draws, *, on_request: bool = False, rows: list[Row] | None = None) -> MetricSummary:
         """Return rows, comparisons and verdict.
 
         Parameters
@@ -417,7 +420,7 @@ class Figures(Generic[AnyView]):
             compared += comparisons(self.board[0], name, subset, differences, condition, similarity_function)
             if figure is headline:
                 of_headline = differences
-        return Summary(draws, rows, compared, of_headline, self._verdict(rows, of_headline, draws))
+        return MetricSummary(draws, rows, compared, of_headline, self._verdict(rows, of_headline, draws))
 
     def standings(self, draws: Draws) -> Standings:
         """Rank the candidates by the headline."""
@@ -510,7 +513,7 @@ def _computed(figure: Figure[AnyView], view: AnyView) -> Mapping[str, Estimate]:
 
 
 @dataclass(frozen=True)
-class Summary:
+class MetricSummary:
     """Rows, comparisons and verdict of the declared metrics, and the differences of the headline.
 
     Attributes

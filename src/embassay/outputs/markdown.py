@@ -98,7 +98,7 @@ def render(
         *_closing(result, notes),
     ]
     room = longest - RESERVED
-    left_out = set[Block]()
+    left_out = set[MarkdownBlock]()
     # What comes first is not what is needed first: a section has its headline before any has its details.
     for block in sorted(blocks, key=lambda block: block.rank):
         if block.rank and len(block.text) > room:
@@ -119,7 +119,7 @@ def render(
 
 
 @dataclass(frozen=True)
-class Block:
+class MarkdownBlock:
     """A part of the file.
 
     Attributes
@@ -135,16 +135,16 @@ class Block:
     title: str = ""
 
 
-def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Iterator[Block]:
+def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Iterator[MarkdownBlock]:
     """Yield decision, scorecard and findings."""
-    yield Block(f"{MARKER}\n# Embassay report")
+    yield MarkdownBlock(f"{MARKER}\n# Embassay report")
     decision = decision_table(result, layouts, costs)
     if decision:
-        yield Block("## Which encoder?")
-        yield Block(table_lines(decision))
+        yield MarkdownBlock("## Which encoder?")
+        yield MarkdownBlock(table_lines(decision))
     card = scorecard(result, layouts)
     if card.questions:
-        yield Block("## Scorecard")
+        yield MarkdownBlock("## Scorecard")
         head = ["encoder", *("<br>".join(map(escaped, question.heading)) for question in card.questions)]
         rows = []
         for name in (*card.candidates, *card.baselines):
@@ -152,20 +152,20 @@ def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Ite
             if name in card.baselines:
                 label += f" ({BASELINE})"
             rows.append([label, *(escaped(question.cells.get(name, DASH)) for question in card.questions)])
-        yield Block(_drawn(head, rows[:MOST_ENCODERS], [False, *[True] * len(card.questions)]))
-        yield Block(_more(len(rows), MOST_ENCODERS, "encoder"))
-        yield Block(escaped(legend(card)) + ".")
+        yield MarkdownBlock(_drawn(head, rows[:MOST_ENCODERS], [False, *[True] * len(card.questions)]))
+        yield MarkdownBlock(_more(len(rows), MOST_ENCODERS, "encoder"))
+        yield MarkdownBlock(escaped(legend(card)) + ".")
     findings = []
     for group in grouped(result.findings):
         place = place_of(group[0], layouts) or "Whole run"
         findings.append(f"- **{escaped(place)}**: {escaped(group_statement(group, with_place=False))}")
-    yield Block(_list("Findings", findings[:FIRST_FINDINGS]))
+    yield MarkdownBlock(_list("Findings", findings[:FIRST_FINDINGS]))
     more = findings[FIRST_FINDINGS:]
     if more:
         title = counted(len(more), "more finding")
-        yield Block(folded(title, "\n".join(more)), 2, title)
-    yield Block(_list("Next", [f"- {escaped(action)}" for action in actions(result)]))
-    yield Block(_list("Failed", [f"- **Failed**: {escaped(failure.sentence)}" for failure in result.failed]))
+        yield MarkdownBlock(folded(title, "\n".join(more)), 2, title)
+    yield MarkdownBlock(_list("Next", [f"- {escaped(action)}" for action in actions(result)]))
+    yield MarkdownBlock(_list("Failed", [f"- **Failed**: {escaped(failure.sentence)}" for failure in result.failed]))
 
 
 def _list(title: str, lines: Sequence[str]) -> str:
@@ -175,7 +175,7 @@ def _list(title: str, lines: Sequence[str]) -> str:
     return "\n".join([f"## {title}\n", *lines])
 
 
-def _sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[Block]:
+def _sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[MarkdownBlock]:
     """Yield the headline and the folded tables of each diagnostic on each corpus; those of papers are left to HTML."""
     for verdict in result.verdicts:
         layout = layouts[verdict.diagnostic]
@@ -186,15 +186,15 @@ def _sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[Block]:
         if headline:
             parts += [table_lines(headline), escaped(headline.note)]
         parts.append(escaped(" ".join(support(result, verdict))))
-        yield Block(_paragraphs(parts), 1, heading)
+        yield MarkdownBlock(_paragraphs(parts), 1, heading)
         for part in layout.parts:
             table = TABLES[type(part)](scope, part) if type(part) in TABLES else None
             if table is not None:
                 content = _paragraphs([table_lines(table, MOST_ROWS), escaped(table.note)])
-                yield Block(folded(table.title, content), 3, f"{table.title} ({heading})")
+                yield MarkdownBlock(folded(table.title, content), 3, f"{table.title} ({heading})")
 
 
-def _closing(result: Result, notes: Sequence[str]) -> Iterator[Block]:
+def _closing(result: Result, notes: Sequence[str]) -> Iterator[MarkdownBlock]:
     """Yield the encoders and corpora, the notes of the run, and what all figures depend on."""
     rows = []
     for encoder in result.encoders:
@@ -205,10 +205,10 @@ def _closing(result: Result, notes: Sequence[str]) -> Iterator[Block]:
         rows.append([escaped(corpus.name), escaped(f"{corpus.shape}, licence {corpus.licence}"), size])
     head = ["name", "encoder or corpus", "dimensions or size"]
     table = _drawn(head, rows[:MOST_ENCODERS], [False, False, True])
-    yield Block(folded("Encoders and corpora", _paragraphs([table, _more(len(rows), MOST_ENCODERS, "line")])))
+    yield MarkdownBlock(folded("Encoders and corpora", _paragraphs([table, _more(len(rows), MOST_ENCODERS, "line")])))
     if notes:
-        yield Block(folded("Notes", "\n".join(f"- *Note*: {escaped(note)}" for note in notes)))
-    yield Block(
+        yield MarkdownBlock(folded("Notes", "\n".join(f"- *Note*: {escaped(note)}" for note in notes)))
+    yield MarkdownBlock(
         f"Intervals are 95% intervals. Made by Embassay {escaped(__version__)} with seed {result.seed} and "
         f"{counted(result.resamples, 'resample')}."
     )

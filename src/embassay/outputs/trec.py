@@ -43,7 +43,7 @@ _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True)
-class Ranking:
+class TrecRun:
     """The documents that one encoder retrieved for each question.
 
     Attributes
@@ -100,7 +100,7 @@ def qrels(corpus: AnyCorpus) -> bytes:
 
 def make_rankings(
     items: Items, similarities: Mapping[str, Similarity], cache: Path | None
-) -> tuple[list[Ranking], list[str], list[str]]:
+) -> tuple[list[TrecRun], list[str], list[str]]:
     """Search the documents of each retrieval corpus of a run for the nearest documents of each question.
 
     Returns the rankings, why figures that are computed from them may differ from those of the run, and which encoders
@@ -123,7 +123,7 @@ def make_rankings(
     tasks = [task for task in items.tasks if "search" in meaning_of(task.name).about]
     if not tasks:
         raise OutputError("--format trec is for retrieval, which this run does not have")
-    rankings, notes, left_out = list[Ranking](), list[str](), list[str]()
+    rankings, notes, left_out = list[TrecRun](), list[str](), list[str]()
     total = sum(len(task.scores) for task in tasks)
     # Without a cache, nullcontext() gives None.
     opening = VectorCache(cache) if cache else nullcontext()
@@ -182,7 +182,7 @@ def _vectors(corpus: AnyCorpus, scores: ItemScores, similarity: Similarity, cach
     return vectors
 
 
-def _ranking(corpus: AnyCorpus, label: str, vectors: Vectors) -> Ranking:
+def _ranking(corpus: AnyCorpus, label: str, vectors: Vectors) -> TrecRun:
     """Search a corpus with an encoder's vectors."""
     document_indices = {document.id: index for index, document in enumerate(corpus.documents)}
     right_pairs = []
@@ -209,7 +209,7 @@ def _ranking(corpus: AnyCorpus, label: str, vectors: Vectors) -> Ranking:
     depth = np.full(len(corpus.samples), DEPTH)
     np.maximum.at(depth, pairs[:, 0], last_rank)
     depth = np.minimum(depth, nearest.documents.shape[1])
-    return Ranking(corpus, label, nearest.documents, distinct_float32(nearest.similarity), depth)
+    return TrecRun(corpus, label, nearest.documents, distinct_float32(nearest.similarity), depth)
 
 
 def distinct_float32(similarity: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -52,7 +52,7 @@ class Browser:
 
 
 @dataclass(frozen=True)
-class Item:
+class ShownItem:
     """An item with the outcome of each encoder."""
 
     record: Example
@@ -87,14 +87,14 @@ def browser(scope: Scope, part: Examples) -> Browser | None:
     )
 
 
-def _note(part: Examples, items: Sequence[Item]) -> str:
+def _note(part: Examples, items: Sequence[ShownItem]) -> str:
     """Return the note of the part, with what the margin is where some item has one."""
     if part.margin and any(item.has_margin for item in items):
         return f"{part.note} Margin: {part.margin}."
     return part.note
 
 
-def _items(scope: Scope) -> list[Item]:
+def _items(scope: Scope) -> list[ShownItem]:
     """Return the items of a scope in their order."""
     records: dict[str, Example] = {}
     outcomes: dict[str, dict[str, Example]] = {}
@@ -105,10 +105,10 @@ def _items(scope: Scope) -> list[Item]:
             records[example.item] = example
         elif example.kind == "outcome":
             outcomes.setdefault(example.item, {})[example.encoder] = example
-    return [Item(record, outcomes.get(name, {})) for name, record in records.items()]
+    return [ShownItem(record, outcomes.get(name, {})) for name, record in records.items()]
 
 
-def _statement(scope: Scope, items: Sequence[Item], corpus: CorpusRecord) -> str:
+def _statement(scope: Scope, items: Sequence[ShownItem], corpus: CorpusRecord) -> str:
     """Say how many items are shown, how they were drawn, and who counts as "all"."""
     decided = any(item.is_decided for item in items)
     sentences = [f"All {counted(len(items), 'item')}."]
@@ -146,7 +146,7 @@ def shown_text(text: str) -> str:
     return readable(SPACES.sub(" ", text).strip())
 
 
-def _data(scope: Scope, part: Examples, items: Sequence[Item], single: bool) -> dict[str, object]:
+def _data(scope: Scope, part: Examples, items: Sequence[ShownItem], single: bool) -> dict[str, object]:
     """Return what ``examples.js`` draws; every distinct text of the items is written once: ``#7`` stands for text 7.
 
     Parameters
@@ -193,7 +193,7 @@ def _interned(value: object, strings: dict[str, int]) -> object:
     return value
 
 
-def _item(scope: Scope, part: Examples, item: Item, single: bool, passages: dict[str, str]) -> dict[str, object]:
+def _item(scope: Scope, part: Examples, item: ShownItem, single: bool, passages: dict[str, str]) -> dict[str, object]:
     """Return an item: its texts (label, text, what is right), and what each encoder made of it.
 
     That is whether it is right (1, 0 or null), its margin, and its cells: a number, or a list of entries.
@@ -289,7 +289,7 @@ def _rounded(value: float | None) -> float | None:
     return round(value, DIGITS)
 
 
-def _static(scope: Scope, part: Examples, items: Sequence[Item]) -> Table:
+def _static(scope: Scope, part: Examples, items: Sequence[ShownItem]) -> Table:
     """Return the first items with who is right."""
     decided = any(item.is_decided for item in items)
     rows = []

@@ -58,7 +58,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Entry:
+class FindingGroup:
     """One finding, with the other encoders of which it is true."""
 
     finding: Finding
@@ -154,14 +154,14 @@ def _and_more(shown: Sequence[str], count: int) -> str:
     return names(shown)
 
 
-def entries(findings: Sequence[Finding], layouts: Mapping[str, Layout]) -> tuple[Entry, ...]:
+def entries(findings: Sequence[Finding], layouts: Mapping[str, Layout]) -> tuple[FindingGroup, ...]:
     """Return findings, those that say the same of several encoders as one."""
     together = []
     for first, *others in grouped(findings):
         link = first.link
         if not link and first.encoder:
             link = "#models"
-        together.append(Entry(first, own_title(first), also(others), place_of(first, layouts), link))
+        together.append(FindingGroup(first, own_title(first), also(others), place_of(first, layouts), link))
     return tuple(together)
 
 

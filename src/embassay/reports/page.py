@@ -43,7 +43,7 @@ from embassay.reports.glossary import Glossary, Term, terms_of
 from embassay.reports.overview import (
     FIRST_FINDINGS,
     Costs,
-    Entry,
+    FindingGroup,
     cost_charts,
     decision_table,
     entries,
@@ -88,7 +88,7 @@ MARKS = {BETTER: "better", WORSE: "worse", OPEN: "open"}
 
 
 @dataclass(frozen=True)
-class Block:
+class PageBlock:
     """One thing in a section: a table, pictures, or examples.
 
     Attributes
@@ -118,12 +118,12 @@ class Group:
     """Folded blocks under one heading, and the terms that they are the first to use."""
 
     title: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[PageBlock, ...]
     terms: tuple[Term, ...]
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """One diagnostic on one corpus.
 
     Attributes
@@ -142,8 +142,8 @@ class Section:
     layout: Layout
     anchor: str
     support: str
-    findings: tuple[Entry, ...]
-    shown: tuple[Block, ...]
+    findings: tuple[FindingGroup, ...]
+    shown: tuple[PageBlock, ...]
     groups: tuple[Group, ...]
     terms: tuple[Term, ...]
     signatures: tuple[str, ...]
@@ -154,7 +154,7 @@ class Section:
         return f"{self.layout.title} on {self.verdict.corpus}"
 
     @property
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[PageBlock]:
         """All blocks, those that are shown first."""
         yield from self.shown
         for group in self.groups:
@@ -162,7 +162,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Panel:
+class PagePanel:
     """Something that the page shows before everything else.
 
     Attributes
@@ -193,7 +193,7 @@ def render(
     notes: Sequence[str] = (),
     latency: Mapping[str, float] | None = None,
     *,
-    panels: Sequence[Panel] = (),
+    panels: Sequence[PagePanel] = (),
     title: str = "What these encoders really do",
 ) -> str:
     """Return the HTML page of a result.
@@ -270,7 +270,7 @@ def render(
     )
 
 
-def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary) -> Iterator[Section]:
+def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary) -> Iterator[PageSection]:
     for verdict in result.verdicts:
         layout = layouts[verdict.diagnostic]
         scope = scope_of(result, verdict, layouts)
@@ -297,7 +297,7 @@ def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary)
 
         tables = [block.table for block in (*shown, *more, *paper) if block.table]
         signatures = dict.fromkeys(chain.from_iterable(table.signatures for table in tables))
-        yield Section(
+        yield PageSection(
             verdict,
             layout,
             name,
@@ -310,14 +310,14 @@ def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary)
         )
 
 
-def _texts(blocks: Iterable[Block]) -> Iterator[str]:
+def _texts(blocks: Iterable[PageBlock]) -> Iterator[str]:
     """Return all texts of some blocks, in which the glossary looks for terms."""
     return chain.from_iterable(block.texts for block in blocks)
 
 
 def _answers(
-    findings: Sequence[Entry],
-    sections: Sequence[Section],
+    findings: Sequence[FindingGroup],
+    sections: Sequence[PageSection],
     decision: Table | None,
     card: Scorecard,
     *,
@@ -353,7 +353,7 @@ def _answers(
             yield question, links
 
 
-def _blocks(scope: Scope, parts: Iterable[Part], section: str, ids: Counter[str]) -> Iterator[Block]:
+def _blocks(scope: Scope, parts: Iterable[Part], section: str, ids: Counter[str]) -> Iterator[PageBlock]:
     """Yield what there is to show of each part of a layout.
 
     Parameters
@@ -373,22 +373,22 @@ def _blocks(scope: Scope, parts: Iterable[Part], section: str, ids: Counter[str]
         yield block
 
 
-def _block(scope: Scope, part: Part, name: str) -> Block | None:
+def _block(scope: Scope, part: Part, name: str) -> PageBlock | None:
     """Return what there is to show of a part; None if there is nothing."""
     if isinstance(part, Examples):
         browser = examples.browser(scope, part)
         if browser is None:
             return None
-        return Block(name, part.title, browser.note, browser=browser)
+        return PageBlock(name, part.title, browser.note, browser=browser)
     if type(part) in TABLES:
         table = TABLES[type(part)](scope, part)
         if table is None:
             return None
-        return Block(name, part.title, table.note, table)
+        return PageBlock(name, part.title, table.note, table)
     pictures = _embedded_charts(pictures_of(scope, part))
     if not pictures:
         return None
-    return Block(name, part.title, getattr(part, "note", ""), charts=tuple(pictures))
+    return PageBlock(name, part.title, getattr(part, "note", ""), charts=tuple(pictures))
 
 
 def _slug(title: str) -> str:

@@ -49,7 +49,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Question:
+class ScorecardColumn:
     """One column: a diagnostic on a corpus, with the score of each encoder that has one."""
 
     title: str
@@ -107,7 +107,7 @@ class Scorecard:
 
     candidates: tuple[str, ...]
     baselines: tuple[str, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[ScorecardColumn, ...]
     by_importance: tuple[str, ...] = ()
 
     def lines(self, width: int, most: int = MOST_LINES) -> Iterator[str]:
@@ -168,7 +168,7 @@ class Scorecard:
         return {name: visible(name.removeprefix(shared if name in self.candidates else "")) for name in encoders}
 
 
-def _width(question: Question, cells: Iterable[str]) -> int:
+def _width(question: ScorecardColumn, cells: Iterable[str]) -> int:
     """Return the width of a column: its widest cell, or the longest word above it."""
     words = " ".join(question.heading).split()
     longest_word = max(map(len, words), default=0)
@@ -190,7 +190,7 @@ def column_blocks(widths: Sequence[int], room: int) -> list[range]:
     return blocks
 
 
-def _column(question: Question, cells: Sequence[str], room: int) -> list[str]:
+def _column(question: ScorecardColumn, cells: Sequence[str], room: int) -> list[str]:
     """Return the lines of a column: its heading in exactly ``HEADING_LINES`` lines, empty ones first, and its cells."""
     width = min(_width(question, cells), room - GAP)
     heading = list[str]()
@@ -249,7 +249,7 @@ def legend(card: Scorecard) -> str:
     return marks
 
 
-def question_of(result: Result, verdict: Verdict, layout: Layout) -> Question:
+def question_of(result: Result, verdict: Verdict, layout: Layout) -> ScorecardColumn:
     """Return the column of a verdict, with the values of all encoders."""
     column = layout.headline.columns[0]
     scores = {}
@@ -257,7 +257,7 @@ def question_of(result: Result, verdict: Verdict, layout: Layout) -> Question:
         value = number(row.value, column.format, signed=column.format == "points")
         mark = _mark(row, verdict.chance)
         scores[name] = Score(row.value, value, interval(row.low, row.high, column.format), mark)
-    return Question(layout.title, verdict, column, scores)
+    return ScorecardColumn(layout.title, verdict, column, scores)
 
 
 def _mark(row: Row, chance: float | None) -> str:
@@ -271,7 +271,7 @@ def _mark(row: Row, chance: float | None) -> str:
     return OPEN
 
 
-def _by_mean_rank(names: Sequence[str], questions: Sequence[Question]) -> list[str]:
+def _by_mean_rank(names: Sequence[str], questions: Sequence[ScorecardColumn]) -> list[str]:
     """Return the encoders by their mean rank over the questions in which a higher value is better.
 
     Without such a question, over all questions.

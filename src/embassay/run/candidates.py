@@ -23,7 +23,7 @@ BASELINES = (
 
 
 @dataclass(frozen=True)
-class Entry:
+class RunEncoder:
     """An encoder with its label.
 
     Attributes
@@ -65,7 +65,7 @@ class Candidates:
         The labels that the user may refer to, including those of members of sets that are left out.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[RunEncoder, ...]
     notes: tuple[str, ...] = ()
     labels: frozenset[str] = frozenset()
 
@@ -83,7 +83,7 @@ def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, tru
     if not specs:
         return default_candidate(runtime)
     # Sets are loaded last: a member that is also given as a single encoder is left out, whichever comes first.
-    singles_and_sets: list[Entry | EncoderSet] = []
+    singles_and_sets: list[RunEncoder | EncoderSet] = []
     for spec in specs:
         if not isinstance(spec, (str, Spec)):
             singles_and_sets.append(load_object(spec))
@@ -93,13 +93,13 @@ def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, tru
             singles_and_sets += load_alternatives(spec, runtime, trusted)
         else:
             singles_and_sets.append(encoder_set)
-    encoder_of = {single.label: single.encoder for single in singles_and_sets if isinstance(single, Entry)}
+    encoder_of = {single.label: single.encoder for single in singles_and_sets if isinstance(single, RunEncoder)}
 
-    entries: list[Entry] = []
+    entries: list[RunEncoder] = []
     notes: list[str] = []
     labels: set[str] = set()
     for single_or_set in singles_and_sets:
-        if isinstance(single_or_set, Entry):
+        if isinstance(single_or_set, RunEncoder):
             entries.append(single_or_set)
             continue
         members = load_set(single_or_set, encoder_of, runtime, trusted)
@@ -112,7 +112,7 @@ def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, tru
     return Candidates(tuple(entries), tuple(notes), frozenset(labels))
 
 
-def load_alternatives(spec: str | Spec, runtime: Runtime, trusted: Collection[str]) -> Iterator[Entry]:
+def load_alternatives(spec: str | Spec, runtime: Runtime, trusted: Collection[str]) -> Iterator[RunEncoder]:
     """Yield the encoder of a spec, or one encoder for each combination of the values of options that are lists.
 
     ``m=e5,dim=[64,128]`` gives two encoders with the labels ``m,dim=64`` and ``m,dim=128``.
@@ -133,7 +133,7 @@ def default_candidate(runtime: Runtime) -> Candidates:
     except MissingExtraError:
         is_at_hand = False
     if is_at_hand:
-        entry = Entry(DEFAULT_ENCODER, load_encoder(DEFAULT_ENCODER, runtime))
+        entry = RunEncoder(DEFAULT_ENCODER, load_encoder(DEFAULT_ENCODER, runtime))
         return Candidates((entry,), labels=frozenset({DEFAULT_ENCODER}))
     note = (
         f"no neural encoder in this run: {DEFAULT_ENCODER} is not on this machine; install it with "
@@ -177,7 +177,7 @@ def load_set(
     return Candidates(tuple(entries), tuple(notes), labels)
 
 
-def load_member(member: Member, runtime: Runtime, trusted: Collection[str]) -> Entry:
+def load_member(member: Member, runtime: Runtime, trusted: Collection[str]) -> RunEncoder:
     """Load an encoder of a named set.
 
     Raises
@@ -192,7 +192,7 @@ def load_member(member: Member, runtime: Runtime, trusted: Collection[str]) -> E
     return load_spec(spec, runtime, trusted)
 
 
-def load_object(encoder_object: Encoder) -> Entry:
+def load_object(encoder_object: Encoder) -> RunEncoder:
     """Return the entry of an encoder that was given as an object, with its name as the label.
 
     The object runs as it is: the run's device and backend do not apply to it.
@@ -206,10 +206,10 @@ def load_object(encoder_object: Encoder) -> Entry:
     # The fingerprint of such an object may differ at each access. One run needs one fingerprint.
     if isinstance(encoder, MayChange):
         encoder = encoder.of_one_run()
-    return Entry(encoder.name, encoder)
+    return RunEncoder(encoder.name, encoder)
 
 
-def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> Entry:
+def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEncoder:
     """Load the encoder of a spec, with the label of the spec or else the name of its target.
 
     Parameters
@@ -219,10 +219,10 @@ def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> Entry:
     """
     label = spec.label or default_label(spec)
     runtime = replace(runtime, trust_remote_code=label in trusted)
-    return Entry(label, load_encoder(spec, runtime))
+    return RunEncoder(label, load_encoder(spec, runtime))
 
 
-def load_baselines(entries: Sequence[Entry], runtime: Runtime) -> list[Entry]:
+def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunEncoder]:
     """Return the baselines that are not among the entries already."""
     labels = {entry.label for entry in entries}
     baselines = []
@@ -230,7 +230,7 @@ def load_baselines(entries: Sequence[Entry], runtime: Runtime) -> list[Entry]:
         label = spec.label or spec.head
         if label in labels:
             continue
-        baselines.append(Entry(label, load_encoder(spec, runtime), baseline=True))
+        baselines.append(RunEncoder(label, load_encoder(spec, runtime), baseline=True))
     return baselines
 
 

@@ -19,7 +19,7 @@ SHOWN = 120
 """Characters of a field's name that a message repeats."""
 
 
-class Item(BaseModel):
+class SpecTable(BaseModel):
     """A spec in its long form: ``spec``, ``name`` and options, whose values may contain commas and spaces."""
 
     model_config = ConfigDict(extra="allow")
@@ -43,13 +43,13 @@ class CheckSettings(BaseModel):
     inconclusive: Literal["pass", "fail"] | None = None
 
 
-class Settings(BaseModel):
+class ConfigFile(BaseModel):
     """What a config file may hold, beside the options of a run: what the run is about, and the table ``[check]``."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
-    encoders: list[str | Item] = Field(default_factory=list)
-    corpora: list[str | Item] = Field(default_factory=list)
-    diagnostics: list[str | Item] = Field(default_factory=list)
+    encoders: list[str | SpecTable] = Field(default_factory=list)
+    corpora: list[str | SpecTable] = Field(default_factory=list)
+    diagnostics: list[str | SpecTable] = Field(default_factory=list)
     out: str | None = None
     check: CheckSettings = Field(default_factory=CheckSettings)
 
@@ -65,18 +65,18 @@ class Settings(BaseModel):
 
 
 _OPTIONS: dict[str, Any] = {name: (kind, None) for name, kind in options_in(FILE).items()}
-RunSettings = create_model("RunSettings", __base__=Settings, **_OPTIONS)
+RunSettings = create_model("RunSettings", __base__=ConfigFile, **_OPTIONS)
 """The settings, with a field for each option of a run that a file can set."""
 
 
-def _spec(item: str | Item, what: str) -> Spec:
+def _spec(item: str | SpecTable, what: str) -> Spec:
     """Return the spec of an entry, which is written as a text or as a table."""
     if isinstance(item, str):
         return parse(item, what)
     return item.to_spec(what)
 
 
-def read(path: Path) -> Settings:
+def read(path: Path) -> ConfigFile:
     """Read a TOML file.
 
     Raises

@@ -24,7 +24,7 @@ from embassay.run.resolve import NamedDiagnostic, load_diagnostic
 from embassay.run.specs import Spec
 from embassay.run.variants import Variant, limited_corpora, load_variants
 from embassay.store.runs.folder import RunFolder
-from embassay.store.runs.record import RunRecord, Settings
+from embassay.store.runs.record import RunRecord, RunSettings
 from embassay.types import AnyCorpus, Corpus, ItemScores
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def _load_again(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus
     return limited_corpora(loaded, sources["limit"], record["settings"]["seed"])
 
 
-def joining_diagnostics(settings: Settings) -> dict[str, tuple[NamedDiagnostic, SetsSideBySide]]:
+def joining_diagnostics(settings: RunSettings) -> dict[str, tuple[NamedDiagnostic, SetsSideBySide]]:
     """Return by corpus the diagnostic that made it of two others, with its method."""
     joining: dict[str, tuple[NamedDiagnostic, SetsSideBySide]] = {}
     for name, _version, options, corpus in settings["diagnostics"]:

@@ -11,7 +11,7 @@ from embassay.diagnostics.base import ChecksCorpus, SearchesWholeDocuments, Sets
 from embassay.errors import SpecError, UnknownNameError
 from embassay.findings.advice import advice
 from embassay.plugins import CORPORA, DIAGNOSTICS, left_out
-from embassay.run.candidates import Candidates, Entry, load_baselines, load_candidates
+from embassay.run.candidates import Candidates, RunEncoder, load_baselines, load_candidates
 from embassay.run.loaders import builtin_names
 from embassay.run.profiles import DEFAULT, diagnostics_of
 from embassay.run.request import RunRequest
@@ -66,7 +66,7 @@ class Task:
         """The version of the diagnostic's code."""
         return DIAGNOSTICS.version(self.name)
 
-    def origin(self, entry: Entry, fitted: Encoder) -> Origin:
+    def origin(self, entry: RunEncoder, fitted: Encoder) -> Origin:
         """Return what identifies the scores of an encoder on this task.
 
         Parameters
@@ -102,12 +102,12 @@ class Plan:
     """
 
     request: RunRequest = field(repr=False)  # Its specs may hold passwords.
-    entries: tuple[Entry, ...]
+    entries: tuple[RunEncoder, ...]
     tasks: tuple[Task, ...]
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
-    def tasks_of(self, entry: Entry) -> tuple[Task, ...]:
+    def tasks_of(self, entry: RunEncoder) -> tuple[Task, ...]:
         """Return the tasks that an encoder can be scored on."""
         return suitable_tasks(entry, self.tasks)
 
@@ -290,7 +290,7 @@ def limited(corpus: AnyCorpus, limit: int, seed: int) -> AnyCorpus:
     return limited_variants([corpus], limit, seed)[0]
 
 
-def suitable_tasks(entry: Entry, tasks: Sequence[Task]) -> tuple[Task, ...]:
+def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]:
     """Return the tasks that an encoder can be scored on.
 
     A baseline of whole documents is only scored where documents are cut into passages: elsewhere it adds nothing.
@@ -475,7 +475,7 @@ def check_candidates(
             raise SpecError(why_unsuited(entry, tasks, corpora))
 
 
-def why_unsuited(entry: Entry, tasks: Sequence[Task], corpora: Sequence[AnyCorpus]) -> str:
+def why_unsuited(entry: RunEncoder, tasks: Sequence[Task], corpora: Sequence[AnyCorpus]) -> str:
     """Return why an encoder suits no task, and what to do."""
     for corpus in corpora:
         if corpus.stored_documents:
@@ -495,7 +495,7 @@ def why_unsuited(entry: Entry, tasks: Sequence[Task], corpora: Sequence[AnyCorpu
     )
 
 
-def with_reference(entries: Sequence[Entry], label: str, corpora: Sequence[AnyCorpus]) -> list[Entry]:
+def with_reference(entries: Sequence[RunEncoder], label: str, corpora: Sequence[AnyCorpus]) -> list[RunEncoder]:
     """Return the entries, with the encoder marked that the others are compared with.
 
     Parameters
@@ -519,7 +519,7 @@ def with_reference(entries: Sequence[Entry], label: str, corpora: Sequence[AnyCo
     return [replace(entry, reference=entry.label == reference) for entry in entries]
 
 
-def favoured_encoders(entries: Sequence[Entry], corpora: Iterable[AnyCorpus]) -> list[str]:
+def favoured_encoders(entries: Sequence[RunEncoder], corpora: Iterable[AnyCorpus]) -> list[str]:
     """Return a warning for each encoder that a corpus was filtered with: the comparison favours it."""
     warnings: list[str] = []
     for corpus in corpora:

@@ -20,13 +20,13 @@ from embassay.run.plan import Plan, corpus_sources
 from embassay.run.score import EncoderRun
 from embassay.run.specs import Spec, as_spec
 from embassay.run.variants import Variant, joined_setting
-from embassay.store.runs.record import Badges, EncoderUse, RunRecord, Settings, Sources
+from embassay.store.runs.record import Badges, EncoderUse, RunRecord, RunSettings, Sources
 from embassay.types import Corpus, Encoder
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
 
 
-def settings_of(plan: Plan) -> Settings:
+def settings_of(plan: Plan) -> RunSettings:
     """Return the settings that identify a run; the order of encoders is the order in the result."""
     request = plan.request
     encoders = []
@@ -44,10 +44,10 @@ def settings_of(plan: Plan) -> Settings:
     variants = [Variant.of(corpus) for corpus in plan.corpora if corpus.variant_of]
     if variants:
         settings["variants"] = [(variant.name, variant.corpus, variant.setting) for variant in variants]
-    return cast("Settings", settings)
+    return cast("RunSettings", settings)
 
 
-def variants_in(settings: Settings) -> dict[str, Variant]:
+def variants_in(settings: RunSettings) -> dict[str, Variant]:
     """Return by name the variants of corpora in the settings of a run; empty where nothing varies."""
     return {name: Variant(name, corpus, setting) for name, corpus, setting in settings.get("variants", ())}
 

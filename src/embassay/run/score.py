@@ -32,7 +32,7 @@ from embassay.engine.robustness import Robustness, check_robustness
 from embassay.engine.search.top import search
 from embassay.engine.timeline import TimeLine
 from embassay.errors import EncoderError, OutputError, one_line, reason_of
-from embassay.run.candidates import Entry
+from embassay.run.candidates import RunEncoder
 from embassay.run.plan import Plan, Task, as_read, distinct_texts
 from embassay.run.progress import Progress
 from embassay.samples.base import Text
@@ -144,7 +144,7 @@ class EncoderRun:
         How the encoder computed its vectors, if it reports that: device, precision, notes.
     """
 
-    entry: Entry
+    entry: RunEncoder
     services: Services
     scores: dict[Key, ItemScores] = field(default_factory=dict)
     pending: dict[Key, Pending[ItemScores]] = field(default_factory=dict)

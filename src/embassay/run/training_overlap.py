@@ -15,7 +15,7 @@ from pathlib import Path
 from embassay.data import MSRP, MSRP_GROUPED, SEMANTONEG_V1
 from embassay.encoders.base import NamesTrainingData
 from embassay.formatting import names
-from embassay.run.candidates import Entry
+from embassay.run.candidates import RunEncoder
 from embassay.types import AnyCorpus
 
 NAMED = 3
@@ -23,7 +23,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True)
-class Family:
+class DataFamily:
     """A data set, with all corpora that are made from its texts.
 
     Attributes
@@ -52,30 +52,31 @@ class Family:
 
 # fmt: off
 FAMILIES = (
-    Family("SQuAD", ("squad", "squad11", "squad20", "squadv*", "squadpairs", "xquad*"), ("squad*", "xquad*"),
+    DataFamily("SQuAD", ("squad", "squad11", "squad20", "squadv*", "squadpairs", "xquad*"), ("squad*", "xquad*"),
            item_ids="5[0-9a-f]{23}"),
-    Family("MS MARCO", ("msmarco*",), ("msmarco*", "ms_marco*", "ms-marco*")),
-    Family("Natural Questions", ("naturalquestions*", "nq*"), ("nq", "nq-*", "natural_questions*")),
-    Family("HotpotQA", ("hotpotqa*", "hotpot"), ("hotpotqa*",)),
-    Family("TriviaQA", ("triviaqa*", "trivia"), ("triviaqa*", "trivia_qa*")),
-    Family("FEVER", ("fever*",), ("fever*",)),
-    Family("FiQA", ("fiqa*",), ("fiqa*",)),
-    Family("SciFact", ("scifact*",), ("scifact*",)),
-    Family("NFCorpus", ("nfcorpus*",), ("nfcorpus*",)),
-    Family("Quora question pairs", ("quora*", "qqp*"), ("quora*", "qqp*")),
-    Family("STS benchmark", ("stsb*", "stsbenchmark*"), ("stsb*", "sts-train", "sts-dev", "sts-test")),
-    Family("SICK", ("sick*",), ("sick*",)),
-    Family("MSRP (MRPC)", ("mrpc*", "msrp*", "microsoftresearchparaphrase*"), ("msr_paraphrase*",), ("msrp",),
+    DataFamily("MS MARCO", ("msmarco*",), ("msmarco*", "ms_marco*", "ms-marco*")),
+    DataFamily("Natural Questions", ("naturalquestions*", "nq*"), ("nq", "nq-*", "natural_questions*")),
+    DataFamily("HotpotQA", ("hotpotqa*", "hotpot"), ("hotpotqa*",)),
+    DataFamily("TriviaQA", ("triviaqa*", "trivia"), ("triviaqa*", "trivia_qa*")),
+    DataFamily("FEVER", ("fever*",), ("fever*",)),
+    DataFamily("FiQA", ("fiqa*",), ("fiqa*",)),
+    DataFamily("SciFact", ("scifact*",), ("scifact*",)),
+    DataFamily("NFCorpus", ("nfcorpus*",), ("nfcorpus*",)),
+    DataFamily("Quora question pairs", ("quora*", "qqp*"), ("quora*", "qqp*")),
+    DataFamily("STS benchmark", ("stsb*", "stsbenchmark*"), ("stsb*", "sts-train", "sts-dev", "sts-test")),
+    DataFamily("SICK", ("sick*",), ("sick*",)),
+    DataFamily("MSRP (MRPC)", ("mrpc*", "msrp*", "microsoftresearchparaphrase*"), ("msr_paraphrase*",), ("msrp",),
            (MSRP, MSRP_GROUPED)),
-    Family("SNLI and MultiNLI", ("snli*", "multinli*", "mnli*", "allnli*", "nli"), ("snli*", "multinli*", "allnli*")),
-    Family("Opusparcus", ("opusparcus*",), ("semantoneg*",), (), (SEMANTONEG_V1,)),
-    Family("WikiSplit", ("wikisplit*",), ("wikisplit*",), ("wikisplit",)),
+    DataFamily("SNLI and MultiNLI", ("snli*", "multinli*", "mnli*", "allnli*", "nli"),
+               ("snli*", "multinli*", "allnli*")),
+    DataFamily("Opusparcus", ("opusparcus*",), ("semantoneg*",), (), (SEMANTONEG_V1,)),
+    DataFamily("WikiSplit", ("wikisplit*",), ("wikisplit*",), ("wikisplit",)),
 )
 # fmt: on
 """To add a data set or a new name of one, edit a line here."""
 
 
-def overlaps(entries: Sequence[Entry], corpora: Sequence[AnyCorpus]) -> Iterator[str]:
+def overlaps(entries: Sequence[RunEncoder], corpora: Sequence[AnyCorpus]) -> Iterator[str]:
     """Yield a note for each encoder and corpus where the encoder's model card names the corpus's data set."""
     for corpus in corpora:
         if corpus.builtin:
@@ -86,7 +87,7 @@ def overlaps(entries: Sequence[Entry], corpora: Sequence[AnyCorpus]) -> Iterator
                 yield from _trained_on(family, entries, f"{corpus.name} is from {family.title} ({evidence})")
 
 
-def _trained_on(family: Family, entries: Sequence[Entry], origin: str) -> Iterator[str]:
+def _trained_on(family: DataFamily, entries: Sequence[RunEncoder], origin: str) -> Iterator[str]:
     """Yield a note for each encoder whose model card names a data set of a family.
 
     Parameters
@@ -103,7 +104,7 @@ def _trained_on(family: Family, entries: Sequence[Entry], origin: str) -> Iterat
             )
 
 
-def named_datasets(family: Family, entry: Entry) -> list[str]:
+def named_datasets(family: DataFamily, entry: RunEncoder) -> list[str]:
     """Return the training data sets of an encoder that belong to a family, as its model card writes them."""
     if not isinstance(entry.encoder, NamesTrainingData):
         return []
@@ -117,7 +118,7 @@ def named_datasets(family: Family, entry: Entry) -> list[str]:
     return datasets
 
 
-def recognised_by(family: Family, corpus: AnyCorpus) -> str:
+def recognised_by(family: DataFamily, corpus: AnyCorpus) -> str:
     """Return the evidence that a corpus belongs to a family; empty where there is none."""
     if corpus.fingerprint in family.fingerprints:
         return "by its content"

@@ -19,7 +19,7 @@ from embassay.samples.groups import Grouped
 from embassay.samples.minimal_pairs import ALL_EDITS, MinimalPairs
 from embassay.samples.pairs import Pair
 from embassay.samples.retrieval import Document, Question, StoredDocuments
-from embassay.samples.two import Member, Side
+from embassay.samples.two import Side, TwoText
 
 LIKERT = (0.0, 4.0)
 """The lowest and the highest rating."""
@@ -204,7 +204,7 @@ def _check_right(sample: Question, documents: Iterable[str]) -> None:
         raise ValueError("a right document is listed twice")
 
 
-def _check_member(sample: Member) -> None:
+def _check_member(sample: TwoText) -> None:
     if sample.side not in get_args(Side):
         raise ValueError(f"side must be one of {', '.join(get_args(Side))}, is {sample.side!r}")
 
@@ -216,7 +216,7 @@ SAMPLES: dict[str, tuple[type[Any], tuple[str, ...], tuple[str, ...], Callable[[
     "pairs": (Pair, ("first", "second"), ("subset",), _check_pair),
     "retrieval": (Question, ("question",), (), _check_question),
     "groups": (Grouped, ("text", "group"), (), None),
-    "two": (Member, (), ("group",), _check_member),
+    "two": (TwoText, (), ("group",), _check_member),
 }
 """By shape: the class of its samples, the fields that must not be empty, those that may be, and all other checks."""
 

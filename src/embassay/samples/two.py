@@ -12,7 +12,7 @@ Side = Literal["domain", "general"]
 
 
 @dataclass(frozen=True)
-class Member:
+class TwoText:
     """A text of one of two corpora that are compared (shape ``two``).
 
     Attributes

@@ -164,7 +164,7 @@ def restored_rows(stored: NDArray[Any], scale: Floats | None) -> Floats:
 
 
 @dataclass(frozen=True)
-class Precision:
+class StoredPrecision:
     """How near stored vectors are to the float32 ones.
 
     Attributes
@@ -183,13 +183,13 @@ class Precision:
     worst_row: int = 0
 
 
-def precision(rows: Floats, stored: NDArray[Any], scale: Floats | None) -> Precision:
+def precision(rows: Floats, stored: NDArray[Any], scale: Floats | None) -> StoredPrecision:
     """Return the worst cosine and the worst error of (n, d) stored vectors against the float32 ones.
 
     A vector of zeros counts as exact.
     """
     if stored.dtype == np.float32:
-        return Precision()
+        return StoredPrecision()
     restored = restored_rows(stored, scale)
     # A row with a number that became infinite counts like one that became zeros.
     restored[~np.isfinite(restored).all(axis=1)] = 0
@@ -200,4 +200,4 @@ def precision(rows: Floats, stored: NDArray[Any], scale: Floats | None) -> Preci
         errors = np.abs(exact - kept).max(axis=1) / np.where(lengths > 0, lengths, 1.0)
         largest_error = max(largest_error, float(errors.max()))
     worst = int(cosines.argmin())
-    return Precision(float(cosines[worst]), largest_error, worst)
+    return StoredPrecision(float(cosines[worst]), largest_error, worst)

@@ -41,7 +41,7 @@ class Columns(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class SourceRow:
     """One text of the input, and its line in a file of JSON lines or row in a Parquet file, from 1."""
 
     id: str
@@ -142,7 +142,7 @@ def cut(paths: dict[str, Path], columns: Columns, shard_rows: int) -> Input:
     return Input(paths, tuple(files), tuple(shards), distinct)
 
 
-def content_hash(rows: Iterable[Row]) -> str:
+def content_hash(rows: Iterable[SourceRow]) -> str:
     """Return the hash of the ids and texts of rows."""
     total = hashlib.sha256()
     for row in rows:
@@ -192,7 +192,7 @@ def _digest(text: str) -> bytes:
 
 def _repetition(paths: dict[str, Path], columns: Columns, digest: bytes) -> SourceError:
     """Return the error about an id that repeats, with both places."""
-    places: list[tuple[Path, Row]] = []
+    places: list[tuple[Path, SourceRow]] = []
     for path in paths.values():
         places += [(path, row) for row in read_rows(path, columns) if _digest(row.id) == digest]
     (first_path, first), (second_path, second) = places[0], places[-1]
@@ -223,7 +223,7 @@ def read_shard(path: Path, columns: Columns, plan: ShardPlan) -> tuple[list[str]
     return [row.id for row in rows], [row.text for row in rows]
 
 
-def read_rows(path: Path, columns: Columns, first: int = 0) -> Iterator[Row]:
+def read_rows(path: Path, columns: Columns, first: int = 0) -> Iterator[SourceRow]:
     """Yield the rows of a file from the row ``first`` on, which is counted from 0; those before it are not checked.
 
     Raises
@@ -276,7 +276,7 @@ def _parquet_rows(path: Path, columns: Columns, first: int) -> Iterator[tuple[in
         raise SourceError(f"not a Parquet file that can be read: {str(error).splitlines()[0]}", path) from None
 
 
-def _row(row: dict[str, Any], columns: Columns, path: Path, line: int) -> Row:
+def _row(row: dict[str, Any], columns: Columns, path: Path, line: int) -> SourceRow:
     """Return the id and the text of a row; SourceError if one is missing, or is not a text that can be stored."""
     for column in columns:
         if column not in row:
@@ -292,4 +292,4 @@ def _row(row: dict[str, Any], columns: Columns, path: Path, line: int) -> Row:
         problem = text_problem(value)
         if problem:
             raise SourceError(problem, path, line, column)
-    return Row(str(id_), text, line)
+    return SourceRow(str(id_), text, line)

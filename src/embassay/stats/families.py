@@ -74,7 +74,7 @@ class Roles:
             if has_duplicates:
                 raise ValueError(f"a name stands twice in {list(names)}")
 
-    def questions(self, values: Mapping[str, float]) -> tuple[Question, ...]:
+    def questions(self, values: Mapping[str, float]) -> tuple[PairTest, ...]:
         """Return the pairs to compare, family by family.
 
         Parameters
@@ -103,19 +103,19 @@ class Roles:
             if opponent is None:
                 continue
             others = [name for name in self.candidates if name != opponent]
-            questions += [Question(family, name, opponent) for name in others]
+            questions += [PairTest(family, name, opponent) for name in others]
         if self.all_pairs:
             for a, b in combinations(self.candidates, 2):
                 # The reference is always b, as in the first family, so that the pair is tested only once.
                 if a == reference:
-                    questions.append(Question("all", b, a))
+                    questions.append(PairTest("all", b, a))
                 else:
-                    questions.append(Question("all", a, b))
+                    questions.append(PairTest("all", a, b))
         return tuple(questions)
 
 
 @dataclass(frozen=True)
-class Question:
+class PairTest:
     """One test of a family: is a better or worse than b?"""
 
     family: Family
@@ -249,14 +249,14 @@ def mean_of(items: Floats) -> float:
     return float(defined.mean())
 
 
-def pairs_of(questions: Sequence[Question], values: Mapping[str, Floats]) -> list[Pair]:
+def pairs_of(questions: Sequence[PairTest], values: Mapping[str, Floats]) -> list[Pair]:
     """Return the distinct pairs of all families whose encoders both have values, in the order of the questions."""
     answerable = [question for question in questions if question.a in values and question.b in values]
     return list(dict.fromkeys(question.pair for question in answerable))
 
 
 def answer(
-    questions: Sequence[Question],
+    questions: Sequence[PairTest],
     gaps: Mapping[Pair, Gap],
     exchange: Callable[[list[int]], Exchange],
     draws: Draws,
@@ -275,7 +275,7 @@ def answer(
         How many other p-values the caller corrects these p-values together with. A drawn p is then also settled at
         every level that Holm's correction may compare it with.
     """
-    families: dict[Family, list[Question]] = {}
+    families: dict[Family, list[PairTest]] = {}
     for question in questions:
         if question.pair in gaps:
             families.setdefault(question.family, []).append(question)
@@ -328,7 +328,7 @@ def _may_be_tested(gap: Gap) -> bool:
     return gap.testable and gap.estimate.value is not None and gap.estimate.units >= MIN_UNITS
 
 
-def _row(question: Question, gap: Gap, tests: int) -> PairedDifference:
+def _row(question: PairTest, gap: Gap, tests: int) -> PairedDifference:
     """Return the answer to a question without p-values."""
     estimate = gap.estimate
     return PairedDifference(
@@ -349,7 +349,7 @@ def _row(question: Question, gap: Gap, tests: int) -> PairedDifference:
     )
 
 
-def _tested_row(question: Question, gap: Gap, p: PValue, adjusted: float, tests: int) -> PairedDifference:
+def _tested_row(question: PairTest, gap: Gap, p: PValue, adjusted: float, tests: int) -> PairedDifference:
     """Return the answer to a question with p-values, and with an interval that agrees with the test."""
     untested = _row(question, gap, tests)
     tested = replace(untested, p=p.p, p_adjusted=adjusted, p_method=p.method, p_error=p.error)

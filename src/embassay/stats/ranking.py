@@ -16,7 +16,7 @@ from embassay.stats.units import Floats, Ints
 
 
 @dataclass(frozen=True)
-class Places:
+class RightPlaces:
     """The places of the right documents of n questions in the order of all documents, nearest first.
 
     Attributes
@@ -182,7 +182,7 @@ class _Groups:
     Attributes
     ----------
     question, greater, tied
-        As in :class:`Places`.
+        As in :class:`RightPlaces`.
     right, before, gains
         The number of right documents in the group, their number in earlier groups of the question, and the sum of the
         gains in the group.

@@ -53,7 +53,7 @@ def silent(done: int, total: int) -> None:
 
 
 @dataclass(frozen=True)
-class Material:
+class Resource:
     """A library, word list or model that a builder took words or judgements from.
 
     Attributes
@@ -70,12 +70,12 @@ class Material:
     purpose: str
 
 
-def library(distribution: str, purpose: str, licence: str = "") -> Material:
+def library(distribution: str, purpose: str, licence: str = "") -> Resource:
     """Describe an installed Python package by its own metadata; ``licence`` overrides the metadata's."""
     try:
         package = metadata(distribution)
     except PackageNotFoundError:
-        return Material(distribution, "", licence or "unknown", purpose)
+        return Resource(distribution, "", licence or "unknown", purpose)
     licences = [licence]
     licences += [package[key] for key in ("License-Expression", "License") if key in package]
     for classifier in package.get_all("Classifier") or ():
@@ -84,8 +84,8 @@ def library(distribution: str, purpose: str, licence: str = "") -> Material:
     for name in licences:
         if name and name.upper() != "UNKNOWN":
             # Some packages put the whole text of their licence into this field.
-            return Material(distribution, package["Version"], name.splitlines()[0], purpose)
-    return Material(distribution, package["Version"], "unknown", purpose)
+            return Resource(distribution, package["Version"], name.splitlines()[0], purpose)
+    return Resource(distribution, package["Version"], "unknown", purpose)
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Built:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     read: int = 0
-    materials: tuple[Material, ...] = ()
+    materials: tuple[Resource, ...] = ()
     doubtful: tuple[Choice, ...] = ()
     ways: Mapping[tuple[str, str], str] = field(default_factory=dict)
     documents: tuple[Document, ...] = ()

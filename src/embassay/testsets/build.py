@@ -16,15 +16,23 @@ from embassay.errors import InputError, SpecError, nearest
 from embassay.formatting import counted
 from embassay.plugins import BUILDERS
 from embassay.samples.units import independent_units
-from embassay.testsets.base import Advance, Built, Material, Reading, Reasons, silent
+from embassay.testsets.base import Advance, Built, Reading, Reasons, Resource, silent
 from embassay.testsets.card import card_of
-from embassay.testsets.files import Places, content_of, json_lines, name_of, write_files
+from embassay.testsets.files import SetFiles, content_of, json_lines, name_of, write_files
 from embassay.testsets.generator.base import Reply, Request
 from embassay.testsets.language import may_be_english, refuse_other
 from embassay.testsets.options import ANY, ENGLISH, Order
 from embassay.testsets.review import confirmed_choices, read_review, review_of
 from embassay.testsets.sheets import rows_of, sheet_of
-from embassay.testsets.sources import Source, SourcePair, is_of_pairs, numbered, read_pairs, read_sentences, usable
+from embassay.testsets.sources import (
+    SourcePair,
+    SourceSentence,
+    is_of_pairs,
+    numbered,
+    read_pairs,
+    read_sentences,
+    usable,
+)
 
 PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside")
 """Keyword parameters of builders and readers that are not options of a kind."""
@@ -91,9 +99,9 @@ class _Listener:
         self.requests += requests
         return tuple(Reply(request.key, problem="not asked") for request in requests)
 
-    def material(self) -> Material:
+    def material(self) -> Resource:
         """Return an empty description."""
-        return Material("", "", "", "")
+        return Resource("", "", "", "")
 
     def notes(self) -> tuple[str, ...]:
         """Return no notes."""
@@ -126,7 +134,7 @@ def put(out: Path, built: Built, order: Order) -> None:
     OutputError
         If a file cannot be written.
     """
-    places = Places(out)
+    places = SetFiles(out)
     content = content_of(json_lines(built))
     corpus = name_of(out.name, content)
     contents = {
@@ -194,7 +202,7 @@ def _takes_pairs(module: ModuleType) -> bool:
 def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) -> tuple[Sequence[Any], Reasons]:
     """Reject sources that cannot be used, and other languages if the builder's rules are for English only."""
     rejected = Reasons()
-    if all(isinstance(source, Source) for source in sources):
+    if all(isinstance(source, SourceSentence) for source in sources):
         sources, rejected = usable(sources)
     elif _takes_pairs(module) and not hasattr(module, "read"):
         paraphrases = [source for source in sources if source.same]

@@ -16,7 +16,7 @@ from embassay.samples.groups import Grouped
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.retrieval import Question
 from embassay.testsets.base import Built
-from embassay.testsets.files import Places
+from embassay.testsets.files import SetFiles
 from embassay.testsets.options import Order
 from embassay.testsets.sheets import RIGHT, SCALE
 
@@ -35,7 +35,7 @@ def card_of(corpus: str, order: Order, built: Built, sha256: str) -> str:
         The hash of the sources.
     """
     file = corpus.partition("@")[0]
-    sheet = Places(Path(file)).sheet.name
+    sheet = SetFiles(Path(file)).sheet.name
     parts = [
         f"# Data card: {file}",
         table(("", ""), _facts(corpus, order, built, sha256)),

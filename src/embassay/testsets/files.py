@@ -90,7 +90,7 @@ def _non_empty(**fields: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Places:
+class SetFiles:
     """The files of a test set: ``NAME.jsonl``, ``NAME-card.md``, ``NAME-sheet.csv`` and others next to it."""
 
     corpus: Path

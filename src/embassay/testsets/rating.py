@@ -23,7 +23,7 @@ from embassay.stats.agreement import Level, krippendorff
 from embassay.stats.shares import share
 from embassay.store.paths import open_file, output_path, source_path, unreadable
 from embassay.testsets.card import table, with_reading
-from embassay.testsets.files import Places, check_free, content_of, name_of, write_files
+from embassay.testsets.files import SetFiles, check_free, content_of, name_of, write_files
 from embassay.testsets.sheets import HIGH, LOW, Sheet, read_sheet
 
 BAR = 2.0
@@ -133,11 +133,11 @@ def rate(
         return rated
     notes = list[str]()
     if out is not None:
-        check_free((out, Places(out).card), overwrite)
+        check_free((out, SetFiles(out).card), overwrite)
         remaining, total = _write_remaining(path, out, first, below, rated)
         notes.append(f"test set: {out}, {remaining:,} of {counted(total, 'sample')}")
-        notes.append(f"its data card: {Places(out).card}")
-    card = Places(path).card
+        notes.append(f"its data card: {SetFiles(out).card}")
+    card = SetFiles(path).card
     if card.is_file():
         write_files({card: with_reading(card.read_text(encoding="utf-8"), markdown(rated)).encode()})
         notes.insert(0, f"data card: {card} now contains the ratings")
@@ -295,10 +295,10 @@ def _write_remaining(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool
     dropped = f"removed from {path.name}: {counted(rated.dropped, 'row')} below {rated.bar:g}"
     section = f"{dropped}; remaining: {counted(remaining, 'sample')}.\n\n{markdown(rated)}"
     # A corpus that was not built by this program has no card.
-    old_card = Places(path).card
+    old_card = SetFiles(path).card
     card = old_card.read_text(encoding="utf-8") if old_card.is_file() else "# Data card\n"
     new_card = with_reading(card, section, name_of(out.name, content))
-    write_files({Places(out).card: new_card.encode(), out: content})
+    write_files({SetFiles(out).card: new_card.encode(), out: content})
     return remaining, total
 
 

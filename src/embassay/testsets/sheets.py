@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from embassay.corpora.io.records import Table
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.records import FileTable
+from embassay.corpora.io.rows import FileRow
 from embassay.errors import SourceError
 from embassay.randomness import generator
 from embassay.samples.base import Sample
@@ -233,7 +233,7 @@ def read_sheet(path: Path) -> Sheet:
     return Sheet(path, corpus, tuple(rows[number] for number in sorted(rows)))
 
 
-def open_sheet(path: Path, columns: Sequence[str], what: str) -> Table:
+def open_sheet(path: Path, columns: Sequence[str], what: str) -> FileTable:
     """Open a sheet that this package wrote and people filled.
 
     Raises
@@ -249,7 +249,7 @@ def open_sheet(path: Path, columns: Sequence[str], what: str) -> Table:
     return table
 
 
-def confirmation(row: Row) -> bool | None:
+def confirmation(row: FileRow) -> bool | None:
     """Return what a person wrote into the column ``confirm``; None for an empty cell, which is no answer."""
     answer = str(row.values.get("confirm") or "").strip()
     if not answer:
@@ -259,7 +259,7 @@ def confirmation(row: Row) -> bool | None:
     return answer.lower() in YES
 
 
-def _row_number(row: Row) -> tuple[int, int]:
+def _row_number(row: FileRow) -> tuple[int, int]:
     """Return the number of a row and the number of all rows."""
     cell = str(row.values["row"])
     match = _ROW.fullmatch(cell.strip())
@@ -268,7 +268,7 @@ def _row_number(row: Row) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def _rating(row: Row) -> float | None:
+def _rating(row: FileRow) -> float | None:
     """Return the rating of a row; None for an empty cell."""
     cell = row.values["rating"].strip()
     if not cell:

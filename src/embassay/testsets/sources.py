@@ -12,8 +12,8 @@ from pathlib import Path
 
 from embassay.corpora.io.documents import SourceDocument, read_documents
 from embassay.corpora.io.jsonl import text_field
-from embassay.corpora.io.records import Table, is_parquet, read_table
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.records import FileTable, is_parquet, read_table
+from embassay.corpora.io.rows import FileRow
 from embassay.corpora.io.texts import not_utf8, open_text
 from embassay.errors import SourceError
 from embassay.store.paths import unreadable
@@ -75,7 +75,7 @@ def is_text(path: Path, column: str = "") -> bool:
     return not first_line.lstrip().startswith("{") and "\t" not in first_line
 
 
-def open_table(path: Path) -> Table:
+def open_table(path: Path) -> FileTable:
     """Open a table.
 
     Raises
@@ -162,7 +162,7 @@ _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceSentence:
     """A sentence of a user's file.
 
     Attributes
@@ -182,12 +182,12 @@ class Source:
 class SourcePair:
     """Two sentences of a line, and whether they have the same meaning."""
 
-    first: Source
-    second: Source
+    first: SourceSentence
+    second: SourceSentence
     same: bool = True
 
 
-def read_sentences(path: Path, column: str = "") -> tuple[Source, ...]:
+def read_sentences(path: Path, column: str = "") -> tuple[SourceSentence, ...]:
     """Read a text with one sentence per line, or a column of a CSV, TSV, JSON lines or Parquet file.
 
     Parameters
@@ -205,7 +205,7 @@ def read_sentences(path: Path, column: str = "") -> tuple[Source, ...]:
         With file, line and column, for a file that cannot be read, a missing column, and a file without sentences.
     """
     if is_text(path, column):
-        sources = [Source(line.strip(), number) for number, line in lines_of(path) if line.strip()]
+        sources = [SourceSentence(line.strip(), number) for number, line in lines_of(path) if line.strip()]
     else:
         sources = _sentences_of(open_table(path), column)
     if not sources:
@@ -216,10 +216,10 @@ def read_sentences(path: Path, column: str = "") -> tuple[Source, ...]:
 def numbered(sources: Iterable[object]) -> Iterator[object]:
     """Yield sources that are passed in Python; texts become sentences, numbered from 1."""
     for number, source in enumerate(sources, 1):
-        yield Source(source.strip(), number) if isinstance(source, str) else source
+        yield SourceSentence(source.strip(), number) if isinstance(source, str) else source
 
 
-def _sentences_of(table: Table, column: str) -> list[Source]:
+def _sentences_of(table: FileTable, column: str) -> list[SourceSentence]:
     """Return the non-empty cells of the column of sentences, with their units."""
     # The only column of a table may have any name.
     recognised = SENTENCE if len(table.names) > 1 else (*SENTENCE, *table.names)
@@ -227,12 +227,12 @@ def _sentences_of(table: Table, column: str) -> list[Source]:
     columns = [name]
     if "unit" in table.names and name != "unit":
         columns.append("unit")
-    sources = list[Source]()
+    sources = list[SourceSentence]()
     for row in table.read(columns):
         text = _text(row, name)
         unit = row.values.get("unit") if "unit" in columns[1:] else None
         if text:
-            sources.append(Source(text, row.line or 1, "" if unit is None else str(unit)))
+            sources.append(SourceSentence(text, row.line or 1, "" if unit is None else str(unit)))
     return sources
 
 
@@ -279,7 +279,7 @@ def read_pairs(
         for name, text in zip(columns, texts, strict=False):
             if not text:
                 raise row.error("an empty cell", name)
-        left, right = (Source(text, row.line or 1) for text in texts)
+        left, right = (SourceSentence(text, row.line or 1) for text in texts)
         # Without a column of labels all pairs are paraphrases.
         is_same = len(columns) == 2 or _is_yes(row, label)
         pairs.append(SourcePair(left, right, is_same))
@@ -288,9 +288,9 @@ def read_pairs(
     return tuple(pairs)
 
 
-def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Reasons]:
+def usable(sources: Iterable[SourceSentence]) -> tuple[tuple[SourceSentence, ...], Reasons]:
     """Return the sources that may be sentences, without repeats, and the number of rejected ones by reason."""
-    usable_sources = list[Source]()
+    usable_sources = list[SourceSentence]()
     rejected = Reasons()
     seen = set[str]()
     for source in sources:
@@ -313,7 +313,7 @@ def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Reasons]:
 # --- Columns and cells ---
 
 
-def _pair_columns(table: Table) -> tuple[str, ...]:
+def _pair_columns(table: FileTable) -> tuple[str, ...]:
     """Return the two columns of sentences that are recognised by name; empty unless the table has both."""
     for names in PAIRS:
         if all(_column_name(table, "", [name]) for name in names):
@@ -321,7 +321,7 @@ def _pair_columns(table: Table) -> tuple[str, ...]:
     return ()
 
 
-def _column_name(table: Table, requested: str, recognised: Sequence[str], what: str = "", option: str = "") -> str:
+def _column_name(table: FileTable, requested: str, recognised: Sequence[str], what: str = "", option: str = "") -> str:
     """Return the name of a column as written in the table; empty if there is none.
 
     Parameters
@@ -352,11 +352,11 @@ def _column_name(table: Table, requested: str, recognised: Sequence[str], what: 
     return ""
 
 
-def _shown_names(table: Table) -> str:
+def _shown_names(table: FileTable) -> str:
     return ", ".join(table.names)[:SHOWN]
 
 
-def _text(row: Row, column: str) -> str:
+def _text(row: FileRow, column: str) -> str:
     """Return a cell, stripped; empty for an empty cell."""
     value = row.values.get(column)
     if value is None:
@@ -366,7 +366,7 @@ def _text(row: Row, column: str) -> str:
     return value.strip()
 
 
-def _is_yes(row: Row, column: str) -> bool:
+def _is_yes(row: FileRow, column: str) -> bool:
     """Return whether a label says that two sentences have the same meaning."""
     label = str(row.values.get(column))
     written = label.strip().lower()

@@ -21,7 +21,7 @@ from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError, first_line_of
 from embassay.plugins import ENCODERS
 from embassay.run.specs import bind, parse
-from embassay.training.settings import Settings
+from embassay.training.settings import TrainingSettings
 from embassay.types import JsonObject, Runtime
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def find_base(base: str) -> SentenceTransformersEncoder:
     return encoder
 
 
-def load(encoder: SentenceTransformersEncoder, settings: Settings) -> SentenceTransformer:
+def load(encoder: SentenceTransformersEncoder, settings: TrainingSettings) -> SentenceTransformer:
     """Load a base's weights in float32 onto the device of the settings.
 
     Raises

@@ -23,7 +23,7 @@ Batch = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Row:
+class BatchRow:
     """One row of a batch.
 
     Attributes
@@ -49,7 +49,7 @@ class _OpenBatch:
     texts: set[str] = field(default_factory=set)
 
 
-def draw(rows: Sequence[Row], size: int, epochs: float, seed: int) -> list[Batch]:
+def draw(rows: Sequence[BatchRow], size: int, epochs: float, seed: int) -> list[Batch]:
     """Return the batches of all epochs, in their order.
 
     Parameters
@@ -71,7 +71,7 @@ def draw(rows: Sequence[Row], size: int, epochs: float, seed: int) -> list[Batch
     return drawn
 
 
-def _epoch(rows: Sequence[Row], size: int, epoch: int, seed: int) -> list[Batch]:
+def _epoch(rows: Sequence[BatchRow], size: int, epoch: int, seed: int) -> list[Batch]:
     """Return the batches of one epoch."""
     rng = generator(seed, "batches", str(epoch))
     shuffled = rng.permutation(len(rows)).tolist()

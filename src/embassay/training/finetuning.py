@@ -22,9 +22,9 @@ from embassay.errors import InputError
 from embassay.formatting import counted
 from embassay.samples.retrieval import Question
 from embassay.training.base_model import find_base, live
-from embassay.training.batches import Batch, Row, draw
+from embassay.training.batches import Batch, BatchRow, draw
 from embassay.training.losses import check_loss, finetuning_loss
-from embassay.training.settings import FINETUNE, Settings
+from embassay.training.settings import FINETUNE, TrainingSettings
 from embassay.training.shared import Advance, Trained
 from embassay.training.stage import Recipe, features, train_stage
 from embassay.training.trainer import Job
@@ -47,7 +47,7 @@ def finetune(
     folder: Path,
     *,
     loss: str = "mnr",
-    settings: Settings = FINETUNE,
+    settings: TrainingSettings = FINETUNE,
     advance: Advance,
 ) -> Trained:
     """Fine-tune a sentence-transformers model on triplets. An interrupted training resumes from its checkpoint.
@@ -166,7 +166,7 @@ def _job(
     encoder: SentenceTransformersEncoder,
     model: SentenceTransformer,
     triplets: Sequence[Triplet],
-    settings: Settings,
+    settings: TrainingSettings,
     evaluate: Callable[[], float] | None,
     notes: Sequence[str],
 ) -> Job:
@@ -180,7 +180,7 @@ def _job(
     rows = candidate_rows(triplets)
     if loss == "triplet":
         # Its rows are not compared with each other.
-        rows = [Row(row.length) for row in rows]
+        rows = [BatchRow(row.length) for row in rows]
     batches = draw(rows, size, settings.epochs, settings.seed)
     if not batches:
         raise InputError("fine-tuning needs at least two questions, or one with a wrong document")
@@ -218,7 +218,7 @@ def _job(
     )
 
 
-def candidate_rows(triplets: Sequence[Triplet]) -> list[Row]:
+def candidate_rows(triplets: Sequence[Triplet]) -> list[BatchRow]:
     """Return the batch row of each triplet, with its texts in normalised form."""
     form = cache(normalised)
     # Questions with the same text share their right documents.
@@ -230,5 +230,5 @@ def candidate_rows(triplets: Sequence[Triplet]) -> list[Row]:
         question = form(triplet.question)
         texts = frozenset((question, *rights[question], *map(form, triplet.wrong)))
         length = max(map(len, (triplet.question, triplet.right, *triplet.wrong)))
-        rows.append(Row(length, texts, len(triplet.wrong)))
+        rows.append(BatchRow(length, texts, len(triplet.wrong)))
     return rows

@@ -23,7 +23,7 @@ from embassay.errors import InputError, MissingExtraError
 from embassay.randomness import generator
 from embassay.training.options import ParagraphsOptions, WordsOptions
 from embassay.training.shared import Advance, Trained
-from embassay.training.text import Vocabulary, count_words, cut_sentences, read_sentences
+from embassay.training.text import TrainingVocabulary, count_words, cut_sentences, read_sentences
 from embassay.training.text_folder import TextFolder, check_options
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class GensimTraining:
 
     kind: Literal["words", "paragraphs"]
     sentences: list[list[str]]
-    vocabulary: Vocabulary
+    vocabulary: TrainingVocabulary
     folder: TextFolder
     epochs: int
     seed: int

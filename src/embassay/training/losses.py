@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from embassay.encoders.neural.modules import modules
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import SpecError, UnknownNameError
-from embassay.training.settings import LOSSES, Settings
+from embassay.training.settings import LOSSES, TrainingSettings
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -48,7 +48,7 @@ def check_loss(name: str) -> None:
         raise SpecError(f"loss {name!r} cannot be used: it needs {needed}; use one that needs only the model")
 
 
-def finetuning_loss(name: str, model: SentenceTransformer, settings: Settings, similarity: str) -> Module:
+def finetuning_loss(name: str, model: SentenceTransformer, settings: TrainingSettings, similarity: str) -> Module:
     """Return the loss of fine-tuning of that name."""
     from sentence_transformers.sentence_transformer import losses
 
@@ -59,7 +59,7 @@ def finetuning_loss(name: str, model: SentenceTransformer, settings: Settings, s
     return getattr(losses, name)(model)
 
 
-def ranking_loss(model: SentenceTransformer, settings: Settings, similarity: str) -> Module:
+def ranking_loss(model: SentenceTransformer, settings: TrainingSettings, similarity: str) -> Module:
     """Return the loss that ranks the right candidate above all others (Henderson et al. 2017, section 4).
 
     Its batches have ``batch`` × ``accumulate`` rows, and each makes one step. Accumulated batches are compared as one

@@ -16,10 +16,10 @@ import numpy as np
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import InputError
 from embassay.training.base_model import find_base
-from embassay.training.batches import Batch, Row, draw
+from embassay.training.batches import Batch, BatchRow, draw
 from embassay.training.fitness import check_objective
 from embassay.training.losses import masked_loss, ranking_loss
-from embassay.training.settings import PRETRAIN, Objective, Settings
+from embassay.training.settings import PRETRAIN, Objective, TrainingSettings
 from embassay.training.shared import Advance, Trained
 from embassay.training.stage import Recipe, features, train_stage
 from embassay.training.trainer import Job
@@ -41,7 +41,7 @@ def pretrain(
     folder: Path,
     *,
     objective: Objective = "mlm",
-    settings: Settings = PRETRAIN,
+    settings: TrainingSettings = PRETRAIN,
     advance: Advance,
 ) -> Trained:
     """Pre-train a sentence-transformers model on sentences. An interrupted training resumes from its checkpoint.
@@ -90,7 +90,7 @@ def _job(
     encoder: SentenceTransformersEncoder,
     model: SentenceTransformer,
     texts: Sequence[str],
-    settings: Settings,
+    settings: TrainingSettings,
 ) -> Job:
     """Return the training of an objective: its loss, and how its batches are made of sentences."""
     import torch
@@ -128,7 +128,7 @@ def _job(
         # Both columns have the same texts: only dropout makes their vectors different (Gao et al. 2021, SimCSE).
         return features(model, {"first": (sentences, prompt), "second": (sentences, prompt)})
 
-    batches = draw([Row(len(text)) for text in texts], size, settings.epochs, settings.seed)
+    batches = draw([BatchRow(len(text)) for text in texts], size, settings.epochs, settings.seed)
     return Job(model, loss, collate, batches, settings, accumulate, notes=notes)
 
 

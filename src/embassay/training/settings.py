@@ -16,7 +16,7 @@ DEVICES = ("auto", "cpu", "cuda", "mps")
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainingSettings:
     """The settings of a stage: duration, learning rate, seed and device.
 
     Attributes
@@ -82,5 +82,5 @@ class Settings:
             )
 
 
-PRETRAIN = Settings(epochs=1, batch=32, accumulate=1, rate=3e-5, warmup=0.1, seed=0)
-FINETUNE = Settings(epochs=2, batch=32, accumulate=1, rate=2e-5, warmup=0.1, seed=0)
+PRETRAIN = TrainingSettings(epochs=1, batch=32, accumulate=1, rate=3e-5, warmup=0.1, seed=0)
+FINETUNE = TrainingSettings(epochs=2, batch=32, accumulate=1, rate=2e-5, warmup=0.1, seed=0)

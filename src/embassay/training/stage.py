@@ -12,7 +12,7 @@ from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.training.base_model import NOISY, load, versions, write_model
 from embassay.training.checkpoints import History
 from embassay.training.model_folder import RECORD, ModelFolder
-from embassay.training.settings import Settings
+from embassay.training.settings import TrainingSettings
 from embassay.training.shared import THERE, Advance, Trained
 from embassay.training.trainer import Job, own_state, train
 
@@ -38,7 +38,7 @@ class Recipe:
     """
 
     stage: str
-    settings: Settings
+    settings: TrainingSettings
     options: Mapping[str, object]
     data: str
     rows: int

@@ -39,7 +39,7 @@ class Sentences:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class TrainingVocabulary:
     """The vocabulary of a training.
 
     Attributes
@@ -94,7 +94,7 @@ def cut_sentences(text: Sentences, tokens: Cutting, command: str) -> list[list[s
     return sentences
 
 
-def count_words(text: Sentences, sentences: Sequence[Sequence[str]], min_count: int | None) -> Vocabulary:
+def count_words(text: Sentences, sentences: Sequence[Sequence[str]], min_count: int | None) -> TrainingVocabulary:
     """Count the words and leave out the rare ones.
 
     Parameters
@@ -130,7 +130,7 @@ def count_words(text: Sentences, sentences: Sequence[Sequence[str]], min_count: 
         )
     if cut_off := sum(len(words) == LONGEST for words in sentences):
         notes.append(f"{cut_off:,} lines have {LONGEST:,} words or more; only the first {LONGEST:,} words are used")
-    return Vocabulary(dict(frequent), least, counts.total(), tuple(notes))
+    return TrainingVocabulary(dict(frequent), least, counts.total(), tuple(notes))
 
 
 def largest_min_count(counts: Iterable[int]) -> int:

@@ -29,7 +29,7 @@ from embassay.training.checkpoints import (
     save_weights,
     seal,
 )
-from embassay.training.settings import Settings
+from embassay.training.settings import TrainingSettings
 from embassay.training.shared import Advance
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Job:
     loss: Module
     collate: Callable[[Batch, np.random.Generator], dict[str, Tensor]]
     batches: Sequence[Batch]
-    settings: Settings
+    settings: TrainingSettings
     accumulate: int = 1
     evaluate: Callable[[], float] | None = None
     notes: tuple[str, ...] = ()

@@ -80,7 +80,7 @@ def given_words(target: str, dim: int | None) -> GivenWords:
 
 
 @dataclass(frozen=True)
-class Material:
+class TreeSentences:
     """The training sentences.
 
     Attributes
@@ -129,7 +129,7 @@ def check_text(text: Sentences, source: TreeSource) -> None:
         raise SourceError(f"no sentence has {SHORTEST} to {LONGEST} words; there is nothing to unfold", text.path)
 
 
-def gather(parsed: Parsed, vector_rows: dict[str, int] | None) -> Material:
+def gather(parsed: Parsed, vector_rows: dict[str, int] | None) -> TreeSentences:
     """Return the training data of the trees.
 
     Parameters
@@ -164,4 +164,4 @@ def gather(parsed: Parsed, vector_rows: dict[str, int] | None) -> Material:
         )
     if counts[0]:
         notes.append(f"{counts[0]:,} of {counts.sum():,} words of the text have no vector: they are treated as unknown")
-    return Material(row, tuple(rows), tuple(tree.shape for tree in trees), counts, tuple(notes))
+    return TreeSentences(row, tuple(rows), tuple(tree.shape for tree in trees), counts, tuple(notes))

@@ -33,7 +33,7 @@ from embassay.training.shared import Advance, Trained
 from embassay.training.text import read_sentences
 from embassay.training.text_folder import TextFolder, check_options, save_arrays
 from embassay.training.unfolding import BATCH, SPREAD, Learner, new_matrices, one_thread
-from embassay.training.unfolding_text import GivenWords, Material, check_text, gather, given_words
+from embassay.training.unfolding_text import GivenWords, TreeSentences, check_text, gather, given_words
 
 COMMAND = "embassay train urae"
 DIM = 200
@@ -118,7 +118,9 @@ def _untrained(options: UraeOptions, dim: int, vocabulary: int, vectors: GivenWo
     return Learner.of(weights, given, normalize=options.normalize, decay=options.decay, rate=options.rate)
 
 
-def _train_epoch(learner: Learner, material: Material, options: UraeOptions, epoch: int, advance: Advance) -> float:
+def _train_epoch(
+    learner: Learner, material: TreeSentences, options: UraeOptions, epoch: int, advance: Advance
+) -> float:
     """Read all sentences once in random order; return the mean loss per sentence.
 
     Raises

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from embassay.corpora.io.changes import change
 from embassay.corpora.io.jsonl import KINDS, first_fields
-from embassay.corpora.io.rows import Row, named_rows
+from embassay.corpora.io.rows import FileRow, named_rows
 from embassay.data import SEMANTONEG_V1
 from embassay.errors import SourceError, quoted
 from embassay.samples.checks import is_part_of_speech
@@ -82,7 +82,7 @@ def _span_name(span: list[str]) -> str:
     return " ".join(words) or "(nothing)"
 
 
-def _entry(key: str, row: Row, part_of_speech: str) -> Choice:
+def _entry(key: str, row: FileRow, part_of_speech: str) -> Choice:
     """Return the choice of a line."""
     label, sentences = row.value("label"), row.value("sentences")
     if not isinstance(sentences, list) or len(sentences) != 3:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from embassay.corpora.composition.reading import corpus_of, ratings_of
 from embassay.corpora.io.jsonl import first_fields
-from embassay.corpora.io.rows import Row, named_rows
+from embassay.corpora.io.rows import FileRow, named_rows
 from embassay.errors import quoted
 from embassay.samples.composition import OPERATORS, Composition
 from embassay.types import Corpus
@@ -39,7 +39,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     return corpus_of(path, name, "composition", named_rows(path), _samples, "samples", licence)
 
 
-def _samples(key: str, row: Row) -> list[Composition]:
+def _samples(key: str, row: FileRow) -> list[Composition]:
     """Return the sample of a line."""
     operator = row.value("operator")
     mirrored = row.values.get("mirrored", False)

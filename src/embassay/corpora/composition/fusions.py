@@ -12,7 +12,7 @@ from pathlib import Path
 
 from embassay.corpora.composition.reading import corpus_of, rated_text
 from embassay.corpora.io.jsonl import first_fields
-from embassay.corpora.io.rows import Row, named_rows
+from embassay.corpora.io.rows import FileRow, named_rows
 from embassay.samples.composed import SENTENCES, degenerate, of_document
 from embassay.samples.composition import Composition
 from embassay.types import Corpus
@@ -44,7 +44,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     return corpus_of(path, name, "fusions", named_rows(path), _samples, "usable documents", licence)
 
 
-def _samples(key: str, row: Row) -> list[Composition]:
+def _samples(key: str, row: FileRow) -> list[Composition]:
     """Return the nine samples of a document; none if two of its sentences are equal."""
     texts, ratings = {}, {}
     for field in SENTENCES:

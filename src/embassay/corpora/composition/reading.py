@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from embassay.corpora.io.jsonl import listed
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.rows import FileRow
 from embassay.errors import SourceError, quoted
 from embassay.formatting import counted
 from embassay.samples.checks import LIKERT, is_rating
@@ -17,7 +17,7 @@ from embassay.types import Corpus
 SHAPE = "composition"
 
 
-def rated_text(row: Row, field: str) -> tuple[str, tuple[float, ...]]:
+def rated_text(row: FileRow, field: str) -> tuple[str, tuple[float, ...]]:
     """Return the text and the ratings of a field that is a text, or an object with ``text`` and perhaps ``ratings``."""
     value = row.value(field)
     if not isinstance(value, dict):
@@ -27,7 +27,7 @@ def rated_text(row: Row, field: str) -> tuple[str, tuple[float, ...]]:
     return row.as_text(value["text"], field), ratings_of(row, value.get("ratings"), field)
 
 
-def ratings_of(row: Row, value: object, field: str = "ratings") -> tuple[float, ...]:
+def ratings_of(row: FileRow, value: object, field: str = "ratings") -> tuple[float, ...]:
     """Return a list of ratings between 0 and 4, one for each annotator; empty if there are none."""
     if value is None:
         return ()
@@ -37,7 +37,7 @@ def ratings_of(row: Row, value: object, field: str = "ratings") -> tuple[float, 
     return tuple(float(rating) for rating in value)
 
 
-def filters_of(row: Row) -> tuple[str, ...]:
+def filters_of(row: FileRow) -> tuple[str, ...]:
     """Return the specs of the encoders that a row's samples were filtered with."""
     value = row.values.get("filtered_with")
     if value is None:
@@ -51,8 +51,8 @@ def corpus_of(
     path: Path,
     name: str,
     loader: str,
-    rows: Iterable[tuple[str, Row]],
-    samples_of: Callable[[str, Row], list[Composition]],
+    rows: Iterable[tuple[str, FileRow]],
+    samples_of: Callable[[str, FileRow], list[Composition]],
     content: str,
     licence: str,
     *,

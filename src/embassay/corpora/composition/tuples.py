@@ -11,7 +11,7 @@ from pathlib import Path
 
 from embassay.corpora.composition.reading import corpus_of, rated_text
 from embassay.corpora.io.jsonl import first_fields
-from embassay.corpora.io.rows import Row, named_rows
+from embassay.corpora.io.rows import FileRow, named_rows
 from embassay.errors import SourceError
 from embassay.samples.composition import Composition, Operator
 from embassay.types import Corpus
@@ -51,7 +51,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     return corpus_of(path, name, "tuples", named_rows(path), _samples, "tuples", licence, keep_repeats=True)
 
 
-def _samples(key: str, row: Row) -> list[Composition]:
+def _samples(key: str, row: FileRow) -> list[Composition]:
     """Return a sample for each target that is not null."""
     a, _ = rated_text(row, "A")
     b, _ = rated_text(row, "B")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from embassay.corpora.composition.reading import corpus_of
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.rows import FileRow
 from embassay.corpora.io.tables import first_line, table_rows
 from embassay.errors import SourceError
 from embassay.formatting import counted
@@ -48,7 +48,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     return corpus_of(path, name, "wikisplit", _rows(path), _samples, "splits", licence)
 
 
-def _rows(path: Path) -> Iterator[tuple[str, Row]]:
+def _rows(path: Path) -> Iterator[tuple[str, FileRow]]:
     """Yield (number, row) of each line."""
     for line, cells in table_rows(path, "\t"):
         if len(cells) != 2:
@@ -58,10 +58,10 @@ def _rows(path: Path) -> Iterator[tuple[str, Row]]:
         if len(parts) != 2:
             raise SourceError(f"{counted(len(parts), 'sentence')} around {MARK}; expected 2", path, line)
         first, second = parts
-        row = Row({"sentence": sentence, "first": first, "second": second}, path, line, names=NAMES)
+        row = FileRow({"sentence": sentence, "first": first, "second": second}, path, line, names=NAMES)
         yield row.number, row
 
 
-def _samples(key: str, row: Row) -> list[Composition]:
+def _samples(key: str, row: FileRow) -> list[Composition]:
     """Return the sample of a row."""
     return [Composition(key, "union", row.filled("first"), row.filled("second"), row.filled("sentence"))]

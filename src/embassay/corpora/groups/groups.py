@@ -14,8 +14,8 @@ from pathlib import Path
 
 from embassay.corpora.groups.large_groups import corpus_of
 from embassay.corpora.io.jsonl import Ids, first_fields
-from embassay.corpora.io.records import Column, Table, read_table
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.records import FileTable, TableColumn, read_table
+from embassay.corpora.io.rows import FileRow
 from embassay.corpora.io.tables import first_line
 from embassay.errors import SourceError, SpecError
 from embassay.formatting import counted
@@ -108,12 +108,12 @@ def _recognised_pair(names: Collection[str]) -> tuple[str, ...]:
     return ()
 
 
-def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[list[Grouped], list[str]]:
+def _of_sentences(table: FileTable, sentence: str, group: str, id_: str) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of a table in its order, each once, and notes."""
     columns = table.select(
-        sentence=Column(SENTENCE, sentence, "of sentences", "sentence="),
-        group=Column(GROUP, group, "of groups", "group="),
-        id=Column(ID, id_),
+        sentence=TableColumn(SENTENCE, sentence, "of sentences", "sentence="),
+        group=TableColumn(GROUP, group, "of groups", "group="),
+        id=TableColumn(ID, id_),
     )
     notes = [f"columns: {columns.note}"]
     # By text: the sample of the first row that has it, and the line of that row.
@@ -137,13 +137,13 @@ def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[li
     return [sample for sample, _ in samples.values()], notes
 
 
-def _of_pairs(table: Table, first: str, second: str, label: str) -> tuple[list[Grouped], list[str]]:
+def _of_pairs(table: FileTable, first: str, second: str, label: str) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of the pairs that are paraphrases, in order of appearance, and notes."""
     recognised = _recognised_pair(table.names)
     columns = table.select(
-        first=Column(recognised[:1], first, "of first sentences", "first="),
-        second=Column(recognised[1:], second, "of second sentences", "second="),
-        label=Column(LABEL, label, "that says whether they are paraphrases", "label="),
+        first=TableColumn(recognised[:1], first, "of first sentences", "first="),
+        second=TableColumn(recognised[1:], second, "of second sentences", "second="),
+        label=TableColumn(LABEL, label, "that says whether they are paraphrases", "label="),
     )
     # Sentences are numbered in order of appearance; those of pairs that are not paraphrases get no number.
     numbers: dict[str, int] = {}
@@ -165,7 +165,7 @@ def _of_pairs(table: Table, first: str, second: str, label: str) -> tuple[list[G
     return samples, [f"columns: {columns.note}", f"{counted(rows, 'pair')}, {len(pairs):,} of them paraphrases"]
 
 
-def _is_yes(row: Row) -> bool:
+def _is_yes(row: FileRow) -> bool:
     """Return whether the label of a row says that the pair is a paraphrase."""
     label = str(row.values["label"])
     written = label.strip().lower()

@@ -12,7 +12,7 @@ from pathlib import Path
 from embassay.corpora.groups.large_groups import as_msrp, corpus_of
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.records import rows_with_header
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.rows import FileRow
 from embassay.corpora.io.tables import first_line
 from embassay.data import MSRP
 from embassay.errors import SourceError
@@ -88,7 +88,7 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
     return corpus
 
 
-def _number(row: Row, which: int, sentences: dict[int, tuple[str, str]]) -> int:
+def _number(row: FileRow, which: int, sentences: dict[int, tuple[str, str]]) -> int:
     """Return the ID of the first or second sentence of a row, and remember its text and place.
 
     Raises

@@ -8,7 +8,7 @@ from typing import NamedTuple
 _WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
 
-class Change(NamedTuple):
+class TokenChange(NamedTuple):
     """The position of the first differing token, and the differing tokens of each sentence, in lower case."""
 
     start: int
@@ -16,7 +16,7 @@ class Change(NamedTuple):
     second: list[str]
 
 
-def change(first: str, second: str) -> Change:
+def change(first: str, second: str) -> TokenChange:
     """Compare the words and marks of two sentences; case is ignored."""
     from rapidfuzz.distance import Postfix, Prefix
 
@@ -25,4 +25,4 @@ def change(first: str, second: str) -> Change:
     # A token of the common beginning must not be counted again at the end.
     a, b = a[start:], b[start:]
     same_end = Postfix.similarity(a, b)
-    return Change(start, a[: len(a) - same_end], b[: len(b) - same_end])
+    return TokenChange(start, a[: len(a) - same_end], b[: len(b) - same_end])

@@ -15,7 +15,7 @@ from pathlib import Path
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import Ids, listed, text_field
 from embassay.corpora.io.markup import html_text, rst_text
-from embassay.corpora.io.records import Column, is_parquet, read_table
+from embassay.corpora.io.records import TableColumn, is_parquet, read_table
 from embassay.corpora.io.squad import is_squad, paragraphs
 from embassay.corpora.io.texts import TO_TEXT, read_head, read_text
 from embassay.errors import SourceError, SpecError, quoted
@@ -240,9 +240,9 @@ def _read_records(path: Path, id_: str, text: str, option: str, titled: bool) ->
     # Questions refer to documents by id, so a corpus with questions needs the column.
     needed = "of ids" if titled else ""
     columns = table.select(
-        id=Column(ID, id_, needed, option.format("id")),
-        text=Column(TEXT, text, "of texts", option.format("text")),
-        title=Column(TITLE),
+        id=TableColumn(ID, id_, needed, option.format("id")),
+        text=TableColumn(TEXT, text, "of texts", option.format("text")),
+        title=TableColumn(TITLE),
     )
     uses = columns.names.keys()
     ids = Ids(path, columns.names.get("id", ""), numbered=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embassay.corpora.io.jsonl import json_lines, listed
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.rows import FileRow
 from embassay.corpora.io.tables import by_name, delimiter_of, first_line, header, table_rows
 from embassay.corpora.io.texts import read_head
 from embassay.errors import SourceError, first_line_of
@@ -24,7 +24,7 @@ NumberedRow = tuple[int, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column that a loader reads.
 
     Attributes
@@ -47,7 +47,7 @@ class Column:
 class Selection:
     """The columns of a table that a loader reads, by their use."""
 
-    table: Table
+    table: FileTable
     names: Mapping[str, str]
 
     @property
@@ -55,15 +55,15 @@ class Selection:
         """The use of each column."""
         return ", ".join(f"{name} as {use}" for use, name in self.names.items())
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[FileRow]:
         """Yield the rows, whose fields are the uses."""
         for row in self.table.read(tuple(self.names.values())):
             values = {use: row.values[name] for use, name in self.names.items() if name in row.values}
-            yield Row(values, row.path, row.line, names=self.names)
+            yield FileRow(values, row.path, row.line, names=self.names)
 
 
 @dataclass(frozen=True)
-class Table:
+class FileTable:
     """A table whose rows are read on demand.
 
     Attributes
@@ -80,12 +80,12 @@ class Table:
     line: int
     rows: Callable[[Sequence[str]], Iterator[NumberedRow]]
 
-    def read(self, columns: Sequence[str]) -> Iterator[Row]:
+    def read(self, columns: Sequence[str]) -> Iterator[FileRow]:
         """Yield the rows with these columns."""
         for line, values in self.rows(columns):
-            yield Row(values, self.path, line)
+            yield FileRow(values, self.path, line)
 
-    def select(self, **columns: Column) -> Selection:
+    def select(self, **columns: TableColumn) -> Selection:
         """Find the columns for some uses; optional ones may be missing.
 
         Raises
@@ -121,7 +121,7 @@ class Table:
         return ""
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> FileTable:
     """Open a table; its format is detected from its content.
 
     Raises
@@ -134,11 +134,11 @@ def read_table(path: Path) -> Table:
     head = read_head(path, PEEK)
     if head.lstrip("\ufeff \t\r\n").startswith("{"):
         line, fields = next(json_lines(path))
-        return Table(path, tuple(sorted(fields)), line, lambda _: json_lines(path))
+        return FileTable(path, tuple(sorted(fields)), line, lambda _: json_lines(path))
     return _delimited(path, delimiter_of(first_line(head)))
 
 
-def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterator[Row]:
+def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterator[FileRow]:
     """Return the rows of a table that must have this header.
 
     Raises
@@ -169,7 +169,7 @@ def is_parquet(path: Path) -> bool:
         raise unreadable(error, path) from None
 
 
-def _delimited(path: Path, delimiter: str) -> Table:
+def _delimited(path: Path, delimiter: str) -> FileTable:
     """Open a table with a delimiter; its rows are read when they are needed."""
     line, cells = next(table_rows(path, delimiter), (1, list[str]()))
     names = header(cells, path, line)
@@ -180,10 +180,10 @@ def _delimited(path: Path, delimiter: str) -> Table:
         for number, cells in lines:
             yield number, by_name(names, cells, path, number)
 
-    return Table(path, tuple(names), line, rows)
+    return FileTable(path, tuple(names), line, rows)
 
 
-def _parquet(path: Path) -> Table:
+def _parquet(path: Path) -> FileTable:
     """Open a Parquet file; its rows are read when they are needed."""
     import polars as pl
 
@@ -198,7 +198,7 @@ def _parquet(path: Path) -> Table:
                 raise SourceError(f"must contain texts or whole numbers, contains {schema[name]}", path, None, name)
         yield from enumerate(parquet_frame(path, columns).iter_rows(named=True), 1)
 
-    return Table(path, tuple(schema), 1, rows)
+    return FileTable(path, tuple(schema), 1, rows)
 
 
 def parquet_frame(path: Path, columns: Sequence[str]) -> pl.DataFrame:

@@ -15,7 +15,7 @@ _SIGNED, _UNSIGNED = re.compile(r"[+-]?[0-9]{1,9}"), re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(slots=True)
-class Row:
+class FileRow:
     """The values of a row, or of an object inside a file, by field.
 
     Attributes
@@ -118,12 +118,12 @@ class Row:
             raise self.error(f"must be a text or a whole number, is {KINDS[type(value)]}", field)
         return self.as_text(value, field)
 
-    def object(self, value: object, prefix: str) -> Row:
+    def object(self, value: object, prefix: str) -> FileRow:
         """Return an object inside this one; messages put this prefix before the names of its fields."""
         if not isinstance(value, dict):
             # The object itself is named without the dot that separates it from its fields.
             raise self.error(f"must be an object, is {KINDS[type(value)]}", prefix.removesuffix("."))
-        return Row(value, self.path, self.line, f"{self.prefix}{prefix}")
+        return FileRow(value, self.path, self.line, f"{self.prefix}{prefix}")
 
     def list(self, field: str) -> list[Any]:
         """Return a field that must be a list."""
@@ -133,7 +133,7 @@ class Row:
         return value
 
 
-def json_rows(path: Path) -> Iterator[Row]:
+def json_rows(path: Path) -> Iterator[FileRow]:
     """Yield the objects of a file of JSON lines.
 
     Raises
@@ -142,10 +142,10 @@ def json_rows(path: Path) -> Iterator[Row]:
         With file and line, for text that is not UTF-8, not JSON, or not an object.
     """
     for line, values in json_lines(path):
-        yield Row(values, path, line)
+        yield FileRow(values, path, line)
 
 
-def named_rows(path: Path, key: str = "id", *, numbered: bool = True) -> Iterator[tuple[str, Row]]:
+def named_rows(path: Path, key: str = "id", *, numbered: bool = True) -> Iterator[tuple[str, FileRow]]:
     """Yield (name, row) of a file of JSON lines. Every line must have a name that no other has.
 
     Parameters

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from embassay.corpora.io.jsonl import KINDS
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.rows import FileRow
 from embassay.corpora.io.texts import read_text
 from embassay.errors import SourceError
 
@@ -41,7 +41,7 @@ class Paragraph:
     text: str
     title: str
     article: str
-    row: Row
+    row: FileRow
 
 
 def is_squad(head: str) -> bool:
@@ -61,7 +61,7 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
     top = json_object(path)
     if not isinstance(top, dict):
         raise SourceError(f"must be an object, is {KINDS[type(top)]}", path)
-    for number, article in enumerate(objects(Row(top, path, None), "data")):
+    for number, article in enumerate(objects(FileRow(top, path, None), "data")):
         title = article.values.get("title")
         # SQuAD writes titles as in addresses of Wikipedia: "Super_Bowl_50".
         plain_title = title.strip().replace("_", " ") if isinstance(title, str) else ""
@@ -69,7 +69,7 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
             yield Paragraph(f"{number}-{index}", row.text("context"), plain_title, f"article:{number}", row)
 
 
-def objects(row: Row, field: str) -> Iterator[Row]:
+def objects(row: FileRow, field: str) -> Iterator[FileRow]:
     """Yield the objects in a list; messages name their fields by position, such as ``data[0].paragraphs``."""
     for index, value in enumerate(row.list(field)):
         yield row.object(value, f"{field}[{index}].")

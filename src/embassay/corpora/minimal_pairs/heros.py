@@ -12,7 +12,7 @@ from pathlib import Path
 
 from embassay.corpora.io.changes import change
 from embassay.corpora.io.jsonl import LONGEST, listed
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.rows import FileRow
 from embassay.corpora.io.tables import first_line, ragged, table_rows
 from embassay.errors import SourceError
 from embassay.samples.minimal_pairs import EDITS, MinimalPairs
@@ -57,7 +57,9 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
     for number, cells in rows:
         if len(cells) != len(header):
             raise ragged(cells, header, path, number)
-        table.append([Row({head: cell}, path, number).filled(head) for cell, head in zip(cells, header, strict=True)])
+        table.append(
+            [FileRow({head: cell}, path, number).filled(head) for cell, head in zip(cells, header, strict=True)]
+        )
     if not table:
         raise SourceError("the table has no rows", path)
     negations, note = _negations(heads, table)

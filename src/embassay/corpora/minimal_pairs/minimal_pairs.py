@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from embassay.corpora.io.jsonl import first_fields
-from embassay.corpora.io.rows import Row, named_rows
+from embassay.corpora.io.rows import FileRow, named_rows
 from embassay.errors import SourceError
 from embassay.samples.checks import unknown_edit
 from embassay.samples.minimal_pairs import ALL_EDITS, MinimalPairs
@@ -56,7 +56,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
     )
 
 
-def _sample(key: str, row: Row) -> MinimalPairs:
+def _sample(key: str, row: FileRow) -> MinimalPairs:
     """Return the sample of a line."""
     original = row.text("original")
     edits = row.value("edits")
@@ -75,7 +75,7 @@ def _sample(key: str, row: Row) -> MinimalPairs:
     return MinimalPairs(key, original, tuple(texts.items()), row.key("unit"))
 
 
-def _sources(row: Row, sample: MinimalPairs) -> list[tuple[str, str]]:
+def _sources(row: FileRow, sample: MinimalPairs) -> list[tuple[str, str]]:
     """Return (edit, how it was made) for a line's edits, if stated: a text for all, or an object by edit."""
     source = row.values.get("source")
     names = dict(sample.edits)

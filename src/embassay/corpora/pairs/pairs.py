@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from embassay.corpora.io.jsonl import first_fields, listed
-from embassay.corpora.io.records import Table, read_table
-from embassay.corpora.io.rows import Row, is_blank
+from embassay.corpora.io.records import FileTable, read_table
+from embassay.corpora.io.rows import FileRow, is_blank
 from embassay.corpora.io.tables import delimiter_of, first_line, table_rows
 from embassay.corpora.io.texts import read_head
 from embassay.errors import SourceError, quoted
@@ -100,7 +100,7 @@ def load(
     return Corpus(name, SHAPE, pairs, licence=licence or "unknown", loader="pairs", notes=tuple(notes))
 
 
-def _pair(name: str, row: Row, columns: Mapping[str, str]) -> Pair:
+def _pair(name: str, row: FileRow, columns: Mapping[str, str]) -> Pair:
     """Return the pair of a row.
 
     Parameters
@@ -121,7 +121,7 @@ def _pair(name: str, row: Row, columns: Mapping[str, str]) -> Pair:
     return Pair(name, row.text(columns["first"]), row.text(columns["second"]), score, subset)
 
 
-def _score(row: Row, column: str) -> float | None:
+def _score(row: FileRow, column: str) -> float | None:
     """Return a score; None for an empty cell."""
     value = row.values[column]
     if is_blank(value):
@@ -136,7 +136,7 @@ def _score(row: Row, column: str) -> float | None:
     return number
 
 
-def _columns(table: Table, named: Mapping[str, str]) -> dict[str, str]:
+def _columns(table: FileTable, named: Mapping[str, str]) -> dict[str, str]:
     """Return the column for each use: named by an option, else recognised; score and subset are optional."""
     for column in named.values():
         table.perhaps(column, ())
@@ -157,13 +157,13 @@ def _columns(table: Table, named: Mapping[str, str]) -> dict[str, str]:
     return best
 
 
-def _stsb_rows(path: Path) -> Iterator[Row]:
+def _stsb_rows(path: Path) -> Iterator[FileRow]:
     """Yield the rows of a file in STS-b's format."""
     for line, cells in table_rows(path, "\t"):
         if len(cells) < len(STSB):
             raise SourceError(f"{counted(len(cells), 'column')}; STS-b has at least {len(STSB)}", path, line)
         # Sources after the sentences are ignored.
-        row = Row(dict(zip(STSB, cells, strict=False)), path, line)
+        row = FileRow(dict(zip(STSB, cells, strict=False)), path, line)
         row.filled("score")
         yield row
 

@@ -83,7 +83,7 @@ def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: boo
     one_unit = len({source.unit or source.id for source in sources}) == 1
     cut_passages = list[Passage]()
     for source in sources:
-        sections = [Section((), source.text)]
+        sections = [DocumentSection((), source.text)]
         if not ignores_headings:
             sections = sections_of(source.text)
         pieces = _pieces(source, sections, cut)
@@ -103,7 +103,7 @@ def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: boo
 
 
 @dataclass(frozen=True)
-class Section:
+class DocumentSection:
     """A part of a document.
 
     Attributes
@@ -122,7 +122,7 @@ class Section:
     number: int = 0
 
 
-def _pieces(source: SourceDocument, sections: Sequence[Section], cut: Cutter) -> list[Section]:
+def _pieces(source: SourceDocument, sections: Sequence[DocumentSection], cut: Cutter) -> list[DocumentSection]:
     """Divide the sections of a document; headings go to the first piece under them, the title to the first piece."""
     # The title of an article stands for all its paragraphs, that of a document for itself.
     is_own_title = bool(source.title) and not source.unit
@@ -131,14 +131,14 @@ def _pieces(source: SourceDocument, sections: Sequence[Section], cut: Cutter) ->
         begins_with_title = sections[0].headings[:1] == (source.title,)
         if not begins_with_title:
             title = (source.title,)
-    pieces = list[Section]()
+    pieces = list[DocumentSection]()
     for section in sections:
         path = section.path
         if path[:1] != (source.title,):
             path = title + path
         headings = section.headings
         for body in cut(section.text):
-            pieces.append(Section(headings, body, path, section.number))
+            pieces.append(DocumentSection(headings, body, path, section.number))
             # Only the first piece of a section has its headings.
             headings = ()
     if title:
@@ -146,12 +146,12 @@ def _pieces(source: SourceDocument, sections: Sequence[Section], cut: Cutter) ->
     return pieces
 
 
-def sections_of(text: str) -> list[Section]:
+def sections_of(text: str) -> list[DocumentSection]:
     """Divide a Markdown text at its headings, without blank sections; lines between fences are no headings.
 
     A heading without text is added to the lower-level heading that follows it.
     """
-    sections = list[Section]()
+    sections = list[DocumentSection]()
     path, lines, fence = list[tuple[int, str]](), list[str](), ""
     # The number of headings of the path that stand before an earlier section; they are its first ones.
     earlier = 0
@@ -178,9 +178,9 @@ def sections_of(text: str) -> list[Section]:
     return sections
 
 
-def _section(path: Sequence[tuple[int, str]], earlier: int, lines: Sequence[str], number: int) -> Section:
+def _section(path: Sequence[tuple[int, str]], earlier: int, lines: Sequence[str], number: int) -> DocumentSection:
     names = tuple(name for _, name in path)
-    return Section(names[earlier:], "\n".join(lines), names, number)
+    return DocumentSection(names[earlier:], "\n".join(lines), names, number)
 
 
 # --- Words ---

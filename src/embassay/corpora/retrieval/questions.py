@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from embassay.corpora.io.documents import without_suffix
-from embassay.corpora.io.records import Column, Selection, read_table
-from embassay.corpora.io.rows import Row, is_blank
+from embassay.corpora.io.records import Selection, TableColumn, read_table
+from embassay.corpora.io.rows import FileRow, is_blank
 from embassay.corpora.retrieval.corpus import Unit, units, unknown_documents
 from embassay.errors import SourceError, quoted
 from embassay.samples.retrieval import Question
@@ -61,9 +61,9 @@ def read_questions(
     """
     table = read_table(path)
     columns = table.select(
-        question=Column(QUESTION, question, "of questions", "question="),
-        document=Column(RIGHT, document, WITH_IDS, "document="),
-        id=Column(ID),
+        question=TableColumn(QUESTION, question, "of questions", "question="),
+        document=TableColumn(RIGHT, document, WITH_IDS, "document="),
+        id=TableColumn(ID),
     )
     questions = _read(columns, documents)
     if not questions:
@@ -83,7 +83,7 @@ def possible_ids(path: Path, document: str) -> set[str]:
     document
         The name of the column, if it is not recognised.
     """
-    columns = read_table(path).select(document=Column(RIGHT, document, WITH_IDS, "document="))
+    columns = read_table(path).select(document=TableColumn(RIGHT, document, WITH_IDS, "document="))
     names = set[str]()
     for row in columns.rows():
         for parts in _possible(row):
@@ -120,7 +120,7 @@ def _read(columns: Selection, documents: Mapping[str, object]) -> dict[str, _Que
     return questions
 
 
-def _possible(row: Row) -> list[list[str]]:
+def _possible(row: FileRow) -> list[list[str]]:
     """Return the ways to read a cell as ids: a list, the whole text, its parts between ";", and those between spaces.
 
     Ids may contain spaces, so semicolons are tried first.
@@ -138,7 +138,7 @@ def _possible(row: Row) -> list[list[str]]:
     return [[cell], by_semicolon, by_space]
 
 
-def _right(row: Row, documents: Mapping[str, object]) -> list[str]:
+def _right(row: FileRow, documents: Mapping[str, object]) -> list[str]:
     """Return the ids in a list, or in a text: read in the first way that names documents."""
     ways = _possible(row)
     if len(ways) < 2:

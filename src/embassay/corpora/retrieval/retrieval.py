@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from embassay.corpora.io.jsonl import KINDS, Ids, first_fields
-from embassay.corpora.io.rows import Row, json_rows
+from embassay.corpora.io.rows import FileRow, json_rows
 from embassay.corpora.retrieval.corpus import corpus_of, unknown_documents
 from embassay.errors import SourceError
 from embassay.formatting import counted
@@ -95,7 +95,7 @@ def _read(path: Path) -> tuple[dict[str, Document], dict[str, str], list[_Line]]
     return documents, units, lines
 
 
-def _document(row: Row) -> Document:
+def _document(row: FileRow) -> Document:
     """Return the document of a line."""
     if row.value("document") is None:
         raise row.error("is null; every document needs an id", "document")
@@ -107,7 +107,7 @@ def _document(row: Row) -> Document:
     return Document(row.key("document"), tuple(passages))
 
 
-def _line(row: Row) -> _Line:
+def _line(row: FileRow) -> _Line:
     """Return the question of a line."""
     right = _right(row)
     unit = row.key("unit")
@@ -126,7 +126,7 @@ def _line(row: Row) -> _Line:
     return _Line(row.line, question, split or "", row.optional_text("source"))
 
 
-def _right(row: Row) -> tuple[str, ...]:
+def _right(row: FileRow) -> tuple[str, ...]:
     """Return the ids of a question's right documents; empty if it has no answer."""
     value = row.value("right")
     if not isinstance(value, list):
@@ -141,7 +141,7 @@ def _right(row: Row) -> tuple[str, ...]:
     return names
 
 
-def _gains(row: Row, right: Sequence[str]) -> tuple[int, ...]:
+def _gains(row: FileRow, right: Sequence[str]) -> tuple[int, ...]:
     """Return the grade of each right document; empty if there are none."""
     value = row.values.get("gains")
     if value is None:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from embassay.corpora.io.jsonl import KINDS
 from embassay.corpora.io.passages import sentences
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.rows import FileRow
 from embassay.corpora.io.squad import Paragraph, is_squad, objects
 from embassay.corpora.io.squad import paragraphs as read_paragraphs
 from embassay.corpora.retrieval.corpus import corpus_of, left_out
@@ -112,7 +112,7 @@ class _Reader:
         for question in objects(paragraph.row, "qas"):
             self._question(question, context)
 
-    def _question(self, question: Row, context: _Context) -> None:
+    def _question(self, question: FileRow, context: _Context) -> None:
         """Add a question, if an answer of it can be placed or it is unanswerable."""
         text = question.text("question").strip()
         key = self._id(question)
@@ -125,7 +125,7 @@ class _Reader:
         else:
             self.unanswered.append(question.place)
 
-    def _id(self, question: Row) -> str:
+    def _id(self, question: FileRow) -> str:
         """Return a question's id, or raise SourceError if it is missing or repeated."""
         if question.value("id") is None:
             raise question.error("is null; every question needs one", "id")
@@ -135,7 +135,7 @@ class _Reader:
             raise question.error(f"{quoted(key)} is the id of {place} already", "id")
         return key
 
-    def _right(self, question: Row, context: _Context) -> tuple[str, ...]:
+    def _right(self, question: FileRow, context: _Context) -> tuple[str, ...]:
         """Return the documents in which the annotators' answers begin, in their order in the text."""
         places = []
         for answer in objects(question, "answers"):
@@ -144,7 +144,7 @@ class _Reader:
                 places.append(place)
         return tuple(dict.fromkeys(context.document(place) for place in sorted(places)))
 
-    def _place(self, answer: Row, context: str) -> int | None:
+    def _place(self, answer: FileRow, context: str) -> int | None:
         """Return the position of an answer's first letter; None if it is empty or cannot be found."""
         text, start = answer.value("text"), answer.value("answer_start")
         if not isinstance(text, str):

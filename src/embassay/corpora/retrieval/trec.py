@@ -12,7 +12,7 @@ from pathlib import Path
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import Ids, listed
 from embassay.corpora.io.passages import Cutter, collapsed
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.rows import FileRow
 from embassay.corpora.io.tables import table_rows
 from embassay.corpora.io.texts import read_text
 from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all, left_out
@@ -158,4 +158,4 @@ def _judgements(path: Path) -> Iterator[Judgement]:
         if len(cells) != 4:
             raise SourceError(f"must be query, 0, document and grade; it has {len(cells)} columns", path, number)
         query, _, document, grade = cells
-        yield number, query, document, Row({"grade": grade}, path, number).whole("grade", signed=True)
+        yield number, query, document, FileRow({"grade": grade}, path, number).whole("grade", signed=True)

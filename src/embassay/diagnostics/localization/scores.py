@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from embassay.geometry.closeness import all_pairs, paired_cosine, paired_dot
-from embassay.stats.ranking import Places
+from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats
-from embassay.vectors import Found, Search, VectorMatrix
+from embassay.vectors import Neighbours, Search, VectorMatrix
 
 FOLDS = 3
 TIE = 1e-12
@@ -212,7 +212,7 @@ def precision_at_r(matrix: VectorMatrix, labels: Ints, search: Search, block: in
     return precision
 
 
-def _without_itself(items: int, item: Ints, is_itself: NDArray[np.bool_], ranked: Found) -> Places:
+def _without_itself(items: int, item: Ints, is_itself: NDArray[np.bool_], ranked: Neighbours) -> RightPlaces:
     """Return the ranks of the other members of each item's group, with the item itself removed from the ranking.
 
     Parameters
@@ -232,7 +232,7 @@ def _without_itself(items: int, item: Ints, is_itself: NDArray[np.bool_], ranked
     greater = (ranked.greater - before)[others]
     tied = (ranked.tied - beside)[others]
     gains = np.ones(len(greater), dtype=np.int64)
-    return Places(items, item[others], greater, tied, gains)
+    return RightPlaces(items, item[others], greater, tied, gains)
 
 
 def count_zero_vectors(matrix: VectorMatrix) -> int:

@@ -45,7 +45,7 @@ from embassay.samples.retrieval import Question
 from embassay.stats.detectable import precision_of
 from embassay.stats.exams import LENGTH
 from embassay.stats.families import PairedDifference
-from embassay.stats.ranking import Places
+from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints
 from embassay.types import Corpus, Draws, ItemScores, Origin, begun
 from embassay.vectors import Vectors
@@ -320,7 +320,7 @@ def _answered_places(view: RetrievalView) -> Ints:
 
 
 def ranking_metric(
-    name: str, of_places: Callable[[Places, int], Floats], *, kind: Kind, meaning: str, hub: str = "", **more: Any
+    name: str, of_places: Callable[[RightPlaces, int], Floats], *, kind: Kind, meaning: str, hub: str = "", **more: Any
 ) -> RankingMetric:
     """Declare a metric of the ranks of a question's right documents, of which higher values are better.
 

@@ -16,10 +16,10 @@ from embassay.geometry.isotropy import isotropy
 from embassay.metrics.metric import Metric
 from embassay.randomness import generator
 from embassay.samples.retrieval import Document, Question
-from embassay.stats.ranking import Places
+from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats
 from embassay.types import Corpus
-from embassay.vectors import Found, Search, Vectors
+from embassay.vectors import Neighbours, Search, Vectors
 
 RANDOM = 10
 """Random documents for each question: ROE and the table of similarities are based on them."""
@@ -48,7 +48,7 @@ class RankingMetric(Metric):
         Whether it stands in the first table, beside the headline: that is the one on the screen.
     """
 
-    of_places: Callable[[Places, int], Floats]
+    of_places: Callable[[RightPlaces, int], Floats]
     more_documents_than: int = 0
     beside_headline: bool = False
 
@@ -231,12 +231,12 @@ def success_of_blind_choice(corpus: Corpus[Question], k: int) -> float:
     return 1 - missed / max(len(numbers_right), 1)
 
 
-def _places(corpus: Corpus[Question], pairs: Ints, nearest: Found) -> Places:
+def _places(corpus: Corpus[Question], pairs: Ints, nearest: Neighbours) -> RightPlaces:
     """Return the places of the right documents of each question."""
     gains = list[int]()
     for sample in corpus.samples:
         gains += sample.gains or [1] * len(sample.right)
-    return Places(
+    return RightPlaces(
         len(corpus.samples),
         pairs[:, 0],
         nearest.greater,
@@ -245,7 +245,7 @@ def _places(corpus: Corpus[Question], pairs: Ints, nearest: Found) -> Places:
     )
 
 
-def nearest_right(questions: int, pairs: Ints, nearest: Found) -> dict[str, Floats]:
+def nearest_right(questions: int, pairs: Ints, nearest: Neighbours) -> dict[str, Floats]:
     """Return the rank of each question's nearest right document, and the passage that it was found by.
 
     Returns

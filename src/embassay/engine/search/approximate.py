@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.engine.search.exact import Answer, Ints, Matrix, SearchTask
+from embassay.engine.search.exact import Ints, Matrix, NearestSoFar, SearchTask
 from embassay.errors import MissingExtraError
 
 FEW = 50_000
@@ -41,7 +41,7 @@ RANKED = 256
 """The number of queries whose passages are ranked in float64 at once."""
 
 
-def approximate(task: SearchTask) -> tuple[Answer, str]:
+def approximate(task: SearchTask) -> tuple[NearestSoFar, str]:
     """Return the nearest documents that faiss finds, and the name of the index.
 
     Parameters
@@ -61,7 +61,7 @@ def approximate(task: SearchTask) -> tuple[Answer, str]:
     index = _trained_index(faiss, task)
     queries = np.flatnonzero(task.defined)
     proposed = _propose(faiss, index, task, queries)
-    answer = Answer(task)
+    answer = NearestSoFar(task)
     # Not all documents are compared, so the ranks are unknown.
     answer.greater[:] = answer.tied[:] = -1
     for start in range(0, len(queries), RANKED):
@@ -109,7 +109,7 @@ def _propose(faiss: ModuleType, index: Any, task: SearchTask, queries: Ints) -> 
     return np.asarray(nearest.I)
 
 
-def _add_documents(answer: Answer, task: SearchTask, queries: Ints, passages: Ints) -> None:
+def _add_documents(answer: NearestSoFar, task: SearchTask, queries: Ints, passages: Ints) -> None:
     """Add the documents of the (n, m) passages that faiss proposes for n queries to an answer."""
     rows, columns = np.nonzero(passages >= 0)
     documents = task.documents_of(passages[rows, columns])

@@ -30,7 +30,7 @@ from scipy.sparse import csr_array, diags_array, issparse
 
 from embassay.engine.cores import cores, in_threads
 from embassay.geometry.closeness import cosine_of, dense_blocks, paired_dot
-from embassay.vectors import Found, Similarity
+from embassay.vectors import Neighbours, Similarity
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -163,7 +163,7 @@ class SearchTask:
         return cosine_of(dots, self.query_squares[query], squares)
 
 
-class Answer:
+class NearestSoFar:
     """The nearest documents so far, and what determines the ranks of the pairs' documents.
 
     Attributes
@@ -210,19 +210,19 @@ class Answer:
         self.passages[cells] = passages[nearest]
         self.similarity[cells] = similarities[nearest]
 
-    def merge(self, other: Answer) -> None:
+    def merge(self, other: NearestSoFar) -> None:
         """Add the answer of a search of other documents."""
         cells = np.nonzero(other.documents >= 0)
         self.add(cells[0], other.documents[cells], other.passages[cells], other.similarity[cells])
         self.greater += other.greater
         self.tied += other.tied
 
-    def result(self, task: SearchTask, route: str, k: int) -> Found:
+    def result(self, task: SearchTask, route: str, k: int) -> Neighbours:
         """Return the k nearest documents and the ranks of the pairs."""
         undefined = np.isnan(task.pair_similarity)
         # A document without a similarity is ranked after all that have one. If none has one, there is no order.
         rankless = ~task.defined[task.pairs[:, 0]] | (undefined & (self.greater == 0))
-        return Found(
+        return Neighbours(
             documents=self.documents[:, :k],
             passages=self.passages[:, :k],
             similarity=self.similarity[:, :k],
@@ -248,7 +248,7 @@ class NumpyProduct:
 
 
 @dataclass(frozen=True)
-class Block:
+class PassageBlock:
     """The passages of some whole documents.
 
     Attributes
@@ -276,7 +276,7 @@ class Block:
     undefined: Ints
 
     @classmethod
-    def of(cls, task: SearchTask, first: int, last: int) -> Block:
+    def of(cls, task: SearchTask, first: int, last: int) -> PassageBlock:
         """Read the passages of the documents first, …, last − 1."""
         start, stop = task.first_passages(np.array([first, last])).tolist()
         documents = task.documents_of(np.arange(start, stop)) - first
@@ -311,7 +311,9 @@ class Block:
         return scaled(self.passages, self.scale, dtype)
 
 
-def scan(task: SearchTask, product: NumpyProduct, dtype: DTypeLike, part: tuple[int, int] | None = None) -> Answer:
+def scan(
+    task: SearchTask, product: NumpyProduct, dtype: DTypeLike, part: tuple[int, int] | None = None
+) -> NearestSoFar:
     """Find the nearest documents and the ranks of the pairs, with products in the precision ``dtype``.
 
     Parameters
@@ -324,7 +326,7 @@ def scan(task: SearchTask, product: NumpyProduct, dtype: DTypeLike, part: tuple[
     ImpreciseProductError
         If the error of a product is seen to exceed its bound.
     """
-    answer = Answer(task)
+    answer = NearestSoFar(task)
     first, last = part or (0, task.documents)
     if first == last or not task.queries.shape[0]:
         return answer
@@ -332,12 +334,12 @@ def scan(task: SearchTask, product: NumpyProduct, dtype: DTypeLike, part: tuple[
     rows = scaled(task.queries, 1 / task.query_lengths, dtype)
     stopped = Event()
 
-    def work(thread: int, threads: int) -> Answer:
+    def work(thread: int, threads: int) -> NearestSoFar:
         scanner = Scanner(task, rows, product)
         # Squared lengths may overflow; such vectors are always open.
         with np.errstate(all="ignore"):
             for number in range(thread, len(edges) - 1, threads):
-                scanner.scan(Block.of(task, edges[number], edges[number + 1]), stopped)
+                scanner.scan(PassageBlock.of(task, edges[number], edges[number + 1]), stopped)
         return scanner.answer
 
     for of_thread in in_threads(thread_count(task), work, stopped.set):
@@ -369,11 +371,11 @@ class Scanner:
     def __init__(self, task: SearchTask, queries: Matrix, product: NumpyProduct):
         """Start with an empty answer; ``queries`` are the scaled ones."""
         self.task, self.product = task, product
-        self.answer = Answer(task)
+        self.answer = NearestSoFar(task)
         self._queries, self._loaded = queries, product.load(queries)
         self._bags_of_words = False
 
-    def scan(self, block: Block, stopped: Event) -> None:
+    def scan(self, block: PassageBlock, stopped: Event) -> None:
         """Compare all queries with the passages of a block."""
         rows = block.rows(self._queries.dtype)
         self._bags_of_words = is_positive(self._queries) and is_positive(rows)
@@ -388,7 +390,7 @@ class Scanner:
                 strip = scores[first : first + STRIP]
                 self._decide(block, start + first + np.arange(len(strip)), strip)
 
-    def _decide(self, block: Block, queries: Ints, scores: np.ndarray) -> None:
+    def _decide(self, block: PassageBlock, queries: Ints, scores: np.ndarray) -> None:
         """Update the answer from the (n, B) products of (n,) queries with a block.
 
         A product is the similarity divided by the query's unit, up to the error.
@@ -438,7 +440,7 @@ class Scanner:
             part = slice(begin[place], begin[place + 1])
             self._count(block, pair, scores[place] > most, document[part], similarity[part])
 
-    def _count(self, block: Block, pair: int, above: Bools, document: Ints, similarity: Floats) -> None:
+    def _count(self, block: PassageBlock, pair: int, above: Bools, document: Ints, similarity: Floats) -> None:
         """Count the documents of a block that are nearer than the document of a pair, and those that are as near.
 
         Parameters
@@ -463,7 +465,7 @@ class Scanner:
         # A passage that is not open may be nearer than the open one that is as near.
         self.answer.tied[pair] += np.count_nonzero(~nearer[document[is_equal]])
 
-    def _may_be_near(self, block: Block, scores: np.ndarray, bars: Floats, error: float) -> Bools:
+    def _may_be_near(self, block: PassageBlock, scores: np.ndarray, bars: Floats, error: float) -> Bools:
         """Return which passages may be those of the k nearest documents; those with an unknown similarity may."""
         k = self.task.k
         # −inf means that there is no similarity, and is below every bar.

@@ -23,10 +23,10 @@ from embassay.engine.map import map_tasks
 from embassay.engine.ray_cluster import check_cluster
 from embassay.engine.search import approximate as topk_faiss
 from embassay.engine.search import gpu as topk_gpu
-from embassay.engine.search.exact import Answer, ImpreciseProductError, Matrix, NumpyProduct, SearchTask, scan
+from embassay.engine.search.exact import ImpreciseProductError, Matrix, NearestSoFar, NumpyProduct, SearchTask, scan
 from embassay.errors import UnknownNameError, say
 from embassay.store.shards.vectors import ShardVectors
-from embassay.vectors import Found, Similarity
+from embassay.vectors import Neighbours, Similarity
 
 ROUTES = ("auto", "numpy", "torch", "faiss")
 PARTS = 4
@@ -43,7 +43,7 @@ def search(
     pairs: NDArray[np.int64] | None = None,
     route: str = "auto",
     device: str = "auto",
-) -> Found:
+) -> Neighbours:
     """Find the k documents nearest to each query.
 
     Parameters
@@ -88,7 +88,7 @@ def search(
     return answer.result(task, name, k)
 
 
-def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
+def _exact(task: SearchTask, route: str, device: str) -> tuple[NearestSoFar, str]:
     """Search exactly; return the answer and a description of how it was computed."""
     if task.sparse:
         return scan(task, NumpyProduct(), np.float64), "exact: sparse products, float64"
@@ -106,7 +106,7 @@ def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
         return scan(task, NumpyProduct(), np.float64), f"exact: numpy float64, because {name} is not precise enough"
 
 
-def _of_shards(task: SearchTask, shards: ShardVectors, executor: Executor) -> Answer:
+def _of_shards(task: SearchTask, shards: ShardVectors, executor: Executor) -> NearestSoFar:
     """Search parts of a folder of shards, each with whole shards, by an executor; the answer is the same without."""
     count = len(shards.starts) - 1
     number = min(count, PARTS * executor.workers)
@@ -115,7 +115,7 @@ def _of_shards(task: SearchTask, shards: ShardVectors, executor: Executor) -> An
         check_cluster(executor.address)
     # Computed once, and sent to all workers with the task.
     _ = task.pair_similarity
-    answer = Answer(task)
+    answer = NearestSoFar(task)
     parts = [(task, part) for part in pairwise(edges)]
     with closing(map_tasks(_of_part, parts, executor, say)) as answers:
         for of_part in answers:
@@ -123,7 +123,7 @@ def _of_shards(task: SearchTask, shards: ShardVectors, executor: Executor) -> An
     return answer
 
 
-def _of_part(part: tuple[SearchTask, tuple[int, int]]) -> Answer:
+def _of_part(part: tuple[SearchTask, tuple[int, int]]) -> NearestSoFar:
     """Search some documents."""
     task, documents = part
     try:
@@ -132,7 +132,7 @@ def _of_part(part: tuple[SearchTask, tuple[int, int]]) -> Answer:
         return scan(task, NumpyProduct(), np.float64, documents)
 
 
-def _approximate(task: SearchTask, k: int, device: str) -> Found:
+def _approximate(task: SearchTask, k: int, device: str) -> Neighbours:
     """Search with faiss, and measure its recall against the exact search on some of the queries."""
     count = task.passages.shape[0]
     reason = None

@@ -83,7 +83,7 @@ def write_block(path: Path, keys: Keys, rows: Vectors) -> None:
     write_whole(path, write_parts)
 
 
-class Block:
+class CacheFile:
     """The keys of a file in memory; its vectors are read from disk when they are asked for.
 
     Attributes

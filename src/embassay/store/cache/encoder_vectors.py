@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.samples.base import Text
-from embassay.store.cache.blocks import KEY, SUFFIX, Block, DamagedBlockError, Keys, Vectors, keys_of, write_block
+from embassay.store.cache.blocks import KEY, SUFFIX, CacheFile, DamagedBlockError, Keys, Vectors, keys_of, write_block
 from embassay.store.canonical import write_whole
 
 NOTE = "encoder.json"
@@ -41,7 +41,7 @@ class EncoderVectors:
     def __init__(self, folder: Path):
         self.folder = folder
         # The sound files, by name, the newest first: a name begins with the time of writing.
-        self._files: dict[str, Block] = {}
+        self._files: dict[str, CacheFile] = {}
         # Names of files that are damaged or that another process has removed, so that they are read only once.
         self._unusable: set[str] = set()
         self._index([])
@@ -129,16 +129,16 @@ class EncoderVectors:
         names = block_names(self.folder) - self._unusable
         if names == self._files.keys():
             return
-        files: dict[str, Block] = {}
+        files: dict[str, CacheFile] = {}
         for name in sorted(names, reverse=True):
             try:
-                files[name] = self._files.get(name) or Block(self.folder / name)
+                files[name] = self._files.get(name) or CacheFile(self.folder / name)
             except UNUSABLE:
                 self._unusable.add(name)
         self._files = files
         self._index(list(files.values()))
 
-    def _index(self, files: list[Block]) -> None:
+    def _index(self, files: list[CacheFile]) -> None:
         """Prepare the search in some files, the newest first.
 
         The vectors of an encoder all have the dimension of its newest file; a file of another dimension, and all that
@@ -172,7 +172,7 @@ class EncoderVectors:
         self.refresh()
         return len(self._unusable & block_names(self.folder))
 
-    def _read(self, block: Block, rows: NDArray[np.intp]) -> Vectors | None:
+    def _read(self, block: CacheFile, rows: NDArray[np.intp]) -> Vectors | None:
         """Return vectors of a file; None if it is damaged or another process has removed it."""
         try:
             return block.read(rows)

@@ -28,7 +28,7 @@ from embassay.store.runs import results
 from embassay.store.runs.items import CorpusItems, read_items, write_items
 from embassay.store.runs.record import (
     RunRecord,
-    Settings,
+    RunSettings,
     as_written,
     changed_code,
     differences,
@@ -53,7 +53,7 @@ class RunFolder:
         self.path = path
         self.report = path / "report.html"
 
-    def open(self, settings: Settings, overwrite: bool = False) -> tuple[str, ...]:
+    def open(self, settings: RunSettings, overwrite: bool = False) -> tuple[str, ...]:
         """Create the folder, or resume the run with the same settings that it holds.
 
         Returns

@@ -23,7 +23,7 @@ OPEN = with_config(ConfigDict(extra="allow", allow_inf_nan=False))
 
 
 @OPEN
-class Settings(TypedDict):
+class RunSettings(TypedDict):
     """What identifies a run.
 
     ``encoders`` are (label, spec, fingerprint, whether a baseline), ``diagnostics`` the tasks (diagnostic, version of
@@ -86,7 +86,7 @@ class Cost(TypedDict):
     encoders: dict[str, Times]
 
 
-class Source(TypedDict):
+class CorpusSource(TypedDict):
     """The spec of a corpus."""
 
     head: str
@@ -97,7 +97,7 @@ class Source(TypedDict):
 class Sources(TypedDict):
     """How the corpora are read again."""
 
-    corpora: list[Source]
+    corpora: list[CorpusSource]
     limit: int | None
     follow_links: bool
 
@@ -113,7 +113,7 @@ class RunRecord(TypedDict, total=False):
     """
 
     key: str
-    settings: Settings
+    settings: RunSettings
     state: str
     embassay: str
     encoders: dict[str, EncoderUse]
@@ -156,12 +156,12 @@ def read_record(path: Path) -> RunRecord:
     return record if "key" in record else {}
 
 
-def as_written(settings: Settings) -> Settings:
+def as_written(settings: RunSettings) -> RunSettings:
     """Return settings as they are when read from JSON, to compare them with a record."""
     return _adapter().validate_json(canonical({"settings": settings}))["settings"]
 
 
-def may_go_on(record: RunRecord, settings: Settings) -> bool:
+def may_go_on(record: RunRecord, settings: RunSettings) -> bool:
     """Return whether a run may be resumed although its settings differ from those of the record.
 
     It may if only the code of diagnostics differs, as each score is stored with the version of that code, or if only
@@ -175,7 +175,7 @@ def may_go_on(record: RunRecord, settings: Settings) -> bool:
     return before is not None and _without_what_may_differ(before, failed) == _without_what_may_differ(settings, failed)
 
 
-def _without_what_may_differ(settings: Settings, failed_encoders: set[str | None]) -> JsonObject:
+def _without_what_may_differ(settings: RunSettings, failed_encoders: set[str | None]) -> JsonObject:
     """Return settings without the versions of diagnostics, and without the content of encoders that failed."""
     encoders = []
     for label, spec, *content in settings["encoders"]:
@@ -184,14 +184,14 @@ def _without_what_may_differ(settings: Settings, failed_encoders: set[str | None
     return {**settings, "encoders": encoders, "diagnostics": tasks}
 
 
-def changed_code(record: RunRecord, settings: Settings) -> tuple[str, ...]:
+def changed_code(record: RunRecord, settings: RunSettings) -> tuple[str, ...]:
     """Return the names of the diagnostics whose code has another version than in a record of the same tasks."""
     tasks = zip(record["settings"]["diagnostics"], settings["diagnostics"], strict=True)
     changed = [new[0] for old, new in tasks if old[1] != new[1]]
     return tuple(dict.fromkeys(changed))
 
 
-def differences(record: RunRecord, settings: Settings) -> str:
+def differences(record: RunRecord, settings: RunSettings) -> str:
     """Name what differs between a record and a run that must not resume it, as ``seed, encoders – new: A``.
 
     The caller has compared their keys, which depend on the settings and on the version of embassay. So if no setting
@@ -213,7 +213,7 @@ def differences(record: RunRecord, settings: Settings) -> str:
     return ", ".join(names)
 
 
-def _changes_of_encoders(before: Settings, now: Settings) -> str:
+def _changes_of_encoders(before: RunSettings, now: RunSettings) -> str:
     """Describe which encoders were added and removed, as `` – new: A; removed: B``; an empty text if none was."""
     labels_before = [label for label, *_ in before["encoders"]]
     labels_now = [label for label, *_ in now["encoders"]]

@@ -74,7 +74,7 @@ class Curve(SeriesHead):
     lines: list[CurveLine]
 
 
-class Panel(TypedDict):
+class HistogramPanel(TypedDict):
     """The shares of a histogram for one encoder, one less than there are edges."""
 
     encoder: str
@@ -89,11 +89,11 @@ class Histogram(SeriesHead):
     kind: Literal["histogram"]
     x: str
     edges: list[Number]
-    panels: list[Panel]
+    panels: list[HistogramPanel]
 
 
 @with_config(OPEN)
-class Matrix(SeriesHead):
+class MatrixData(SeriesHead):
     """A share for each pair of names, as a fraction."""
 
     kind: Literal["matrix"]
@@ -125,7 +125,7 @@ class Points(SeriesHead):
 
 
 @with_config(OPEN)
-class Table(SeriesHead):
+class TableData(SeriesHead):
     """A cell for each column in every row, and how each column is written."""
 
     kind: Literal["table"]
@@ -148,7 +148,7 @@ class ResultFile(TypedDict):
     corpora: tuple[CorpusRecord, ...]
     rows: tuple[Row, ...]
     comparisons: tuple[Comparison, ...]
-    series: list[Annotated[Curve | Histogram | Matrix | Points | Table, Field(discriminator="kind")]]
+    series: list[Annotated[Curve | Histogram | MatrixData | Points | TableData, Field(discriminator="kind")]]
     examples: tuple[Example, ...]
     verdicts: tuple[Verdict, ...]
     failures: tuple[Failure, ...]

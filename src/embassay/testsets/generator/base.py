@@ -10,7 +10,7 @@ from typing import Protocol
 
 from embassay.corpora.io.texts import read_text
 from embassay.errors import SourceError, SpecError
-from embassay.testsets.base import Advance, Material, silent
+from embassay.testsets.base import Advance, Resource, silent
 
 _PLACE = re.compile(r"\{(\w+)\}")
 
@@ -50,7 +50,7 @@ class Generator(Protocol):
         """Return a reply to each request, in their order."""
         ...
 
-    def material(self) -> Material:
+    def material(self) -> Resource:
         """Return its description for the data card."""
         ...
 

@@ -14,7 +14,7 @@ from embassay.endpoint.spending import Spending, guess
 from embassay.errors import EncoderError, EndpointError, MissingExtraError, SpecError
 from embassay.formatting import counted
 from embassay.run.specs import bind, parse
-from embassay.testsets.base import Advance, Material, silent
+from embassay.testsets.base import Advance, Resource, silent
 from embassay.testsets.generator.answers import cleaned, instructions_of, problem_of
 from embassay.testsets.generator.base import Generator, Reply, Request
 from embassay.testsets.generator.journal import Journal
@@ -119,10 +119,10 @@ class ChatGenerator:
         total = sum(guess(prompt) + length for prompt in unanswered)
         return total, self.chat.endpoint.spending.cost_of(total)
 
-    def material(self) -> Material:
+    def material(self) -> Resource:
         """Return model and host; the version is the model's name as returned by the service."""
         version = ", ".join(sorted(self._models - {self.chat.model}))
-        return Material(self.name, version, "the terms of its service", f"texts ({self.spec_shown})")
+        return Resource(self.name, version, "the terms of its service", f"texts ({self.spec_shown})")
 
     def notes(self) -> tuple[str, ...]:
         """Return requests, tokens and cost of this build, and how many answers were taken from the journal."""

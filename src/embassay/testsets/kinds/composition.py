@@ -16,7 +16,7 @@ from embassay.errors import SpecError
 from embassay.formatting import counted
 from embassay.samples.composed import of_document, without_repeats
 from embassay.samples.composition import Composition
-from embassay.testsets.base import Advance, Built, Material, Reasons, library, silent
+from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import fuse, ready
 from embassay.testsets.fusion_filter import Filter, Which, filtered
 from embassay.testsets.generator.base import Generator, Request, check_prompt, filled
@@ -184,7 +184,7 @@ def _by_generator(
     return fusions
 
 
-def _materials(generator: Generator | None) -> tuple[Material, ...]:
+def _materials(generator: Generator | None) -> tuple[Resource, ...]:
     """Return the libraries and the generator that were used."""
     materials = [library("sentencex", "where sentences end")]
     if generator is not None:

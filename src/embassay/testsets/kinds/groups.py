@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from embassay.corpora.io.rows import Row
+from embassay.corpora.io.rows import FileRow
 from embassay.corpora.queries.sampling import evenly
 from embassay.errors import InputError, SourceError
 from embassay.geometry.complete_linkage import complete_linkage
@@ -22,8 +22,8 @@ from embassay.testsets.encoding import vectors_of
 from embassay.testsets.sheets import confirmation, meant, shown, table_of
 from embassay.testsets.sources import (
     SHOWN,
-    Source,
     SourcePair,
+    SourceSentence,
     is_of_pairs,
     is_text,
     open_table,
@@ -49,7 +49,7 @@ class ProposedSentence:
     """A sentence of a proposed group; people decide whether it has the same meaning as the others (None: undecided)."""
 
     group: str
-    source: Source
+    source: SourceSentence
     confirmed: bool | None = None
 
 
@@ -113,7 +113,7 @@ def build(
 
 
 def propose(
-    sources: Sequence[Source], encoder: Encoder, *, threshold: float = THRESHOLD, advance: Advance = silent
+    sources: Sequence[SourceSentence], encoder: Encoder, *, threshold: float = THRESHOLD, advance: Advance = silent
 ) -> tuple[ProposedSentence, ...]:
     """Propose groups: clusters in which every two sentences have a cosine above the threshold (complete linkage).
 
@@ -136,7 +136,7 @@ def propose(
     texts = [source.text for source in sources]
     vectors = vectors_of(texts, encoder, advance)
     cluster_of_source = complete_linkage(vectors, threshold)
-    members = dict[int, list[Source]]()
+    members = dict[int, list[SourceSentence]]()
     for source, cluster in zip(sources, cluster_of_source.tolist(), strict=True):
         members.setdefault(cluster, []).append(source)
     # The proposed groups are numbered from 1 without gaps, because a person reads the numbers.
@@ -184,10 +184,10 @@ def _confirmed(candidates: Sequence[ProposedSentence], rejected: Reasons) -> dic
     return group_of
 
 
-def _proposed(row: Row) -> ProposedSentence:
+def _proposed(row: FileRow) -> ProposedSentence:
     """Return the sentence of a row of a filled sheet."""
     cells = {name: str(row.values.get(name) or "").strip() for name in CONFIRM}
     for name in ("group", "sentence"):
         if not cells[name]:
             raise row.error("an empty cell", name)
-    return ProposedSentence(cells["group"], Source(meant(cells["sentence"]), row.line or 1), confirmation(row))
+    return ProposedSentence(cells["group"], SourceSentence(meant(cells["sentence"]), row.line or 1), confirmation(row))

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from embassay.randomness import generator
 from embassay.samples.minimal_pairs import MinimalPairs
-from embassay.testsets.base import Advance, Built, Material, Reasons, library, silent
+from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import (
     Left,
     Original,
@@ -30,7 +30,7 @@ from embassay.testsets.english import (
     unfit,
     with_edits,
 )
-from embassay.testsets.sources import Source
+from embassay.testsets.sources import SourceSentence
 
 EXTRA = "build"
 REQUIRES = ("textblob", "lemminflect", "harper", "codespell_lib", "better_profanity")
@@ -54,7 +54,7 @@ class Fills(Protocol):
 
 
 def build(
-    sources: Sequence[Source],
+    sources: Sequence[SourceSentence],
     *,
     seed: int = 0,
     count: int | None = None,
@@ -109,7 +109,7 @@ def build(
     )
 
 
-def _fitting(sources: Sequence[Source], rejected: Reasons) -> Iterator[tuple[str, str, Tagged]]:
+def _fitting(sources: Sequence[SourceSentence], rejected: Reasons) -> Iterator[tuple[str, str, Tagged]]:
     """Yield (id, unit, tagged sentence) for the sentences that HEROS would select, before the grammar check."""
     seen = set[str]()
     for source in sources:
@@ -168,19 +168,19 @@ def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _materials(misspellings: str, mlm: Fills | None) -> tuple[Material, ...]:
+def _materials(misspellings: str, mlm: Fills | None) -> tuple[Resource, ...]:
     """Return the libraries, word lists and models that were used."""
     materials = [
-        Material("WordNet", "3.0", "WordNet 3.0 licence", "related words, kinds of names"),
+        Resource("WordNet", "3.0", "WordNet 3.0 licence", "related words, kinds of names"),
         library("textblob", "lexicon and rules of the tagger"),
         library("lemminflect", "inflection"),
         library("harper-py", "grammar and spelling"),
         library("better-profanity", "words that no original has"),
     ]
     if misspellings:
-        materials.append(Material(misspellings, "", "as you have it", "misspellings"))
+        materials.append(Resource(misspellings, "", "as you have it", "misspellings"))
     else:
         materials.append(library("codespell", "misspellings", "CC BY-SA 3.0 (its dictionary)"))
     if mlm:
-        materials.append(Material(mlm.name, "", "as you have it", "random_mlm"))
+        materials.append(Resource(mlm.name, "", "as you have it", "random_mlm"))
     return tuple(materials)

@@ -15,14 +15,14 @@ from embassay.corpora.io.passages import whole_sentences
 from embassay.corpora.queries.sampling import evenly
 from embassay.formatting import counted
 from embassay.samples.choice import Choice
-from embassay.testsets.base import Advance, Built, Material, Reasons, library, silent
+from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import negated_side, open_wordnet, quadruple
 from embassay.testsets.review import turned
-from embassay.testsets.sources import Source, SourcePair, usable
+from embassay.testsets.sources import SourcePair, SourceSentence, usable
 
 
 def build(
-    sources: Sequence[Source | SourcePair],
+    sources: Sequence[SourceSentence | SourcePair],
     *,
     seed: int = 0,
     count: int | None = None,
@@ -81,22 +81,22 @@ def build(
     )
 
 
-def _materials() -> tuple[Material, ...]:
+def _materials() -> tuple[Resource, ...]:
     """Return the libraries and word lists that were used."""
     return (
-        Material("WordNet", "3.0", "WordNet 3.0 licence", "antonyms"),
+        Resource("WordNet", "3.0", "WordNet 3.0 licence", "antonyms"),
         library("textblob", "lexicon of the tagger"),
         library("lemminflect", "inflection"),
         library("better-profanity", "sentences left out"),
     )
 
 
-def _sentences(sources: Sequence[Source | SourcePair]) -> tuple[tuple[Source, ...], Reasons]:
+def _sentences(sources: Sequence[SourceSentence | SourcePair]) -> tuple[tuple[SourceSentence, ...], Reasons]:
     """Return the sentences to use (the negated side of a pair), and the number left out by reason."""
-    rejected, sentences = Reasons(), list[Source]()
+    rejected, sentences = Reasons(), list[SourceSentence]()
     for source in sources:
         # Of a pair of paraphrases only the negated side is used.
-        side: Source | str
+        side: SourceSentence | str
         if isinstance(source, SourcePair):
             place = negated_side(source.first.text, source.second.text)
             side = place if isinstance(place, str) else (source.first, source.second)[place]
