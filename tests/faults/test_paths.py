@@ -10,7 +10,7 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.errors import InputError
-from embassay.export.making import make as export
+from embassay.export.exporting import make as export
 from embassay.outputs.formats import write_page
 from embassay.run.config import read
 from embassay.run.request import RunRequest

@@ -19,8 +19,8 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.errors import EncoderError, MissingExtraError, OutputError, SourceError, SpecError
 from embassay.sharding.encode import encode_corpus
-from embassay.sharding.making import precision, reduced, restored_rows
 from embassay.sharding.request import EncodeRequest
+from embassay.sharding.shard import precision, reduced, restored_rows
 from embassay.store.shards.shards import ShardFolder
 
 ENCODER = "random,dim=16"

@@ -14,8 +14,8 @@ from embassay.engine.search.top import search
 from embassay.errors import SourceError
 from embassay.geometry.isotropy import isotropy
 from embassay.sharding.encode import encode_corpus
-from embassay.sharding.making import restored_rows
 from embassay.sharding.request import EncodeRequest
+from embassay.sharding.shard import restored_rows
 from embassay.store.shards.shards import ShardFolder
 from embassay.store.shards.vectors import ShardVectors, open_shards
 

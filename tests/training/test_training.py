@@ -8,9 +8,9 @@ import pytest
 
 from embassay.errors import OutputError, SourceError
 from embassay.store.canonical import write_with
-from embassay.training.shared import Trained
 from embassay.training.text import read_sentences
 from embassay.training.text_folder import TextFolder, save_arrays
+from embassay.training.trained import Trained
 
 SETTINGS = {"dim": 3, "rate": 0.1}
 VERSIONS = {"numpy": "1"}

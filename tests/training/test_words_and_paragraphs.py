@@ -18,9 +18,9 @@ from embassay.randomness import generator
 from embassay.run.resolve import load_encoder
 from embassay.training import paragraphs, words
 from embassay.training.options import ParagraphsOptions, WordsOptions
-from embassay.training.shared import THERE
 from embassay.training.text import largest_min_count
 from embassay.training.text_folder import TextFolder
+from embassay.training.trained import THERE
 
 TOPICS = ["sea boat fish sail wave net tide", "oven flour yeast dough baker crust salt", "court judge law jury trial"]
 

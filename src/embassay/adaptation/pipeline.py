@@ -15,9 +15,9 @@ from embassay.adaptation import card, figures, lineage, wording
 from embassay.adaptation.assay import VariantAssay
 from embassay.adaptation.domain import check_outside, general_corpora, load_corpora
 from embassay.adaptation.folder import AdaptationFolder
-from embassay.adaptation.making import Making
 from embassay.adaptation.material import Material, gather
 from embassay.adaptation.request import AdaptRequest
+from embassay.adaptation.variant_training import VariantTraining
 from embassay.adaptation.variants import BASE, Stage, planned_stages
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import SpecError
@@ -115,9 +115,9 @@ class Adaptation:
         return adaptation
 
     @property
-    def making(self) -> Making:
+    def making(self) -> VariantTraining:
         """The trainings."""
-        return Making(self.request, self.base, self.material, self.stages)
+        return VariantTraining(self.request, self.base, self.material, self.stages)
 
     @cached_property
     def assay(self) -> VariantAssay:

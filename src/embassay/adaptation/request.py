@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from embassay.adaptation.options import AdaptOptions
-from embassay.training.shared import Advance
+from embassay.training.trained import Advance
 from embassay.types import AnyCorpus
 
 Training = Callable[[str], AbstractContextManager[Advance]]

@@ -37,7 +37,7 @@ def export(
     overwrite
         Replace an exported model in the folder.
     """
-    from embassay.export.making import make
+    from embassay.export.exporting import make
 
     done = make(encoder, out, to, int8=int8, corpora=corpus, overwrite=overwrite)
     for line in done.fidelity.sentences():

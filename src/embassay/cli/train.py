@@ -13,7 +13,7 @@ from embassay.errors import InputError, say
 from embassay.training.options import ParagraphsOptions, UraeOptions, WordsOptions
 
 if TYPE_CHECKING:
-    from embassay.training.shared import Trained
+    from embassay.training.trained import Trained
 
 train = App(
     name="train",

@@ -15,8 +15,8 @@ from embassay.formatting import counted
 from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import parse
-from embassay.sharding.making import ShardTask, make_shard
 from embassay.sharding.request import EncodeRequest
+from embassay.sharding.shard import ShardTask, make_shard
 from embassay.sharding.source import Input, cut, find_files
 from embassay.store.shards.shards import Manifest, Marker, ShardFolder, ShardPlan
 from embassay.types import Encoder, Runtime

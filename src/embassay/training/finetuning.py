@@ -25,8 +25,8 @@ from embassay.training.base_model import find_base, live
 from embassay.training.batches import Batch, BatchRow, draw
 from embassay.training.losses import check_loss, finetuning_loss
 from embassay.training.settings import FINETUNE, TrainingSettings
-from embassay.training.shared import Advance, Trained
 from embassay.training.stage import Recipe, features, train_stage
+from embassay.training.trained import Advance, Trained
 from embassay.training.trainer import Job
 from embassay.training.triplets import Triplet, normalised
 from embassay.types import AnyCorpus, content_hash

@@ -22,9 +22,9 @@ from embassay.encoders.neural.library_messages import quiet_loggers
 from embassay.errors import InputError, MissingExtraError
 from embassay.randomness import generator
 from embassay.training.options import ParagraphsOptions, WordsOptions
-from embassay.training.shared import Advance, Trained
 from embassay.training.text import TrainingVocabulary, count_words, cut_sentences, read_sentences
 from embassay.training.text_folder import TextFolder, check_options
+from embassay.training.trained import Advance, Trained
 
 if TYPE_CHECKING:
     from gensim.models import Word2Vec

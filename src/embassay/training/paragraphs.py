@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from embassay.encoders.static.paragraphs import build
 from embassay.training.gensim_training import GensimTraining
 from embassay.training.options import ParagraphsOptions
-from embassay.training.shared import Advance, Trained
 from embassay.training.text_folder import save_arrays
+from embassay.training.trained import Advance, Trained
 
 if TYPE_CHECKING:
     from gensim.models.doc2vec import Doc2Vec

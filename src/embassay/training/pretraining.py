@@ -20,8 +20,8 @@ from embassay.training.batches import Batch, BatchRow, draw
 from embassay.training.fitness import check_objective
 from embassay.training.losses import masked_loss, ranking_loss
 from embassay.training.settings import PRETRAIN, Objective, TrainingSettings
-from embassay.training.shared import Advance, Trained
 from embassay.training.stage import Recipe, features, train_stage
+from embassay.training.trained import Advance, Trained
 from embassay.training.trainer import Job
 from embassay.types import content_hash
 

@@ -13,7 +13,7 @@ from embassay.training.base_model import NOISY, load, versions, write_model
 from embassay.training.checkpoints import History
 from embassay.training.model_folder import RECORD, ModelFolder
 from embassay.training.settings import TrainingSettings
-from embassay.training.shared import THERE, Advance, Trained
+from embassay.training.trained import THERE, Advance, Trained
 from embassay.training.trainer import Job, own_state, train
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from embassay.store.canonical import write_with
 from embassay.store.paths import output_path
 from embassay.training.model_folder import ModelFolder
 from embassay.training.options import ParagraphsOptions, UraeOptions, WordsOptions
-from embassay.training.shared import THERE, Trained
 from embassay.training.text import Sentences
+from embassay.training.trained import THERE, Trained
 
 CHECKPOINT = "checkpoint.npz"
 

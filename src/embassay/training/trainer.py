@@ -30,7 +30,7 @@ from embassay.training.checkpoints import (
     seal,
 )
 from embassay.training.settings import TrainingSettings
-from embassay.training.shared import Advance
+from embassay.training.trained import Advance
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -29,9 +29,9 @@ from embassay.encoders.static.parses import check_source, identity, parse
 from embassay.errors import MissingExtraError, SpecError
 from embassay.randomness import generator
 from embassay.training.options import UraeOptions
-from embassay.training.shared import Advance, Trained
 from embassay.training.text import read_sentences
 from embassay.training.text_folder import TextFolder, check_options, save_arrays
+from embassay.training.trained import Advance, Trained
 from embassay.training.unfolding import BATCH, SPREAD, Learner, new_matrices, one_thread
 from embassay.training.unfolding_text import GivenWords, TreeSentences, check_text, gather, given_words
 

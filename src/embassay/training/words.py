@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from embassay.training.gensim_training import GensimTraining, hash_word
 from embassay.training.options import WordsOptions
-from embassay.training.shared import Advance, Trained
+from embassay.training.trained import Advance, Trained
 
 if TYPE_CHECKING:
     from gensim.models import Word2Vec

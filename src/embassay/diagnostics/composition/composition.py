@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.composition import page as composition_page
+from embassay.diagnostics.composition import layout
 from embassay.diagnostics.composition.criteria import (
     PLANAR,
     PLANE_CRITERION,
@@ -40,9 +40,9 @@ from embassay.diagnostics.composition.criteria import (
     stretches,
     yes_no,
 )
+from embassay.diagnostics.composition.layout import series
 from embassay.diagnostics.composition.metrics import ABOVE_NULL, HEADLINE, METRICS, blocks_of
 from embassay.diagnostics.composition.nulls import other_targets
-from embassay.diagnostics.composition.page import series
 from embassay.diagnostics.composition.ratings import rating_matrix, rating_rows, rating_series
 from embassay.diagnostics.composition.scores import all_unit, measured, null_measured
 from embassay.diagnostics.findings import finding, written
@@ -81,7 +81,7 @@ VERSION = 1
 CLAIMS = {claim: key for key, claim in ABOVE_NULL.items() if key.subset != "c4:vsA"}
 """What the finding of an encoder reports, by the words for it: the criteria of the paper."""
 MEANING = Meaning("overlap above wrong target", "samples")
-LAYOUT = composition_page.LAYOUT
+LAYOUT = layout.LAYOUT
 DRAWS = 20
 """Draws of other units' targets: one alone moves the excess by as much as its standard error."""
 MANY = 20_000

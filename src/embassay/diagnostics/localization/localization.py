@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.localization.page import LAYOUT
+from embassay.diagnostics.localization.layout import LAYOUT
 from embassay.diagnostics.localization.scores import (
     FOLDS,
     classify,

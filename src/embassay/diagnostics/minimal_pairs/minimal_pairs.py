@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, finding, written
-from embassay.diagnostics.minimal_pairs import page as minimal_pairs_page
-from embassay.diagnostics.minimal_pairs.page import CONTRASTS, HEADLINE, LABELS
+from embassay.diagnostics.minimal_pairs import layout
+from embassay.diagnostics.minimal_pairs.layout import CONTRASTS, HEADLINE, LABELS
 from embassay.diagnostics.minimal_pairs.published import by_training
 from embassay.diagnostics.overlap import OVERLAP_METRICS, PairOverlap, overlap_rows, overlap_series
 from embassay.geometry.closeness import all_pairs, mean_cosine, paired_cosine
@@ -55,7 +55,7 @@ CITATION = """@inproceedings{chiang2023,
 NAME = "minimal_pairs"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
-LAYOUT = minimal_pairs_page.LAYOUT
+LAYOUT = layout.LAYOUT
 MEANING = Meaning("negation contrast", "originals", about=("negation",))
 NEARER = {
     "synonym>negation_main": ("a negation", "the negation of its main verb"),

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import finding
 from embassay.diagnostics.retrieval.findings import findings_of, first_place, saturation, scale_warnings
-from embassay.diagnostics.retrieval.page import FOUND, options_of, page
+from embassay.diagnostics.retrieval.layout import FOUND, options_of, page
 from embassay.diagnostics.retrieval.published import beside_published
 from embassay.diagnostics.retrieval.rows import at_thresholds, computed_rows, correlations
 from embassay.diagnostics.retrieval.scores import (

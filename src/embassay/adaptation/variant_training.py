@@ -1,4 +1,4 @@
-"""Making the variants: hard negatives found with the base, then the remaining trainings in their order."""
+"""VariantTraining the variants: hard negatives found with the base, then the remaining trainings in their order."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from embassay.errors import OutputError
 from embassay.formatting import counted, duration
 from embassay.training.base_model import find_base
 from embassay.training.model_folder import RECORD, read_json
-from embassay.training.shared import Advance, Trained
 from embassay.training.stage import spec_of
+from embassay.training.trained import Advance, Trained
 
 REPEATED = ("rows", "tokens", "steps", "planned", "device", "evaluations")
 """The facts of ``training.json`` that are copied to the record of the adaptation and to the model card."""
@@ -25,7 +25,7 @@ TIMED_STEPS = 10
 
 
 @dataclass(frozen=True)
-class Making:
+class VariantTraining:
     """The trainings of one adaptation."""
 
     request: AdaptRequest
