@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.composition import layout
+from embassay.diagnostics.composition import layout as composition_layout
 from embassay.diagnostics.composition.criteria import (
     PLANAR,
     PLANE_CRITERION,
@@ -81,7 +81,7 @@ VERSION = 1
 CLAIMS = {claim: key for key, claim in ABOVE_NULL.items() if key.subset != "c4:vsA"}
 """What the finding of an encoder reports, by the words for it: the criteria of the paper."""
 MEANING = Meaning("overlap above wrong target", "samples")
-LAYOUT = layout.LAYOUT
+LAYOUT = composition_layout.LAYOUT
 DRAWS = 20
 """Draws of other units' targets: one alone moves the excess by as much as its standard error."""
 MANY = 20_000

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, finding, written
-from embassay.diagnostics.minimal_pairs import layout
+from embassay.diagnostics.minimal_pairs import layout as minimal_pairs_layout
 from embassay.diagnostics.minimal_pairs.layout import CONTRASTS, HEADLINE, LABELS
 from embassay.diagnostics.minimal_pairs.published import by_training
 from embassay.diagnostics.overlap import OVERLAP_METRICS, PairOverlap, overlap_rows, overlap_series
@@ -55,7 +55,7 @@ CITATION = """@inproceedings{chiang2023,
 NAME = "minimal_pairs"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
-LAYOUT = layout.LAYOUT
+LAYOUT = minimal_pairs_layout.LAYOUT
 MEANING = Meaning("negation contrast", "originals", about=("negation",))
 NEARER = {
     "synonym>negation_main": ("a negation", "the negation of its main verb"),
