@@ -15,6 +15,7 @@ from embassay.errors import (
     SourceError,
     SpecError,
     UnknownNameError,
+    first_line_of,
     one_line,
     say,
 )
@@ -111,3 +112,16 @@ def test_no_message_has_a_password_of_an_address(spec, capsys):
     said = capsys.readouterr().err
     assert "p@ss" not in said
     assert "u:" not in said
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("\n  A title.\nMore of it.\n", "A title."),
+        ("", ""),
+        (ValueError("\nwrong shape\nTraceback …"), "wrong shape"),
+        (ValueError(), "ValueError"),
+    ],
+)
+def test_the_first_line_of_a_text_or_of_an_exception(source, line):
+    assert first_line_of(source) == line

@@ -111,6 +111,7 @@ ALLOWED = {
     },
     "sharding": {"engine", "geometry", "run", "samples", "store", "types"},
     "integrations": {
+        "outputs",
         "metrics",
         "diagnostics",
         "encoders",
@@ -157,7 +158,6 @@ ALLOWED = {
         "metrics",
         "engine",
         "findings",
-        "integrations",
         "layout",
         "reports",
         "result",

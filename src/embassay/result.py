@@ -77,8 +77,26 @@ class Estimate:
             raise ValueError(f"units must not be more than items: {self}")
 
 
+class OfMetric:
+    """A record of one metric of a diagnostic on a corpus."""
+
+    diagnostic: str
+    corpus: str
+    metric: str
+    subset: str
+    similarity_function: str
+    condition: str
+
+    @property
+    def key(self) -> MetricKey:
+        """Which metric it is of."""
+        return MetricKey(
+            self.metric, self.subset, self.similarity_function, self.condition, self.diagnostic, self.corpus
+        )
+
+
 @dataclass(frozen=True)
-class Row:
+class Row(OfMetric):
     """One value with its metric, encoder, corpus and interval.
 
     Attributes
@@ -109,16 +127,9 @@ class Row:
         """Refuse NaN, infinity, and an interval whose ends are swapped."""
         _check_figures(self, ("value", "low", "high"), ("items", "units", "undefined"))
 
-    @property
-    def key(self) -> MetricKey:
-        """Which metric of which diagnostic on which corpus it is of."""
-        return MetricKey(
-            self.metric, self.subset, self.similarity_function, self.condition, self.diagnostic, self.corpus
-        )
-
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(OfMetric):
     """Two encoders on the same items, in one family of questions: ``difference`` is a − b, positive where a is higher.
 
     Attributes
@@ -160,13 +171,6 @@ class Comparison:
         """Refuse NaN, infinity, and an interval whose ends are swapped."""
         figures = ("difference", "low", "high", "p", "p_holm", "p_error")
         _check_figures(self, figures, ("pairs_in_family", "items", "units"))
-
-    @property
-    def key(self) -> MetricKey:
-        """Which metric of which diagnostic on which corpus it is of."""
-        return MetricKey(
-            self.metric, self.subset, self.similarity_function, self.condition, self.diagnostic, self.corpus
-        )
 
 
 @dataclass(frozen=True)
@@ -320,7 +324,7 @@ class Opponent:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(OfMetric):
     """The verdict of one diagnostic on one corpus.
 
     Attributes
@@ -397,13 +401,6 @@ class Verdict:
     def opponent(self, role: Role) -> Opponent:
         """Return the opponent with a role; one without a name and differences where there is none."""
         return next((one for one in self.opponents if one.role == role), Opponent(role, ""))
-
-    @property
-    def key(self) -> MetricKey:
-        """The metric that encoders are ranked by."""
-        return MetricKey(
-            self.metric, self.subset, self.similarity_function, self.condition, self.diagnostic, self.corpus
-        )
 
     def ranks_by(self, record: Row | Comparison) -> bool:
         """Return whether a row or comparison is of the metric that encoders are ranked by."""
@@ -815,7 +812,8 @@ class Result:
         row_of = {row.key: row for row in self.rows if row.encoder == encoder}
         if not row_of:
             raise UnknownNameError("encoder", encoder, [record.name for record in self.encoders])
-        headlines = {row.key for verdict in self.verdicts for row in self.headline(verdict).values()}
+        ranked_by = [verdict.key for verdict in self.verdicts]
+        headlines = {key for key in row_of if any(headline.covers(key) for headline in ranked_by)}
         matches = matching(metric, row_of, headlines)
         if not matches:
             raise UnknownNameError("metric", metric, near_names(metric, row_of))

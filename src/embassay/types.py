@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from html import escape
@@ -419,6 +419,10 @@ class Runtime:
         """Refuse a device that has no such name, before any work."""
         check_device(self.device)
 
+    def hashes(self, folder: Path, names: Iterable[str]) -> dict[str, str]:
+        """Return the hash of each of these files of a folder, by name."""
+        return {name: self.sha256(folder / name) for name in names}
+
 
 def cache_key(fingerprint: str, route: str) -> str:
     """Return the key of an encoder's vectors in the cache: vectors of two routes are not mixed in one run."""
@@ -594,7 +598,8 @@ class Diagnostic(Protocol):
     """One published method, in two steps: see ``docs/decisions/001-two-step-diagnostics.md``.
 
     What one may do beyond that (refuse a corpus, set two side by side …) is in ``embassay.diagnostics.base``. Its
-    module also has ``LAYOUT``, a :class:`~embassay.layout.Layout`, or ``layout(result)``, which returns one.
+    module also has ``METRICS``, what it measures (:class:`~embassay.metrics.metric.Metric`), and, for a page of its
+    own, ``LAYOUT``, a :class:`~embassay.layout.Layout`, or ``layout(result)``, which returns one.
     """
 
     @property

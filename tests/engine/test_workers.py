@@ -59,7 +59,7 @@ def test_joblib_has_processes_of_its_own():
 def test_work_that_nobody_waits_for_is_ended():
     with Workers(2) as workers:
         work = workers.submit(time.sleep, 60)
-    assert isinstance(work.exception(), BrokenExecutor)  # it did not come to its end
+    assert work.exception() is not None, "it did not come to its end"
     assert not workers_module._ready
 
 

@@ -92,7 +92,6 @@ def test_a_run_that_is_killed_again_and_again(tmp_path, backend, number, seed):
     assert kills == number
     finished(tmp_path / "killed", *arguments)
     assert (tmp_path / "killed" / "RUN" / "result.json").read_bytes() == expected
-    assert not (tmp_path / "killed" / "RUN" / "encoding").exists()
     left = [path.name for path in (tmp_path / "killed").rglob("*.part")]
     assert left == []
 

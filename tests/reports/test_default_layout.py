@@ -38,7 +38,7 @@ def test_metrics_stand_in_the_first_table_and_subsets_in_one_of_their_own(monkey
     (examples,) = parts_of(layout, Examples)
     assert {examples.heading, *(name for name, _ in examples.texts)} == {"input", *kinds}
     assert {column.names for column in examples.columns} == {("chosen",), *((kind,) for kind in kinds)}
-    assert "adjective: bad" in render(result, layouts(result))
+    assert "adjective: plural–singular" in render(result, layouts(result))
 
 
 def test_metrics_of_the_corpus_have_a_table_too(monkeypatch):

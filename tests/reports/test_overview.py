@@ -8,7 +8,8 @@ import pytest
 from embassay.findings.speed import MeasuredTimes
 from embassay.formatting import readable
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout, SeriesTable
-from embassay.reports.glossary import TERMS, Glossary
+from embassay.plugins import DIAGNOSTICS
+from embassay.reports.glossary import Glossary, terms_of
 from embassay.reports.overview import (
     Costs,
     cost_charts,
@@ -205,7 +206,7 @@ def test_one_picture_and_one_table_are_open_and_the_rest_is_folded():
 
 
 def test_a_term_is_explained_once_where_it_is_used_first():
-    glossary = Glossary()
+    glossary = Glossary(terms_of(["retrieval"]))
     assert [term.name for term in glossary.first_uses(["Success@5 and RR", "by chance"])] == [
         "Chance",
         "Success@K",
@@ -215,7 +216,7 @@ def test_a_term_is_explained_once_where_it_is_used_first():
     assert glossary.first_uses(["STARRED, upper", "pears and plums, by perchance"]) == ()
 
 
-@pytest.mark.parametrize("term", TERMS, ids=lambda term: term.name)
+@pytest.mark.parametrize("term", terms_of(DIAGNOSTICS.own_names()), ids=lambda term: term.name)
 def test_a_term_is_explained_in_two_sentences(term):
     assert 1 <= term.explanation.count(". ") + 1 <= 2
     assert term.explanation.endswith(".")

@@ -17,7 +17,7 @@ from embassay.endpoint.chat import ChatAnswer
 from embassay.endpoint.spending import guess
 from embassay.errors import EncoderError, InputError, MissingExtraError, OutputError, SourceError, SpecError
 from embassay.testsets.generator import chat as chat_module
-from embassay.testsets.generator.answers import Instructions, cleaned, problem_of
+from embassay.testsets.generator.answers import cleaned, instructions_of, problem_of, subject_of
 from embassay.testsets.generator.chat import Reply, Request, generator
 from embassay.testsets.generator.journal import Journal
 
@@ -106,7 +106,7 @@ def test_the_same_prompt_is_sent_once(chat, make):
     found = make("concurrency=1").replies(twice, lambda done, total: seen.append((done, total)))
     assert found == (*right(twice[:1]), Reply("other", fused(twice[0])), *right(twice[2:]))
     assert chat.asked.total() == 2
-    assert seen == [(0, 3), (2, 3), (3, 3)]
+    assert seen == [(0, 2), (1, 2), (2, 2)]
 
 
 def test_nothing_is_asked_where_nothing_is_wanted(chat, make, journal):
@@ -555,14 +555,14 @@ def test_a_letter_that_is_two_in_lower_case(chat, make):
     chat.answer = lambda prompt: "The shop is open."
     assert make().replies([Request("a", "İİİ Iİ"), Request("b", "İİİ Iİ İki")])[1].text == "The shop is open."
     prompt = "İki İyi İnce: The lamp is old."
-    assert Instructions.of([prompt, "İki İyi İnce: A cup."]).after(prompt) == ": The lamp is old."
+    assert subject_of(prompt, instructions_of([prompt, "İki İyi İnce: A cup."])) == ": The lamp is old."
 
 
 PROMPTS = [request.prompt for request in REQUESTS]
 
 
 def judged(text, prompt=PROMPTS[0], prompts=PROMPTS, **more):
-    return problem_of(ChatAnswer(text, **more), prompt, Instructions.of(prompts))
+    return problem_of(ChatAnswer(text, **more), prompt, instructions_of(prompts))
 
 
 @pytest.mark.parametrize(
@@ -626,9 +626,9 @@ def test_damage_and_thoughts():
 
 
 def test_instructions_are_what_prompts_share():
-    assert Instructions.of(PROMPTS).words[:3] == ("make", "one", "sentence")
-    assert Instructions.of(PROMPTS).words[-1] == "first"
-    assert Instructions.of([PROMPTS[0]]).words == tuple("make one sentence of these two and say".split())
-    assert Instructions.of(["One day.", "The other day."]).words == ()
-    assert Instructions.of(["Say it: one.", "Say it: two."]).after("Say it: one.") == ": one."
-    assert Instructions.of([""]).after("") == ""
+    assert instructions_of(PROMPTS)[:3] == ("make", "one", "sentence")
+    assert instructions_of(PROMPTS)[-1] == "first"
+    assert instructions_of([PROMPTS[0]]) == tuple("make one sentence of these two and say".split())
+    assert instructions_of(["One day.", "The other day."]) == ()
+    assert subject_of("Say it: one.", instructions_of(["Say it: one.", "Say it: two."])) == ": one."
+    assert subject_of("", instructions_of([""])) == ""

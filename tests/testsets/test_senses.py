@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("textblob")
 pytest.importorskip("lemminflect")
 
-from embassay.testsets.english.replacements import entries, replacements
+from embassay.testsets.english.replacements import listed_words, replacements
 from embassay.testsets.english.words import inflected, tag
 
 
@@ -93,7 +93,7 @@ def test_a_replacement_that_is_in_the_sentence_already_is_none():
 
 
 def test_every_word_of_the_list_can_be_inflected_and_says_something_else():
-    for (part, word), lines in entries().items():
+    for (part, word), lines in listed_words().items():
         for entry in lines:
             assert len({word, entry.synonym, entry.antonym}) == 3, entry
             assert entry.frames, entry

@@ -41,7 +41,7 @@ def test_a_word_of_two_letters_has_none():
 def test_forms_of_a_line(tmp_path, line):
     file = tmp_path / "list"
     file.write_text(f"# comment\n{line}\n\n", encoding="utf-8")
-    assert read_misspellings(file) == {"believe": ("beleive",)}
+    assert read_misspellings(file) == {"believe": ["beleive"]}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("textblob")
 pytest.importorskip("lemminflect")
 
-from embassay.testsets.english.words import article, inflected, lemma, spans, substituted, tag
+from embassay.testsets.english.words import article, base_form, inflected, spans, substituted, tag
 
 
 def words(text):
@@ -59,7 +59,7 @@ def test_a_word_is_tagged_by_its_place(text, word, expected):
     [("n't", "RB", "not"), ("wo", "MD", "will"), ("'s", "VBZ", "be"), ("went", "VBD", "go"), ("mice", "NNS", "mouse")],
 )
 def test_lemmas(word, tag_, base):
-    assert lemma(word, tag_) == base
+    assert base_form(word, tag_) == base
 
 
 @pytest.mark.parametrize(

@@ -171,20 +171,17 @@ def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
     price = encoder.card.price
     limit = encoder.card.max_tokens
     tokens = 0
-    cost = 0.0
     too_long = 0
     for role, texts_of_role in _by_role(texts).items():
-        tokens_of_role, cost_of_role = encoder.estimate(texts_of_role, role)
-        tokens += tokens_of_role
-        cost += cost_of_role or 0.0
+        lengths = encoder.estimate_tokens(texts_of_role, role)
+        tokens += int(lengths.sum())
         if limit:
-            lengths = encoder.estimate_tokens(texts_of_role, role)
             too_long += int((lengths > limit).sum())
     parts = [f"about {tokens:,} tokens to send"]
     if price is None:
         parts.append("pass price= for the cost")
     else:
-        parts.append(f"about {cost:,.4g} at {price:g} per million tokens")
+        parts.append(f"about {tokens * price / 1e6:,.4g} at {price:g} per million tokens")
     over_budget = encoder.beyond_budget(tokens)
     if over_budget:
         parts.append(over_budget)

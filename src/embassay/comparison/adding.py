@@ -62,8 +62,6 @@ def add_encoders(request: RunRequest) -> int:
     record = _record(stored.record, plan, outcome, result, seconds)
     folder.write_result(result)
     folder.write_record(record)
-    if not outcome.failures:
-        folder.remove_restart_records()
     return present(folder, result, record, request.tell)
 
 

@@ -392,19 +392,15 @@ def _pairs(
     for task in tasks:
         # Without margins of the user, only headlines are tested.
         testable |= _testable_metrics(task, labels, with_others=bool(margins))
-    user_margins = _user_margins(testable, margins, rows)
+    headlines = [key for key, (_, metric) in testable.items() if isinstance(metric, Headline)]
+    user_margins = _user_margins(testable, headlines, margins, rows)
     pairs: list[PairedQuantity] = []
     for key, (task, metric) in testable.items():
         margin = user_margins.get(key, metric.margin)
         if margin is not None:
-            name = shortest_name(key, testable, _headlines_of(testable))
+            name = shortest_name(key, testable, headlines)
             pairs += _pairs_of(key, task, metric, name, margin, labels)
     return pairs
-
-
-def _headlines_of(testable: Testable) -> list[MetricKey]:
-    """Return the metrics that are the headline of their task."""
-    return [key for key, (_, metric) in testable.items() if isinstance(metric, Headline)]
 
 
 def _testable_metrics(task: CommonTask, labels: Sequence[str], *, with_others: bool) -> Testable:
@@ -442,7 +438,9 @@ def _testable_metrics(task: CommonTask, labels: Sequence[str], *, with_others: b
     return testable
 
 
-def _user_margins(testable: Testable, margins: Mapping[str, float], rows: Sequence[Row]) -> dict[MetricKey, float]:
+def _user_margins(
+    testable: Testable, headlines: Sequence[MetricKey], margins: Mapping[str, float], rows: Sequence[Row]
+) -> dict[MetricKey, float]:
     """Return the margins of the user by metric; a name may be that of several metrics.
 
     Raises
@@ -454,7 +452,7 @@ def _user_margins(testable: Testable, margins: Mapping[str, float], rows: Sequen
     # A name with its diagnostic or corpus, "retrieval/Success@5", is more precise, so it is read last and wins.
     for name in sorted(margins, key=_precision):
         margin = margins[name]
-        matches = matching(name, testable, _headlines_of(testable))
+        matches = matching(name, testable, headlines)
         if not matches:
             raise _untestable(name, testable, rows)
         for key in matches:

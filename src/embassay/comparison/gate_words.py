@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from embassay.comparison.gate import Check, Floor
-from embassay.comparison.losses import Change, Outcome
 from embassay.formatting import counted, difference_format, interval, number, p_value
 from embassay.layout import Format
 from embassay.result import MIN_UNITS
+
+if TYPE_CHECKING:
+    from embassay.comparison.gate import Check, Floor
+    from embassay.comparison.losses import Change, Outcome
 
 MEANINGS: dict[Outcome, str] = {
     "regression": "significantly worse than the baseline",

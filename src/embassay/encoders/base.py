@@ -8,12 +8,19 @@ running it is in its :class:`~embassay.types.Card`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from embassay.samples.base import Role
 from embassay.samples.retrieval import StoredDocuments
 from embassay.types import Encoder, cache_key
 from embassay.vectors import DenseVectors, Indices, Similarity, VectorMatrix
+
+Route: TypeAlias = Mapping[str, object]
+"""How an encoder ran, for ``run.json``: JSON values by name."""
+Prompts: TypeAlias = Mapping[Role, str]
+"""The prompt of each role; empty if it has none."""
+UnknownWords: TypeAlias = tuple[int, int, int]
+"""The number of words without a vector, of words, and of texts without any word vector."""
 
 
 def spec_of(head: str, options: Mapping[str, object]) -> str:
@@ -140,7 +147,7 @@ class CountsTokens(Protocol):
 class KnowsWords(Protocol):
     """Has vectors of some words and of no others."""
 
-    def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
+    def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (tokens without a vector, tokens, texts without any word vector)."""
         ...
 
@@ -158,7 +165,7 @@ class Reworded(Protocol):
 class Routed(Protocol):
     """Has several ways to compute the same vectors."""
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return how the encoder ran, for ``run.json``: JSON values by name. This loads nothing."""
         ...
 
@@ -187,10 +194,6 @@ class Remote(Protocol):
 
     def known_fingerprint(self) -> str | None:
         """Return the last fingerprint, without a request; None if there is none."""
-        ...
-
-    def estimate(self, texts: Sequence[str], role: Role = "text") -> tuple[int, float | None]:
-        """Return (estimated tokens, cost or None if the price is unknown) of texts; nothing is sent."""
         ...
 
     def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:

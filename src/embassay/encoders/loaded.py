@@ -1,4 +1,4 @@
-"""The bases of encoders that do not learn from texts, and of those that load a model for the first text."""
+"""The bases of encoders that do not learn from texts, and of what is loaded for the first text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Generic, Self, TypeVar
 
-from embassay.errors import EncoderError, SourceError
+from embassay.errors import EncoderError, SourceError, reason_of
 
 M = TypeVar("M")
 """The type of a loaded model."""
@@ -21,8 +21,8 @@ class UnfittedEncoder:
         return self
 
 
-class LoadedEncoder(UnfittedEncoder, ABC, Generic[M]):
-    """An encoder with a model of type ``M``. A subclass implements :meth:`load` and ``encode``."""
+class LazyModel(ABC, Generic[M]):
+    """A model of type ``M`` that is loaded at the first access. A subclass implements :meth:`load`."""
 
     @abstractmethod
     def load(self) -> M:
@@ -46,10 +46,6 @@ class LoadedEncoder(UnfittedEncoder, ABC, Generic[M]):
         except Exception as error:
             raise EncoderError(f"the model cannot be loaded: {self.explain(error)}") from error
 
-    def prepare(self) -> None:
-        """Load the model."""
-        _ = self.model
-
     @property
     def is_loaded(self) -> bool:
         """Whether the model is in memory."""
@@ -57,8 +53,16 @@ class LoadedEncoder(UnfittedEncoder, ABC, Generic[M]):
 
     def explain(self, error: Exception) -> str:
         """Return a library's error as text."""
-        return f"{type(error).__name__}: {error}"
+        return reason_of(error)
 
     def release(self) -> None:
         """Release the model; it is loaded again for the next text."""
         vars(self).pop("model", None)
+
+
+class LoadedEncoder(UnfittedEncoder, LazyModel[M]):
+    """An encoder that learns nothing and loads a model. A subclass implements ``load`` and ``encode``."""
+
+    def prepare(self) -> None:
+        """Load the model."""
+        _ = self.model

@@ -11,7 +11,8 @@ import base64
 from collections.abc import MutableMapping
 
 import numpy as np
-from numpy.typing import NDArray
+
+from embassay.vectors import DenseVectors
 
 PROBES = (
     "a",
@@ -34,10 +35,9 @@ PROBES = (
 """The texts of a probe."""
 STEP = 1e-3
 """The largest change of a coordinate between two probes of the same model of a service."""
-Probe = NDArray[np.float32]
 
 
-def remembered(memory: MutableMapping[str, str], key: str) -> Probe | None:
+def remembered(memory: MutableMapping[str, str], key: str) -> DenseVectors | None:
     """Return the stored probe; None if there is none, or if it is damaged."""
     try:
         content = base64.b64decode(memory.get(key, ""), validate=True)
@@ -48,7 +48,7 @@ def remembered(memory: MutableMapping[str, str], key: str) -> Probe | None:
     return probe if probe.size else None
 
 
-def settled(memory: MutableMapping[str, str], key: str, probe: Probe) -> Probe:
+def settled(memory: MutableMapping[str, str], key: str, probe: DenseVectors) -> DenseVectors:
     """Return the stored probe if this one agrees with it; otherwise store this one and return it."""
     before = remembered(memory, key)
     if before is not None and _agree(before, probe):
@@ -57,13 +57,13 @@ def settled(memory: MutableMapping[str, str], key: str, probe: Probe) -> Probe:
     return probe
 
 
-def steps(probe: Probe) -> list[list[int]]:
+def steps(probe: DenseVectors) -> list[list[int]]:
     """Return the coordinates of a probe in multiples of :data:`STEP`, rounded to integers."""
     rounded: list[list[int]] = np.rint(probe.astype(np.float64) / STEP).astype(int).tolist()
     return rounded
 
 
-def _agree(before: Probe, probe: Probe) -> bool:
+def _agree(before: DenseVectors, probe: DenseVectors) -> bool:
     """Return whether all coordinates differ by at most :data:`STEP`, times the longest norm if that exceeds 1."""
     if before.shape != probe.shape:
         return False

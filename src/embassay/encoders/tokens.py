@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
+from embassay.encoders.base import UnknownWords
 from embassay.errors import MissingExtraError
 
 WORD = r"\w+|[^\w\s]"
@@ -32,12 +33,17 @@ def cutter(tokens: Cutting, what: str) -> CutWords:
     """
     if tokens == "words":
         return re.compile(WORD).findall
-    if importlib.util.find_spec("nltk") is None:
-        raise MissingExtraError(f"{what}, tokens=treebank,", "words")
+    need_nltk(f"{what}, tokens=treebank,")
     return _treebank
 
 
-def count_unknown(texts: Iterable[Sequence[str]], is_known: Callable[[str], bool]) -> tuple[int, int, int]:
+def need_nltk(what: str) -> None:
+    """Raise MissingExtraError if nltk, which ``what`` needs, is not installed."""
+    if importlib.util.find_spec("nltk") is None:
+        raise MissingExtraError(what, "words")
+
+
+def count_unknown(texts: Iterable[Sequence[str]], is_known: Callable[[str], bool]) -> UnknownWords:
     """Return (number of unknown words, number of words, number of texts without a known word)."""
     unknown = total = texts_without = 0
     for words in texts:

@@ -5,28 +5,16 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable
+from typing import Any
 
-from embassay.endpoint.attempts import Retries
 from embassay.endpoint.client import Endpoint
-from embassay.endpoint.spending import Spending
 from embassay.errors import SpecError
 
 OPENAI = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 
 
-def open_endpoint(
-    place: str,
-    base_url: str,
-    key_env: str,
-    *,
-    timeout: float,
-    concurrency: int,
-    retries: Retries,
-    spending: Spending,
-    tell: Callable[[str], None] = lambda line: None,
-) -> Endpoint:
+def open_endpoint(place: str, base_url: str, key_env: str, **options: Any) -> Endpoint:
     """Return the client of a service. The key is read from the environment; nothing is sent.
 
     Parameters
@@ -37,8 +25,8 @@ def open_endpoint(
         The address. Default: ``$OPENAI_BASE_URL``, otherwise OpenAI's.
     key_env
         The name of the environment variable with the key; empty to send no key.
-    timeout, concurrency, retries, spending, tell
-        See :class:`Endpoint`.
+    options
+        The other parameters of :class:`Endpoint`.
 
     Raises
     ------
@@ -48,16 +36,7 @@ def open_endpoint(
     address = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
     key = os.environ.get(key_env, "").strip() if key_env else ""
     try:
-        endpoint = Endpoint(
-            address,
-            key,
-            key_name=key_env or "the key",
-            timeout=timeout,
-            concurrency=concurrency,
-            retries=retries,
-            spending=spending,
-            tell=tell,
-        )
+        endpoint = Endpoint(address, key, key_name=key_env or "the key", **options)
     except SpecError as error:
         raise SpecError(f"{place}: {error}") from None
     if key_env and not key:

@@ -121,26 +121,26 @@ class Chat:
 
     def _read(self, received: object, prompt: str) -> ChatAnswer:
         """Return an answer without secrets: it is written to the journal, to samples and to data cards."""
-        choice = self._first_choice(received)
+        answer = received if isinstance(received, dict) else {}
+        choice = self._first_choice(answer)
         message = choice.get("message")
         if not isinstance(message, dict):
             message = {}
-        assert isinstance(received, dict)  # noqa: S101 - it has a first choice
         text = _text(message.get("content"))
         finish = self._name(choice.get("finish_reason"))
-        prompt_tokens, completion_tokens = _tokens_used(received.get("usage"), prompt, text)
+        prompt_tokens, completion_tokens = _tokens_used(answer.get("usage"), prompt, text)
         return ChatAnswer(
             text=self.endpoint.hide(text),
             finish=finish,
             refused=finish == FILTERED or bool(message.get("refusal")),
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
-            model=self._name(received.get("model")),
+            model=self._name(answer.get("model")),
         )
 
-    def _first_choice(self, received: object) -> dict[str, object]:
+    def _first_choice(self, answer: dict[str, object]) -> dict[str, object]:
         """Return the first choice of an answer; empty if it has none."""
-        choices = received.get("choices") if isinstance(received, dict) else None
+        choices = answer.get("choices")
         if not isinstance(choices, list):
             raise self.endpoint.error("the answer is not a chat completion; check base_url", 200)
         choice = choices[0] if choices else {}

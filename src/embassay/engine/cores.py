@@ -11,8 +11,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
@@ -52,8 +50,8 @@ def single_threads(count: int) -> Iterator[ThreadPoolExecutor]:
     Otherwise the threads of a library would wait for each other after every product, and the threads of two libraries
     would compete for the same cores. Uses may overlap: the limits are lifted when the last one ends.
     """
+    _HELD.take()
     torch = sys.modules.get("torch")
-    _HELD.take(torch)
     try:
         alone = partial(torch.set_num_threads, 1) if torch else None
         with ThreadPoolExecutor(count, initializer=alone) as pool:
@@ -69,8 +67,9 @@ class _Held:
         self._lock, self._uses = Lock(), 0
         self._undo, self._torch_too = ExitStack(), False
 
-    def take(self, torch: ModuleType | None) -> None:
-        """Set the limits, unless another use has done so; torch may be None."""
+    def take(self) -> None:
+        """Set the limits, unless another use has done so."""
+        torch = sys.modules.get("torch")
         with self._lock:
             if not self._uses:
                 _disown()

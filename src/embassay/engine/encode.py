@@ -78,8 +78,8 @@ class Effort:
 def encode(
     encoder: Encoder,
     texts: Sequence[Text],
-    cache: Cache | None,
-    advance: Callable[[int], None],
+    cache: Cache | None = None,
+    advance: Callable[[int], None] | None = None,
     timeline: TimeLine | None = None,
 ) -> tuple[Vectors, Effort]:
     """Encode distinct texts, each once.
@@ -121,6 +121,7 @@ def encode(
         cached = cache.get(key_in_cache(encoder), texts)
     ready = {text: vector for text, vector in zip(texts, cached, strict=True) if vector is not None}
     missing = _by_length(text for text in texts if text not in ready)
+    advance = advance or _ignore
     advance(len(ready))
     work = _Work(encoder, cache, advance)
     if missing:
@@ -132,6 +133,10 @@ def encode(
     matrix = _assemble(row, work.texts, work.blocks, ready)
     effort = Effort(len(texts), len(missing), work.seconds)
     return Vectors(matrix, row, encoder.card.similarity), effort
+
+
+def _ignore(done: int) -> None:
+    """Show no progress."""
 
 
 def derived(encoder: Encoder, vectors: Vectors) -> Vectors:

@@ -58,16 +58,12 @@ def encoding_times(encoders: Mapping[str, Encoder], texts: Sequence[Text]) -> di
     devices = {}
     for _ in range(ROUNDS):
         for label, encoder in encoders.items():
-            encode(encoder, texts[:WARM_UP], None, _ignore)
+            encode(encoder, texts[:WARM_UP])
             wall_start, cpu_start = time.perf_counter(), time.process_time()
-            encode(encoder, texts, None, _ignore)
+            encode(encoder, texts)
             wall[label].append(time.perf_counter() - wall_start)
             cpu[label].append(time.process_time() - cpu_start)
             devices[label] = str(encoder.route().get("device", "")) if isinstance(encoder, Routed) else ""
             if isinstance(encoder, Releases):
                 encoder.release()
     return {label: EncodingTimes(tuple(wall[label]), tuple(cpu[label]), devices[label]) for label in encoders}
-
-
-def _ignore(done: int) -> None:
-    """Show no progress."""

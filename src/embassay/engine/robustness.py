@@ -1,7 +1,7 @@
 """Robustness of an encoder's vectors to the batch, to half precision and to the wording of prompts.
 
-A random sample of texts is encoded again, with at most a third of the tokens that the run has encoded. The values are
-written to ``run.json`` and shown in the report's list of encoders; they are not results of a diagnostic.
+A random sample of texts is encoded again, at most a third as many as the run has encoded. The values are written to
+``run.json`` and shown in the report's list of encoders; they are not results of a diagnostic.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from embassay.encoders.base import BatchInvariant, CountsTokens, Reworded
+from embassay.encoders.base import BatchInvariant, Reworded
 from embassay.geometry.closeness import paired_cosine, unit_rows
 from embassay.randomness import generator
-from embassay.samples.base import Role, Text
+from embassay.samples.base import Text
 from embassay.types import Encoder
 from embassay.vectors import VectorMatrix, Vectors
 
@@ -28,7 +28,7 @@ TIMED, FEWEST_TIMED = 9, 3
 """The texts that are encoded one by one only to be timed, and the fewest times that a median is taken of."""
 NEAREST = 10
 SHARE = 1 / 3
-"""The most tokens that may be encoded again, as a share of those that the run has encoded."""
+"""The most texts that may be encoded again, as a share of those that the run has encoded."""
 FEWEST = 2 * NEAREST
 """The fewest texts among which the ten nearest of each are compared."""
 ALARMING = 0.01
@@ -86,11 +86,7 @@ def check_robustness(
         return None
     if encoded is None:
         encoded = len(texts)
-    # The budget is a share of the tokens that this run encoded. These are estimated from those of all texts, because
-    # it is not known here which texts were cached.
-    tokens_of_all = count_tokens(encoder, texts).sum()
-    tokens_encoded = encoded / len(texts) * tokens_of_all
-    budget = SHARE * tokens_encoded
+    budget = SHARE * encoded
     sample = _draw(texts, seed)
 
     is_batch_invariant = isinstance(encoder, BatchInvariant) and encoder.batch_invariant()
@@ -99,8 +95,8 @@ def check_robustness(
     step = max(1, len(sample) // most)
     evenly_spaced = sample[::step][:most]
     # This may take half of the budget, so that the other half is for the prompts.
-    alone = _within_budget(encoder, evenly_spaced, budget / 2)
-    budget -= count_tokens(encoder, alone).sum()
+    alone = evenly_spaced[: int(budget / 2)]
+    budget -= len(alone)
     rows, milliseconds = encode_alone(encoder, alone)
     drift: float | None = 0.0
     if not is_batch_invariant:
@@ -127,28 +123,6 @@ def _draw(texts: Sequence[Text], seed: int) -> list[Text]:
     # "badges" is an earlier name of this module. Another name of the stream would draw other samples.
     shuffled = generator(seed, "badges").permutation(len(texts))
     return [texts[place] for place in np.sort(shuffled[:SAMPLE])]
-
-
-def count_tokens(encoder: Encoder, texts: Sequence[Text]) -> NDArray[np.int64]:
-    """Return (n,) the number of tokens of each text with its role's prompt; estimated if the encoder cannot count."""
-    if not isinstance(encoder, CountsTokens):
-        # Two more than the words, for the special tokens.
-        return np.array([len(text.split()) + 2 for _, text in texts], dtype=np.int64)
-    # An encoder counts the texts of one role at a time, because each role has its prompt.
-    places_of_role: dict[Role, list[int]] = {}
-    for place, (role, _) in enumerate(texts):
-        places_of_role.setdefault(role, []).append(place)
-    counts = np.zeros(len(texts), dtype=np.int64)
-    for role, places in places_of_role.items():
-        texts_of_role = [texts[place][1] for place in places]
-        counts[places] = encoder.count_tokens(texts_of_role, role)
-    return counts
-
-
-def _within_budget(encoder: Encoder, texts: Sequence[Text], budget: float) -> Sequence[Text]:
-    """Return as many of the first texts as have together at most ``budget`` tokens."""
-    tokens = np.cumsum(count_tokens(encoder, texts))
-    return texts[: int(np.searchsorted(tokens, budget, side="right"))]
 
 
 def _rows(vectors: Vectors, texts: Sequence[Text]) -> VectorMatrix:
@@ -188,14 +162,11 @@ def encode_alone(encoder: Encoder, texts: Sequence[Text]) -> tuple[list[VectorMa
     """
     rows = []
     times: list[float] = []
-    times_of_queries: list[float] = []
     for role, text in texts:
         start = time.perf_counter()
         rows.append(encoder.encode([text], role))
-        elapsed = 1000 * (time.perf_counter() - start)
-        times.append(elapsed)
-        if role == "query":
-            times_of_queries.append(elapsed)
+        times.append(1000 * (time.perf_counter() - start))
+    times_of_queries = [elapsed for (role, _), elapsed in zip(texts, times, strict=True) if role == "query"]
     timed = times_of_queries if len(times_of_queries) >= FEWEST_TIMED else times
     return rows, float(np.median(timed)) if len(timed) >= FEWEST_TIMED else None
 
@@ -219,7 +190,7 @@ def batch_drift(rows: Sequence[VectorMatrix], texts: Sequence[Text], vectors: Ve
 def prompt_sensitivity(
     encoder: Encoder, sample: Sequence[Text], vectors: Vectors, budget: float
 ) -> dict[str, dict[str, float]]:
-    """Compare, for each role, the vectors with those under other wordings of its prompt, within a budget of tokens.
+    """Compare, for each role, the vectors with those under other wordings of its prompt, within a budget of texts.
 
     Roles without other wordings, and roles for which the budget is too small, are left out.
     """
@@ -236,18 +207,12 @@ def prompt_sensitivity(
         role_budget = budget / len(reworded)
         texts_of_role = [text for text in sample if text[0] == role]
         # The first wording may take half of the budget, so that a second one is possible.
-        texts = _within_budget(encoders[0], texts_of_role, role_budget / 2)
+        texts = texts_of_role[: int(role_budget / 2)]
         # Nearest neighbours among very few texts say nothing.
         if len(texts) < min(FEWEST, len(texts_of_role)):
             continue
-        affordable = []
-        for other in encoders:
-            role_budget -= count_tokens(other, texts).sum()
-            if role_budget < 0:
-                break
-            affordable.append(other)
-        if affordable:
-            results[role] = _compare_wordings(texts, vectors, affordable)
+        affordable = encoders[: int(role_budget / len(texts))]
+        results[role] = _compare_wordings(texts, vectors, affordable)
     return results
 
 
@@ -272,10 +237,9 @@ def _same_nearest(first: Floats, second: Floats) -> float:
     number = min(NEAREST, len(first) - 1)
     if not number:
         return 1.0
-    shares = []
-    for a, b in zip(_nearest(first, number), _nearest(second, number), strict=True):
-        shares.append(len(np.intersect1d(a, b)) / number)
-    return float(np.mean(shares))
+    nearest, others = _nearest(first, number), _nearest(second, number)
+    is_in_both = (nearest[:, :, None] == others[:, None, :]).any(axis=2)
+    return float(is_in_both.mean())
 
 
 def _nearest(rows: Floats, number: int) -> NDArray[np.int64]:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.negated_antonyms.negated_antonyms import KINDS, choices
+from embassay.diagnostics.negated_antonyms.negated_antonyms import NegatedAntonyms, choices
+from embassay.diagnostics.retrieval.scores import EncodedCorpus
 from embassay.engine.encode import encode
 from embassay.engine.search.top import search
 from embassay.errors import EncoderError
 from embassay.geometry.closeness import paired_cosine
 from embassay.run.resolve import load_corpus
 from embassay.samples.base import Text
-from embassay.types import AnyCorpus, Encoder
+from embassay.types import AnyCorpus, Encoder, Origin
 from embassay.vectors import Vectors
 
 BUILT_IN = ("opposites", "handbook")
@@ -146,7 +147,7 @@ def _distinct_texts(corpora: Sequence[AnyCorpus]) -> list[Text]:
 def _encoded(encoder: Encoder, texts: Sequence[Text]) -> Vectors:
     """Return the float64 vectors of distinct (role, text), in their order; an error names the encoder."""
     try:
-        vectors, _ = encode(encoder, texts, None, lambda done: None)
+        vectors, _ = encode(encoder, texts)
     except EncoderError as error:
         raise EncoderError(f"{encoder.name}: {error}") from error
     # Cosines of nearly equal vectors differ from 1 by less than float32 resolves.
@@ -164,14 +165,10 @@ def _choices(corpus: AnyCorpus, vectors: Vectors) -> NDArray[np.float64]:
 
     An item with an undefined cosine has only zeros.
     """
-    inputs = vectors.take(sample.input for sample in corpus.samples)
-    cosines = []
-    for kind in KINDS:
-        candidates = vectors.take(getattr(sample, kind) for sample in corpus.samples)
-        cosines.append(paired_cosine(inputs, candidates))
-    chosen = choices(np.stack(cosines, axis=1))
+    origin = Origin("negated_antonyms", "", corpus.name, corpus.fingerprint, "", "")
+    scores = NegatedAntonyms().score(corpus, vectors, origin)
     # NaN is never equal to NaN, so an undefined item would count as a difference.
-    return np.nan_to_num(chosen)
+    return np.nan_to_num(choices(scores.values["cosine"]))
 
 
 def _changed_hits(corpus: AnyCorpus, before: Vectors, after: Vectors) -> Changed:
@@ -185,18 +182,13 @@ def _changed_hits(corpus: AnyCorpus, before: Vectors, after: Vectors) -> Changed
 
 def _hits(corpus: AnyCorpus, vectors: Vectors) -> NDArray[np.int64]:
     """Return the (q, K) indices of the documents nearest to each question."""
-    # A document is as near as its nearest passage; the search is told where each document starts.
-    starts: list[int] = []
-    passages: list[str] = []
-    for document in corpus.documents:
-        starts.append(len(passages))
-        passages += document.passages
+    encoded = EncodedCorpus.of(corpus, vectors)
     nearest = search(
-        vectors.take((sample.question for sample in corpus.samples), "query"),
-        vectors.take(passages, "document"),
+        encoded.queries,
+        encoded.passages,
         k=min(K, len(corpus.documents)),
         measure=vectors.similarity,
-        starts=np.array(starts, dtype=np.int64),
+        starts=encoded.starts,
     )
     return nearest.documents
 

@@ -10,6 +10,7 @@ from statistics import NormalDist
 from embassay.corpora.io.passages import word_count
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.formatting import counted
+from embassay.metrics.metric import headline_of_shape
 from embassay.result import MIN_UNITS, CorpusRecord
 from embassay.samples.pairs import Pair
 from embassay.types import AnyCorpus, Audit
@@ -24,12 +25,6 @@ WITH_UNIT_OPTION = ("documents",)
 """Loaders whose questions depend on each other unless ``unit=question`` is set."""
 MARGIN = 0.02
 """The loss that a claim of "not worse" rules out, for shares."""
-OF_SHARES = ("choice", "composition", "groups", "retrieval")
-"""Shapes whose headline is a share of the items."""
-DEVIATIONS = {"minimal_pairs": ("contrast", 0.1), "pairs": ("correlation", 0.4)}
-"""Shapes whose headline is a number: what it is called, and the standard deviation per item that is assumed of a
-difference of two encoders. In the runs of the documentation it was 0.03 to 0.11 and 0.15 to 0.6: less between variants
-of one model, more between a neural encoder and word counts."""
 
 
 def advice(corpus: AnyCorpus) -> Iterator[str]:
@@ -72,7 +67,8 @@ def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
     if corpus.builtin:
         return
     audit = corpus.audit()
-    if corpus.shape not in (*OF_SHARES, *DEVIATIONS):
+    headline = headline_of_shape(corpus.shape)
+    if headline is None:
         return
     # Pairs without a score have no correlation.
     if all(isinstance(sample, Pair) and sample.score is None for sample in corpus.samples):
@@ -82,7 +78,7 @@ def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
             f"no difference can be shown with fewer than {MIN_UNITS} independent units (there "
             f"{'is' if audit.units == 1 else 'are'} {audit.units})"
         )
-    elif corpus.shape in OF_SHARES:
+    elif headline.is_share:
         # It is not known how strongly the items of one unit depend on each other. At best all items are independent.
         best = f"{100 * smallest_visible(audit.items):.0f}"
         worst = f"{100 * smallest_visible(audit.effective_units):.0f}"
@@ -97,8 +93,9 @@ def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
             f'estimate: to show that an encoder is "not worse" by {100 * MARGIN:.0f} points takes about '
             f"{items_for_not_worse():,} independent items (the same assumptions, and nothing is lost)"
         )
-    else:
-        metric, deviation = DEVIATIONS[corpus.shape]
+    elif headline.deviation is not None:
+        metric = "correlation" if headline.kind == "correlation" else headline.name
+        deviation = headline.deviation
         difference = smallest_visible(audit.effective_units, deviation)
         yield (
             f"estimate: this size can show differences of {metric} of about {difference:.2g} "

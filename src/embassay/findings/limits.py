@@ -14,10 +14,9 @@ from embassay.findings.advice import WITH_UNIT_OPTION, may_be_independent
 from embassay.findings.decision import Decision
 from embassay.formatting import counted
 from embassay.layout import Column
+from embassay.metrics.metric import meaning_of
 from embassay.result import SEVERITIES, CorpusRecord, EncoderRecord, Finding, Result, anchor
 
-OF_NEGATION = ("negated_antonyms", "minimal_pairs")
-"""The diagnostics that show whether an encoder notices a negation."""
 MANY_TRUNCATED = 0.01
 """From this share of a corpus's texts on, truncation limits its result."""
 WORDS_PER_TOKEN = 0.4
@@ -140,9 +139,9 @@ def _builtin(*, has_own_data: bool) -> Finding:
 
 def _negation_not_tested(result: Result) -> Iterator[Finding]:
     """Yield a finding if the run tests search, but not whether an encoder notices a negation."""
-    diagnostics = {verdict.diagnostic for verdict in result.verdicts}
+    tested = {topic for verdict in result.verdicts for topic in meaning_of(verdict.diagnostic).about}
     has_candidates = any(not encoder.baseline for encoder in result.encoders)
-    if has_candidates and "retrieval" in diagnostics and diagnostics.isdisjoint(OF_NEGATION):
+    if has_candidates and "search" in tested and "negation" not in tested:
         yield Finding(
             "low",
             "Whether an encoder notices a negation was not tested.",

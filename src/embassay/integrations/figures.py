@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from embassay._version import __version__
 from embassay.errors import InputError, SpecError
+from embassay.outputs.mteb_names import pin_of
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import Result, Row
 from embassay.run.execute import execute
@@ -14,7 +15,7 @@ from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import Spec
-from embassay.types import AnyCorpus, Draws, Encoder, content_hash
+from embassay.types import AnyCorpus, Draws, Encoder
 
 STAND_IN = "random,dim=8"
 """The encoder that provides the names of the figures before there is a model."""
@@ -48,26 +49,6 @@ def headline_row(result: Result) -> Row | None:
     """Return the headline row of the only encoder; None if there is none."""
     (encoder,) = result.encoders
     return next((result.headline(verdict).get(encoder.name) for verdict in result.verdicts), None)
-
-
-def pin_of(
-    name: str, version: str, options: Mapping[str, object], fingerprint: str, draws: Draws, embassay: str, *more: str
-) -> str:
-    """Return an eight-digit hexadecimal hash of everything, except the model, that figures depend on.
-
-    Parameters
-    ----------
-    name, version, options
-        Of the diagnostic.
-    fingerprint
-        Of the corpus.
-    embassay
-        The version of Embassay.
-    more
-        Further values to include in the hash.
-    """
-    parts = [name, version, dict(options), fingerprint, draws.seed, draws.resamples, embassay, *more]
-    return content_hash(parts)[:8]
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from embassay.integrations.figures import Measurement
 from embassay.integrations.live import LiveEncoder
 from embassay.integrations.vectors import dense
 from embassay.metrics.metric import direction_of
+from embassay.outputs.mteb_names import model_meta
 from embassay.run.resolve import load_encoder
 from embassay.samples.base import Role
 from embassay.types import AnyCorpus, Draws, Encoder
@@ -34,14 +35,13 @@ from embassay.types import AnyCorpus, Draws, Encoder
 if TYPE_CHECKING:
     from mteb.abstasks.abstask import AbsTask
     from mteb.abstasks.task_metadata import TaskMetadata
-    from mteb.models import EncoderProtocol, ModelMeta
+    from mteb.models import EncoderProtocol
     from mteb.types import PromptType
     from torch import Tensor
     from torch.utils.data import DataLoader
 
 NOT_IN_NAMES = r"[^\w.+-]"
 """Characters that mteb's file names cannot have."""
-NOT_ASCII_NAMES = r"[^A-Za-z0-9_.+-]"
 SPLIT = "test"
 BATCH = 32
 
@@ -120,23 +120,6 @@ def mteb_model(encoder: Encoder | str) -> MtebModel:
     """
     _require()
     return MtebModel(load_encoder(encoder))
-
-
-def model_meta(name: str, fingerprint: str, similarity: str, facts: Mapping[str, object] | None = None) -> ModelMeta:
-    """Return what mteb keeps about a model.
-
-    Parameters
-    ----------
-    facts
-        Further fields of mteb's own.
-    """
-    from mteb.models import ModelMeta
-    from mteb.models.model_meta import ScoringFunction
-
-    function = ScoringFunction.DOT_PRODUCT if similarity == "dot" else ScoringFunction.COSINE
-    valid_name = re.sub(NOT_ASCII_NAMES, "_", name)
-    fields = {"name": f"embassay/{valid_name}", "revision": fingerprint, "similarity_fn_name": function}
-    return ModelMeta.create_empty(overwrites={**fields, **(facts or {})})
 
 
 class MtebModel:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from embassay.errors import SpecError
+from embassay.errors import PluginError, SpecError, UnknownNameError
 from embassay.layout import Column, Format
 from embassay.metrics.key import MetricKey
 from embassay.plugins import DIAGNOSTICS
@@ -28,7 +28,8 @@ Kind = Literal["share", "mean", "mean over folds", "correlation", "computed"]
 """How a figure comes from items: see :class:`Metric`."""
 SUBSETS_LISTED = 4
 """Subsets of a metric that a list names."""
-_OPTION = re.compile(r"\{\w+\}")
+OPTION = re.compile(r"\{\w+\}")
+"""The value of an option in the name of a metric."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,12 @@ class Metric:
         ``compare=all``, or ``never``.
     margin
         An encoder counts as worse from this loss on; None where the diagnostic declares none.
+    deviation
+        Of a headline that is no share: the standard deviation per item that is assumed of the difference of two
+        encoders before anything is measured.
+    hub
+        Its type on a model card of the Hugging Face hub, where it is stated beside the headline: empty for that of its
+        own name, None where it is not stated.
     chance
         What blind choice would reach, where that is known: a number, or computed from the view.
     low, high
@@ -83,6 +90,9 @@ class Metric:
     reason
         Why a figure is undefined, from the view, the (n,) mask of its items and the estimate; by default as the
         estimate says.
+    explanation, term
+        For the glossary of the page, two sentences at most, and how the page writes the metric: by default its name.
+        Without an explanation it is no term.
     source
         Who defined it, where that is not the paper of the diagnostic.
     """
@@ -102,6 +112,8 @@ class Metric:
     headline: bool = False
     compared: Literal["always", "on request", "never"] = "never"
     margin: float | None = None
+    deviation: float | None = None
+    hub: str | None = None
     chance: float | Callable[[Any], float] | None = None
     low: float | None = None
     high: float | None = None
@@ -110,6 +122,8 @@ class Metric:
     similarity_function: str = ""
     values: tuple[str, ...] = ()
     reason: Callable[[Any, NDArray[Any], Estimate], str | None] | None = None
+    explanation: str = ""
+    term: str = ""
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -167,21 +181,31 @@ class Meaning:
         What the headline metric says about a model, in a few words; empty where there is no headline.
     items
         What one item is called, in the plural.
+    task
+        The type of task on the Hugging Face hub, for model cards.
+    about
+        What it tests, where a finding of the whole run speaks of it: ``search``, ``negation``.
     """
 
     title: str = ""
     items: str = "items"
+    task: str = "sentence-similarity"
+    about: tuple[str, ...] = ()
 
 
 def pattern_of(declared: str) -> str:
     """Return the pattern of a declared name: an option in braces may have any value."""
     # A bracket is a bracket, not the beginning of a set of characters.
-    return _OPTION.sub("*", declared).replace("[", "[[]")
+    return OPTION.sub("*", declared).replace("[", "[[]")
 
 
 def meaning_of(diagnostic: str) -> Meaning:
-    """Return the ``MEANING`` of a diagnostic; without one, that of a diagnostic without a headline."""
-    meaning: Meaning = getattr(DIAGNOSTICS.module(diagnostic), "MEANING", Meaning())
+    """Return the ``MEANING`` of a diagnostic; of one without a headline if there is none or it is not installed."""
+    try:
+        module = DIAGNOSTICS.module(diagnostic)
+    except UnknownNameError:
+        return Meaning()
+    meaning: Meaning = getattr(module, "MEANING", Meaning())
     return meaning
 
 
@@ -191,9 +215,26 @@ def declared_metrics(diagnostic: str) -> tuple[Metric, ...]:
     return metrics
 
 
+def known_metrics(diagnostic: str) -> tuple[Metric, ...]:
+    """Return the ``METRICS`` of a diagnostic; none where it is not installed or does not work."""
+    try:
+        return declared_metrics(diagnostic)
+    except (UnknownNameError, PluginError):
+        return ()
+
+
 def headline_metric(diagnostic: str) -> Metric | None:
     """Return the metric that a diagnostic ranks encoders by; None where it ranks none."""
     return next((metric for metric in declared_metrics(diagnostic) if metric.headline), None)
+
+
+def headline_of_shape(shape: str) -> Metric | None:
+    """Return what the diagnostic of this package for a shape of corpus ranks encoders by; None for no such shape."""
+    for name in sorted(DIAGNOSTICS.own_names()):
+        metric = headline_metric(name)
+        if metric is not None and DIAGNOSTICS.module(name).create().shape == shape:
+            return metric
+    return None
 
 
 def metric_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Metric:
@@ -217,6 +258,14 @@ def metric_of(diagnostic: str, name: str, subset: str, condition: str = "") -> M
 def declared(key: MetricKey) -> Metric:
     """Return the declaration of the metric with a key, which names the diagnostic; see :func:`metric_of`."""
     return metric_of(key.diagnostic, key.metric, key.subset, key.condition)
+
+
+def known_metric(key: MetricKey) -> Metric | None:
+    """Return the declaration of a row's metric; None where its diagnostic is not installed, or declares none for it."""
+    try:
+        return declared(key)
+    except (SpecError, UnknownNameError):
+        return None
 
 
 def direction_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Direction:
@@ -262,7 +311,7 @@ def _listed(metrics: list[Metric]) -> ListedMetric:
     if len(metrics) > SUBSETS_LISTED:
         subsets += f", {len(metrics) - SUBSETS_LISTED} more"
     # ``Success@{k}`` is Success@k to a reader.
-    key = _OPTION.sub(lambda option: option[0][1:-1], f"{first.name}[{subsets}]")
+    key = OPTION.sub(lambda option: option[0][1:-1], f"{first.name}[{subsets}]")
     if first.condition:
         key += f"{{{first.condition}}}"
     low, high = first.range

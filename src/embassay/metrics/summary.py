@@ -525,12 +525,14 @@ class Summary:
     differences: tuple[PairedDifference, ...]
     verdict: Verdict
 
-    def result(self, series: Iterable[Series] = (), findings: Iterable[Finding] = ()) -> Result:
+    def result(
+        self, series: Iterable[Series] = (), findings: Iterable[Finding] = (), *, more_rows: Iterable[Row] = ()
+    ) -> Result:
         """Return the result of the diagnostic on the corpus, with what it has beside its metrics."""
         return Result(
             self.draws.seed,
             self.draws.resamples,
-            rows=tuple(self.rows),
+            rows=(*self.rows, *more_rows),
             comparisons=tuple(self.comparisons),
             series=tuple(series),
             verdicts=(self.verdict,),

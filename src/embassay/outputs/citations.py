@@ -9,7 +9,7 @@ from importlib.resources import files
 from embassay._version import YEAR, __version__
 from embassay.data import MSRP, MSRP_GROUPED
 from embassay.errors import PluginError, UnknownNameError
-from embassay.metrics.metric import declared
+from embassay.metrics.metric import known_metric
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import Result
 
@@ -86,7 +86,8 @@ def keys_of(result: Result) -> Iterator[str]:
     for verdict in result.verdicts:
         if verdict.best_set and len(verdict.candidates) > 1:
             yield "mogstad2024"
-        if verdict.metric and declared(verdict.key).is_share:
+        headline = known_metric(verdict.key)
+        if headline is not None and headline.is_share:
             yield from ("wilson1927", "kish1965")
     for comparison in result.comparisons:
         if comparison.p is not None:

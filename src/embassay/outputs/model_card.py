@@ -16,18 +16,11 @@ from typing import Any
 from embassay._version import __version__
 from embassay.findings.templates import builtin
 from embassay.formatting import DASH, interval, number
-from embassay.layout import Format, Layout
+from embassay.layout import Layout
+from embassay.metrics.metric import known_metric, meaning_of
 from embassay.outputs.markdown import escaped
 from embassay.reports.templates import filled
 from embassay.result import Result, Row
-
-TASKS = {"retrieval": "information-retrieval", "similarity": "semantic-similarity"}
-"""The type of the task of a diagnostic, as sentence-transformers writes it; of the others ``OTHER``."""
-OTHER = "sentence-similarity"
-METRICS = {"RR": "mrr", "AP": "map", "spearman": "spearman_cosine", "pearson": "pearson_cosine"}
-"""The types of metrics whose name on the hub is another one."""
-RANKING = re.compile(r"(Success|R|nDCG)@\d+|RR|AP|spearman|pearson")
-"""Metrics that are stated beside the headline."""
 
 
 def cards(result: Result, layouts: Mapping[str, Layout]) -> dict[str, str]:
@@ -59,7 +52,8 @@ def _tasks(result: Result, encoder: str, layouts: Mapping[str, Layout]) -> Itera
         rows = [headline] if headline else []
         for row in result.rows:
             is_mean = (row.diagnostic, row.corpus, row.encoder, row.subset, row.condition) == place
-            if is_mean and RANKING.fullmatch(row.metric):
+            metric = known_metric(row.key)
+            if is_mean and metric is not None and metric.hub is not None:
                 rows.append(row)
         # Two similarity functions of one metric would have the same name on the card, so the first one stands for it.
         metrics = dict[str, dict[str, Any]]()
@@ -68,7 +62,7 @@ def _tasks(result: Result, encoder: str, layouts: Mapping[str, Layout]) -> Itera
                 metrics.setdefault(row.metric, _metric(row, layout))
         if metrics:
             yield {
-                "type": TASKS.get(verdict.diagnostic, OTHER),
+                "type": meaning_of(verdict.diagnostic).task,
                 "title": layout.title,
                 "corpus": corpora[verdict.corpus],
                 # The type of a data set has letters, digits, and ``-_.``.
@@ -79,8 +73,8 @@ def _tasks(result: Result, encoder: str, layouts: Mapping[str, Layout]) -> Itera
 
 def _metric(row: Row, layout: Layout) -> dict[str, Any]:
     """Return a figure as the hub and the report call and write it."""
-    name = row.metric
-    style: Format = "percent" if name.startswith(("Success@", "R@")) else "number"
+    metric = known_metric(row.key)
+    name, style = row.metric, metric.style if metric else "number"
     for column in layout.headline.columns:
         if column.key.covers(row.key):
             name, style = column.heading, column.format
@@ -89,7 +83,7 @@ def _metric(row: Row, layout: Layout) -> dict[str, Any]:
     return {
         "row": row,
         # ``recall_at_5`` for ``R@5``.
-        "type": METRICS.get(row.metric) or re.sub(r"[^a-z0-9]+", "_", kind).strip("_"),
+        "type": (metric and metric.hub) or re.sub(r"[^a-z0-9]+", "_", kind).strip("_"),
         "name": name,
         "value": number(row.value, style),
         "interval": interval(row.low, row.high, style) or DASH,

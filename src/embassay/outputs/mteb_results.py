@@ -10,23 +10,19 @@ not know the language of its texts. mteb has no field for intervals, and a run n
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from importlib.metadata import version
 from importlib.util import find_spec
 
 from embassay.errors import MissingExtraError, OutputError, SourceError
-from embassay.integrations.figures import pin_of
-from embassay.integrations.mteb import model_meta
 from embassay.outputs.formats import Content, Export
+from embassay.outputs.mteb_names import model_meta, pin_of, valid_name
 from embassay.result import EncoderRecord, Result, Verdict
 from embassay.run.finished import FinishedRun
 from embassay.store.runs.record import RunRecord
 from embassay.types import Draws
 
-NOT_IN_NAMES = r"[^A-Za-z0-9_.+-]"
-"""Characters that a name of mteb cannot have."""
 LANGUAGE = "und-Zyyy"
 """Undetermined, in the notation of ISO 639-3 and ISO 15924."""
 SPLIT, SUBSET = "test", "default"
@@ -54,8 +50,8 @@ def task_results(finished: FinishedRun) -> Export:
     for encoder in result.encoders:
         if encoder.baseline:
             continue
-        model = f"embassay__{_name(encoder.name)}"
-        folder = f"results/{model}/{_name(encoder.fingerprint) or 'no_revision_available'}"
+        model = f"embassay__{valid_name(encoder.name)}"
+        folder = f"results/{model}/{valid_name(encoder.fingerprint) or 'no_revision_available'}"
         for verdict in result.verdicts:
             if not verdict.metric or encoder.name not in verdict.candidates:
                 continue
@@ -73,10 +69,6 @@ def task_results(finished: FinishedRun) -> Export:
     if unranked:
         notes.append(f"left out: diagnostics that do not rank encoders ({', '.join(unranked)})")
     return Export(contents, notes=notes)
-
-
-def _name(text: str) -> str:
-    return re.sub(NOT_IN_NAMES, "_", text)
 
 
 def _scores(result: Result, verdict: Verdict, encoder: str) -> tuple[dict[str, float], str]:
@@ -118,7 +110,7 @@ def _task_name(result: Result, record: RunRecord, verdict: Verdict, main_score: 
         main_score,
         LANGUAGE,
     )
-    name = _name(f"Embassay.{verdict.diagnostic}.{verdict.corpus}")
+    name = valid_name(f"Embassay.{verdict.diagnostic}.{verdict.corpus}")
     return f"{name}.{hash_of_settings}"
 
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from embassay.engine.encode import encode
 from embassay.engine.search.top import search
 from embassay.errors import EncoderError, InputError, OutputError, reason_of
+from embassay.metrics.metric import meaning_of
 from embassay.run.items import Items
 from embassay.run.progress import Bar
 from embassay.run.resolve import is_safe_in_files, load_encoder
@@ -33,7 +34,6 @@ from embassay.store.cache.cache import VectorCache
 from embassay.types import AnyCorpus, ItemScores
 from embassay.vectors import Similarity, Vectors
 
-DIAGNOSTIC = "retrieval"
 DEPTH = 100
 """Documents of each question in a run file, more where its right documents come later."""
 DEEPEST = 1000
@@ -120,7 +120,7 @@ def make_rankings(
     SourceError
         If a corpus of the run cannot be read again.
     """
-    tasks = [task for task in items.tasks if task.name == DIAGNOSTIC]
+    tasks = [task for task in items.tasks if "search" in meaning_of(task.name).about]
     if not tasks:
         raise OutputError("--format trec is for retrieval, which this run does not have")
     rankings, notes, left_out = list[Ranking](), list[str](), list[str]()

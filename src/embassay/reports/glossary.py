@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from embassay.metrics.metric import OPTION, known_metrics
+
 
 @dataclass(frozen=True)
 class Term:
@@ -65,30 +67,6 @@ TERMS = (
         "something different for each encoder.",
     ),
     _term(
-        "Success@K",
-        r"Success@\d+",
-        "The share of the questions with a right document among the K nearest documents. 100% is the best value.",
-    ),
-    _term(
-        "RR",
-        "RR",
-        "Reciprocal rank: 1 if the nearest right document comes first, 1/2 if second, 1/3 if third. Averaged over all "
-        "questions with a right document.",
-    ),
-    _term(
-        "AP",
-        "AP",
-        "Average precision: the mean precision at the rank of each right document. 1 means that all right documents "
-        "come first.",
-    ),
-    _term(
-        "nDCG@10",
-        r"nDCG@\d+",
-        "How high the right documents stand among the ten nearest: a lower rank counts less. 1 is the best possible "
-        "order.",
-    ),
-    _term("R@K", r"R@\d+", "Recall: the share of the right documents that are among the nearest K."),
-    _term(
         "Threshold τ",
         "threshold τ|τ|[Tt]hreshold",
         "Documents less similar to the question than τ are dropped. The recommended τ is the highest one that loses no "
@@ -100,16 +78,9 @@ TERMS = (
         "A percentile of the similarities of all retrieved documents. The paper derives thresholds from it.",
     ),
     _term(
-        "COE",
-        "COE",
-        "The share of right documents that are more similar than the ψ-th percentile of the retrieved ones. High is "
-        "good.",
-    ),
-    _term(
-        "ROE",
-        "ROE",
-        "The share of random documents that are more similar than the ψ-th percentile of the retrieved ones. Low is "
-        "good.",
+        "Nearest centroid",
+        "[Nn]earest centroid",
+        "A sentence is assigned to the group whose mean vector is nearest. No classifier is trained.",
     ),
     _term(
         "IsoScore",
@@ -121,16 +92,6 @@ TERMS = (
         "I_A",
         "I_A",
         "1 if the vectors point in all directions alike; near 0 if all point the same way.",
-    ),
-    _term(
-        "MAP@R",
-        "MAP@R",
-        "Whether the nearest neighbours of a sentence belong to the sentence's group. 1 means that all of them do.",
-    ),
-    _term(
-        "Nearest centroid",
-        "[Nn]earest centroid",
-        "A sentence is assigned to the group whose mean vector is nearest. No classifier is trained.",
     ),
     _term(
         "Spearman",
@@ -168,16 +129,31 @@ TERMS = (
 )
 
 
+def terms_of(diagnostics: Iterable[str]) -> tuple[Term, ...]:
+    """Return the terms of a page about these diagnostics: the general ones, and those of their metrics."""
+    terms = {term.name: term for term in TERMS}
+    for diagnostic in diagnostics:
+        for metric in known_metrics(diagnostic):
+            if metric.explanation:
+                name = metric.term or metric.name
+                # An option in a name may have any value: ``Success@{K}`` is Success@5.
+                pattern = r"\d+".join(map(re.escape, OPTION.split(name)))
+                shown = OPTION.sub(lambda option: option[0][1:-1], name)
+                terms.setdefault(shown, _term(shown, pattern, metric.explanation))
+    return tuple(terms.values())
+
+
 class Glossary:
     """Explains each term once: where a page uses it first."""
 
-    def __init__(self) -> None:
-        """Start a page, on which no term has been explained."""
+    def __init__(self, terms: Iterable[Term] = TERMS) -> None:
+        """Start a page, on which none of these terms has been explained."""
+        self._terms = tuple(terms)
         self._explained: set[str] = set()
 
     def first_uses(self, texts: Iterable[str]) -> tuple[Term, ...]:
         """Return the terms that these texts use and that were not returned before."""
         joined = "\n".join(texts)
-        terms = [term for term in TERMS if term.name not in self._explained and term.pattern.search(joined)]
+        terms = [term for term in self._terms if term.name not in self._explained and term.pattern.search(joined)]
         self._explained.update(term.name for term in terms)
         return tuple(terms)

@@ -39,7 +39,7 @@ from embassay.layout import (
     ThresholdCurves,
 )
 from embassay.reports import charts, examples, tables
-from embassay.reports.glossary import TERMS, Glossary, Term
+from embassay.reports.glossary import Glossary, Term, terms_of
 from embassay.reports.overview import (
     FIRST_FINDINGS,
     Costs,
@@ -216,7 +216,8 @@ def render(
         The heading of the page.
     """
     costs = Costs.of(result, times or {}, latency or {})
-    glossary = Glossary()
+    terms = terms_of(layouts)
+    glossary = Glossary(terms)
     findings = entries(result.findings, layouts)
     decision = decision_table(result, layouts, costs)
     settings = list(setting_tables(result, layouts))
@@ -258,7 +259,7 @@ def render(
         browser=resource("examples.js"),
         embedded=_compact,
         csp_hash=_csp_hash,
-        terms=TERMS,
+        terms=terms,
         badges=badges,
         costs=costs,
         counted=counted,

@@ -138,9 +138,6 @@ def write_outcome(
     folder.write_result(outcome.result)
     folder.write_items(CorpusItems.of(corpus, texts=plan.request.texts) for corpus in plan.corpora)
     folder.write_record(record)
-    # The same command tries again what failed, and needs the restart records for it.
-    if not outcome.failures:
-        folder.remove_restart_records()
     return record
 
 

@@ -102,7 +102,7 @@ def _encoded(encoder: Encoder, texts: list[str], task: ShardTask) -> Floats:
     texts_in_role: list[Text] = [(task.request.role, text) for text in texts]
     try:
         with limited_threads(task.threads):
-            vectors, _ = encode(encoder, texts_in_role, None, lambda done: None)
+            vectors, _ = encode(encoder, texts_in_role)
     except EncoderError as error:
         spec = parse(task.request.encoder, "encoder")
         raise EncoderError(f"encoder {spec.label or spec.head!r}: {error}") from error

@@ -47,7 +47,8 @@ class EncodeRequest(EncodeOptions):
                 TypeAdapter(kind).validate_python(value, strict=True)
             except ValidationError as error:
                 raise SpecError(f"{name}: {error.errors()[0]['msg'].lower()}, is {quoted(value)}") from None
-        _ = self.columns
+        if self.id == self.text:
+            raise SpecError(f"ids and texts must be in different columns, are both in {quoted(self.id)}")
         self.executor_with(1)
         first, stop = self.shards or (0, 1)
         if not 0 <= first < stop <= MAXIMUM_SHARDS:
@@ -57,7 +58,7 @@ class EncodeRequest(EncodeOptions):
 
     @property
     def columns(self) -> Columns:
-        """The columns that are read; SpecError if they are the same."""
+        """The columns that are read."""
         return Columns(self.id, self.text)
 
     def executor_with(self, threads: int) -> Executor:

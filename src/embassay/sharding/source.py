@@ -14,12 +14,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.errors import OutputError, SourceError, SpecError, quoted
+from embassay.errors import OutputError, SourceError, SpecError
 from embassay.samples.checks import text_problem
 from embassay.store.paths import check_readable, source_path
 from embassay.store.shards.shards import InputFile, ShardPlan
@@ -33,17 +33,11 @@ PARQUET_ROWS = 50_000
 SUFFIXES = (".jsonl", ".ndjson", ".parquet")
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """The columns that are read."""
 
     id: str
     text: str
-
-    def __post_init__(self) -> None:
-        """Refuse one column for both."""
-        if self.id == self.text:
-            raise SpecError(f"ids and texts must be in different columns, are both in {quoted(self.id)}")
 
 
 @dataclass(frozen=True)
@@ -268,14 +262,13 @@ def _parquet_rows(path: Path, columns: Columns, first: int) -> Iterator[tuple[in
     import polars
     from polars.exceptions import PolarsError
 
-    names = (columns.id, columns.text)
     try:
         frame = polars.scan_parquet(path, glob=False)
         present = frame.collect_schema().names()
-        for name in names:
+        for name in columns:
             if name not in present:
                 raise SourceError(f"missing column; found {', '.join(present)}", path, field=name)
-        frame = frame.select(names)
+        frame = frame.select(columns)
         while len(part := frame.slice(first, PARQUET_ROWS).collect()):
             yield from enumerate(part.iter_rows(named=True), first + 1)
             first += len(part)
@@ -285,7 +278,7 @@ def _parquet_rows(path: Path, columns: Columns, first: int) -> Iterator[tuple[in
 
 def _row(row: dict[str, Any], columns: Columns, path: Path, line: int) -> Row:
     """Return the id and the text of a row; SourceError if one is missing, or is not a text that can be stored."""
-    for column in (columns.id, columns.text):
+    for column in columns:
         if column not in row:
             present = ", ".join(map(str, row)) or "nothing"
             raise SourceError(f"missing; found {present[:200]}", path, line, column)

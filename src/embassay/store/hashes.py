@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 from embassay.store.canonical import write
@@ -16,7 +17,11 @@ class Remembered(dict[str, str]):
     def __init__(self, folder: Path | None, name: str = PROBES):
         """Store them in the file of this name in ``folder``; with None they are not stored."""
         self._path = folder / name if folder else None
-        super().__init__(_read(self._path) if self._path else {})
+        super().__init__()
+        if self._path:
+            # All values can be computed again, so a file that is missing or damaged is not an error.
+            with suppress(OSError, ValueError, TypeError, RecursionError):
+                self.update(dict(json.loads(self._path.read_text(encoding="utf-8"))))
 
     def __setitem__(self, key: str, value: str) -> None:
         """Set a value and write the file."""
@@ -40,12 +45,3 @@ class FileHashes:
         if key not in self._hashes:
             self._hashes[key] = sha256_of(real)
         return self._hashes[key]
-
-
-def _read(path: Path) -> dict[str, str]:
-    """Return the JSON object in a file; an empty one if there is no file or if it cannot be read."""
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, RecursionError):
-        # All values can be computed again, so a damaged file is not an error.
-        return {}

@@ -145,24 +145,18 @@ def put(out: Path, built: Built, order: Order) -> None:
 
 def _divided_options(module: ModuleType, order: Order) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the options of the reader and those of the builder; raise SpecError for an unknown one."""
-    reader_names: tuple[str, ...] = ()
-    if hasattr(module, "read"):
-        reader_names = _option_names(module.read)
+    reader_names = _option_names(module.read) if hasattr(module, "read") else ()
     builder_names = _option_names(module.build)
     names = reader_names + builder_names
-    for_reader = dict[str, Any]()
-    for_builder = dict[str, Any]()
-    for name, value in order.kind_options.items():
+    options = order.kind_options
+    for name in options:
         if name not in names:
             similar = nearest(name, names)
             guess = f"; did you mean {similar!r}?" if similar else "."
             raise SpecError(f"builder {order.kind!r} has no option {name!r}{guess} Known: {', '.join(names) or 'none'}")
-        # An option that both have goes to both.
-        if name in reader_names:
-            for_reader[name] = value
-        if name in builder_names:
-            for_builder[name] = value
-    return for_reader, for_builder
+    # An option that both have goes to both.
+    for_reader = {name: options[name] for name in reader_names if name in options}
+    return for_reader, {name: options[name] for name in builder_names if name in options}
 
 
 def _option_names(function: Callable[..., Any]) -> tuple[str, ...]:

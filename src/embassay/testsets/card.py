@@ -38,14 +38,14 @@ def card_of(corpus: str, order: Order, built: Built, sha256: str) -> str:
     sheet = Places(Path(file)).sheet.name
     parts = [
         f"# Data card: {file}",
-        _table(("", ""), _facts(corpus, order, built, sha256)),
+        table(("", ""), _facts(corpus, order, built, sha256)),
         "\n".join(f"- {note}" for note in built.notes),
         "## Built",
-        _table(("what", "how many"), _counts(counts_of(built))),
+        table(("what", "how many"), _counts(counts_of(built))),
         "## Left out",
-        _table(("reason", "how many"), _counts(built.rejected)) if built.rejected else "Nothing.",
+        table(("reason", "how many"), _counts(built.rejected)) if built.rejected else "Nothing.",
         "## Made with",
-        _table(("what", "version", "licence", "for"), _materials(built)),
+        table(("what", "version", "licence", "for"), _materials(built)),
     ]
     if built.prompt:
         # In lines indented by four spaces, no character of the prompt is read as Markdown.
@@ -141,7 +141,8 @@ def _materials(built: Built) -> list[tuple[str, ...]]:
     return [(material.name, material.version, material.licence, material.purpose) for material in built.materials]
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
 

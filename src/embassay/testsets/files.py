@@ -47,11 +47,7 @@ def name_of(file: str, content: bytes) -> str:
 def _row(sample: Sample, built: Built) -> dict[str, Any]:
     """Return a sample's fields; optional ones that are empty are left out."""
     if isinstance(sample, MinimalPairs):
-        ways = dict[str, str]()
-        for name, _ in sample.edits:
-            way = built.ways.get((sample.id, name))
-            if way is not None:
-                ways[name] = way
+        ways = {name: built.ways[sample.id, name] for name, _ in sample.edits if (sample.id, name) in built.ways}
         row = {"id": sample.id, "original": sample.original, "edits": dict(sample.edits)}
         return row | _non_empty(unit=sample.group, source=ways)
     if isinstance(sample, Choice):

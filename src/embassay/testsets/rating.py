@@ -22,7 +22,7 @@ from embassay.result import Estimate
 from embassay.stats.agreement import Level, krippendorff
 from embassay.stats.shares import share
 from embassay.store.paths import open_file, output_path, source_path, unreadable
-from embassay.testsets.card import with_reading
+from embassay.testsets.card import table, with_reading
 from embassay.testsets.files import Places, check_free, content_of, name_of, write_files
 from embassay.testsets.sheets import HIGH, LOW, Sheet, read_sheet
 
@@ -166,14 +166,12 @@ def table_rows(rated: Rated) -> list[tuple[str, ...]]:
 def markdown(rated: Rated) -> str:
     """Return the ratings as Markdown: the last section of the data card."""
     people = "one person" if rated.annotators == 1 else f"{rated.annotators} people"
-    lines = [
+    legend = (
         f"By {people}, from {LOW} to {HIGH}; an error is a row with a mean rating below {rated.bar:g}. "
-        "Alpha is Krippendorff's, for interval data.",
-        "",
-    ]
-    rows = (HEADS, ("---",) * len(HEADS), *table_rows(rated)[1:])
-    lines += [f"| {' | '.join(cells[column] for column in IN_CARD)} |" for cells in rows]
-    return "\n".join(lines)
+        "Alpha is Krippendorff's, for interval data."
+    )
+    head, *rows = [[cells[column] for column in IN_CARD] for cells in (HEADS, *table_rows(rated)[1:])]
+    return f"{legend}\n\n{table(head, rows)}"
 
 
 def _percent(errors: Estimate) -> str:
@@ -327,24 +325,25 @@ def _without_errors(lines: Sequence[Line], path: Path, sheet: Sheet, below: NDAr
         raise SourceError(problem, sheet.path, None, "item")
     remaining = list[Line]()
     for line in lines:
-        wrong = wrong_edits.get(_id(line))
+        wrong = wrong_edits.get(_id(line), set())
         if "document" in line or not wrong:
             remaining.append(line)
             continue
         # Samples other than minimal pairs have no edits and are dropped as a whole.
-        reduced = _without_edits(line, wrong)
-        if "edits" in reduced:
-            remaining.append(reduced)
+        edits = _without(wrong, line.get("edits"))
+        if edits:
+            # How the edits were made, by their names, if the line says so.
+            source = _without(wrong, line.get("source"))
+            reduced = line | {"edits": edits, "source": source}
+            remaining.append({name: value for name, value in reduced.items() if value is not None and value != {}})
     return remaining
 
 
-def _without_edits(line: Line, wrong: Set[str]) -> Line:
-    """Return a sample without some of its edits, and without how these were made."""
-    reduced = dict(line)
-    for field in ("edits", "source"):
-        if isinstance(line.get(field), dict):
-            reduced[field] = {edit: value for edit, value in line[field].items() if edit not in wrong}
-    return {name: value for name, value in reduced.items() if value != {}}
+def _without(wrong: Set[str], by_edit: Any) -> Any:
+    """Return the values of the edits that are not wrong; a value that is not by edit is returned as it is."""
+    if not isinstance(by_edit, dict):
+        return by_edit
+    return {edit: value for edit, value in by_edit.items() if edit not in wrong}
 
 
 def _id(line: Line) -> str:

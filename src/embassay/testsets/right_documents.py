@@ -79,9 +79,9 @@ def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], 
             if passage.id in source_ids or _answers(passage.text, question):
                 right[passage.id] = passage
     for source in sources:
-        for passage in _overlapping(source, question, grounds):
-            near[passage.id] = passage
-            right[passage.id] = passage
+        overlapping = {passage.id: passage for passage in _overlapping(source, question, grounds)}
+        near |= overlapping
+        right |= overlapping
     return Answered(name, question, tuple(right.values()), tuple(near.values()))
 
 

@@ -81,14 +81,9 @@ def open_table(path: Path) -> Table:
     Raises
     ------
     SourceError
-        With file and line, for a file that is not a table, and for lines that :func:`lines_of` rejects.
+        With file and line, for a file that is not a table.
     """
     _refuse_folder(path)
-    if not is_parquet(path):
-        # All lines are read, so that an invalid one is reported by its number.
-        lines = sum(1 for _, line in lines_of(path) if line.strip())
-        if not lines:
-            raise SourceError("is empty", path)
     return read_table(path)
 
 

@@ -16,7 +16,6 @@ from embassay.encoders.neural import st
 from embassay.encoders.neural.locations import TOKENIZERS, find, read_json
 from embassay.encoders.neural.modules import CONFIG, modules, own_modules, settings_of
 from embassay.encoders.neural.prompts import DOCUMENT
-from embassay.encoders.neural.runner import RunnerOptions
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError, first_line_of
@@ -123,7 +122,7 @@ def live(encoder: SentenceTransformersEncoder, model: SentenceTransformer) -> Se
     # weights in training are those of torch.
     other = replace(encoder, light=None)
     prompts = [encoder.card.prompts.get(role, "") for role in ("query", "document", "text")]
-    vars(other)["_runners"] = [SentenceTransformersRunner(model, RunnerOptions(prompts)).fastest()]
+    vars(other)["_runners"] = [SentenceTransformersRunner(model=model, prompts=prompts).fastest()]
     return other
 
 

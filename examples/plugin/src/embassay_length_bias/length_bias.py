@@ -94,9 +94,13 @@ class LengthBias:
             },
         )
 
+    def figures(self, scores: Sequence[ea.ItemScores]) -> Figures[PairsView]:
+        """Return the declared metrics of all encoders."""
+        return Figures.of(PairsView, scores, METRICS)
+
     def summarise(self, scores: Sequence[ea.ItemScores], draws: ea.Draws) -> ea.Result:
         """Estimate the bias of all encoders on one corpus, and compare them."""
-        summary = Figures.of(PairsView, scores, METRICS).summarise(draws)
+        summary = self.figures(scores).summarise(draws)
         requested = {s.origin.encoder: s for s in scores if not s.origin.baseline}
         findings = list[ea.Finding]()
         for row in summary.rows:

@@ -84,7 +84,7 @@ def _span_name(span: list[str]) -> str:
 
 def _entry(key: str, row: Row, part_of_speech: str) -> Choice:
     """Return the choice of a line."""
-    sentences, label = row.value("sentences"), row.value("label")
+    label, sentences = row.value("label"), row.value("sentences")
     if not isinstance(sentences, list) or len(sentences) != 3:
         actual = f"{len(sentences)} of them" if isinstance(sentences, list) else KINDS[type(sentences)]
         raise row.error(f"must be a list of three candidates, is {actual}", "sentences")

@@ -27,10 +27,10 @@ from embassay.diagnostics.composition.criteria import (
     PLANE_CRITERION,
     RAW,
     Axes,
-    FigureName,
     OperatorView,
     axes_of,
     bounds,
+    criterion_of,
     main_claim,
     margin_criteria,
     margin_names,
@@ -48,6 +48,7 @@ from embassay.diagnostics.composition.scores import all_unit, measured, null_mea
 from embassay.diagnostics.findings import finding, written
 from embassay.errors import SpecError
 from embassay.geometry.closeness import MEASURES
+from embassay.metrics.key import MetricKey
 from embassay.metrics.metric import Meaning
 from embassay.metrics.scoreboard import (
     View,
@@ -77,7 +78,7 @@ CITATION = """@misc{bansal2025,
 NAME = "composition"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
-CLAIMS = {claim: name for name, claim in ABOVE_NULL.items() if name.subset != "c4:vsA"}
+CLAIMS = {claim: key for key, claim in ABOVE_NULL.items() if key.subset != "c4:vsA"}
 """What the finding of an encoder reports, by the words for it: the criteria of the paper."""
 MEANING = Meaning("overlap above wrong target", "samples")
 LAYOUT = composition_page.LAYOUT
@@ -350,7 +351,7 @@ def _rows(
 
 
 def _row(
-    view: OperatorView, draws: Draws, key: FigureName, share: PooledShare, block: str, axes: Axes, hash_of_others: str
+    view: OperatorView, draws: Draws, key: MetricKey, share: PooledShare, block: str, axes: Axes, hash_of_others: str
 ) -> Row:
     """Return the row of a figure; the signature of a figure over the grid of tolerances has the grid's ends.
 
@@ -368,8 +369,9 @@ def _row(
         condition = f"right:{condition}".rstrip(":")
     grid_in_signature = dict[str, str]()
     if condition.endswith("grid"):
-        grids = axes[key.criterion, key.similarity_function]
-        if key.criterion == "c4":
+        criterion = criterion_of(key)
+        grids = axes[criterion, key.similarity_function]
+        if criterion == "c4":
             # The two margins of c4 are two figures, each over its own axis.
             against_b, against_a = grids
             grids = (against_b,)
@@ -389,7 +391,7 @@ def _row(
     )
 
 
-def _with_reason(view: OperatorView, key: FigureName, share: PooledShare) -> PooledShare:
+def _with_reason(view: OperatorView, key: MetricKey, share: PooledShare) -> PooledShare:
     """Return the figure, with the reason where it does not apply or where there is no null."""
     # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
     if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
@@ -405,15 +407,15 @@ def _with_reason(view: OperatorView, key: FigureName, share: PooledShare) -> Poo
     return share
 
 
-def _standard_deviations(view: OperatorView, unit: Ints) -> Iterator[tuple[FigureName, Estimate]]:
+def _standard_deviations(view: OperatorView, unit: Ints) -> Iterator[tuple[MetricKey, Estimate]]:
     """Yield the standard deviations of margins and positions over samples; without intervals."""
-    figures = dict[FigureName, Floats]()
+    figures = dict[MetricKey, Floats]()
     for criterion in margin_criteria(view.operator):
         for measure in MEASURES:
             margins = view.margins(criterion, measure)
             for name, margin in zip(margin_names(criterion), margins, strict=True):
-                figures[FigureName("margin_sd", name, measure, "")] = margin
-    position = FigureName("position_sd", PLANE_CRITERION[view.operator], "angle", "")
+                figures[MetricKey("margin_sd", name, measure, "")] = margin
+    position = MetricKey("position_sd", PLANE_CRITERION[view.operator], "angle", "")
     figures[position] = view.planar("position")
     for key, values in figures.items():
         defined = values[~np.isnan(values)]
@@ -483,13 +485,13 @@ def _claims(scores: ItemScores, rows: Sequence[Row]) -> Iterator[Finding]:
     differ, the finding says both.
     """
     encoder = scores.origin.encoder
-    row_of = {(r.metric, r.subset, r.similarity_function, r.condition): r for r in rows if r.encoder == encoder}
+    row_of = {row.key.within_diagnostic: row for row in rows if row.encoder == encoder}
     claims = _Claims()
     for words, key in sorted(CLAIMS.items()):
         row = row_of.get(key)
         if row is not None and row.low is not None:
             # The criteria about the plane have no tolerance, and so no grid.
-            claims.add(words, row, row_of.get(key._replace(condition="excess:grid"), row))
+            claims.add(words, row, row_of.get(replace(key, condition="excess:grid"), row))
     of_headline = row_of.get(HEADLINE)
     if claims.short:
         parts = [f"{encoder} satisfies {', '.join(claims.above) or 'no criterion'} more often than with a wrong target"]

@@ -20,12 +20,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.geometry.closeness import MEASURES, Measure, nearness
+from embassay.metrics.key import MetricKey
 from embassay.metrics.scoreboard import View
 from embassay.stats.grid import CELLS, Grid, cells
 from embassay.stats.resample import ABSENT
@@ -60,18 +61,9 @@ Axes = dict[tuple[str, str], tuple[Grid, ...]]
 """The axes of each (criterion, measure), over all encoders that were asked for."""
 
 
-class FigureName(NamedTuple):
-    """Which figure of an encoder: metric, subset, measure and condition of its row."""
-
-    metric: str
-    subset: str
-    similarity_function: str
-    condition: str
-
-    @property
-    def criterion(self) -> str:
-        """The criterion that it is about: ``c1`` of ``c1:TT``."""
-        return self.subset.partition(":")[0]
+def criterion_of(key: MetricKey) -> str:
+    """Return the criterion that a metric is about: ``c1`` of the subset ``c1:TT``."""
+    return key.subset.partition(":")[0]
 
 
 @dataclass(frozen=True)
@@ -332,7 +324,7 @@ def union_cases(view: OperatorView) -> dict[str, NDArray[np.bool_]]:
     }
 
 
-def yes_no(view: OperatorView) -> Iterator[tuple[FigureName, Floats]]:
+def yes_no(view: OperatorView) -> Iterator[tuple[MetricKey, Floats]]:
     """Yield the items of each share: (m,) 1 where a claim holds for a sample, 0 where not, NaN where undefined.
 
     Under the null an item is the share of the draws for which the claim holds. Shares are apart from :func:`numbers`,
@@ -342,18 +334,18 @@ def yes_no(view: OperatorView) -> Iterator[tuple[FigureName, Floats]]:
         for measure in MEASURES:
             for condition, null in (("eps0", False), ("null:eps0", True)):
                 for subset, values in at_zero(criterion, view.margins(criterion, measure, null)).items():
-                    yield FigureName("share", subset, measure, condition), values
+                    yield MetricKey("share", subset, measure, condition), values
     for condition, null in (("", False), ("null", True)):
         for subset, values in planar_claims(view, null).items():
-            yield FigureName("share", subset, "angle", condition), values
+            yield MetricKey("share", subset, "angle", condition), values
     if view.operator == "union":
         for name, is_in_case in union_cases(view).items():
             # The share of samples in each case of c6; NaN where the ratio of the norms is undefined.
             values = _holds(view.planar("norm_ratio"), is_in_case)
-            yield FigureName("share", f"c6:{name}", "norm", ""), values
+            yield MetricKey("share", f"c6:{name}", "norm", ""), values
 
 
-def numbers(view: OperatorView, axes: Axes) -> Iterator[tuple[FigureName, Floats]]:
+def numbers(view: OperatorView, axes: Axes) -> Iterator[tuple[MetricKey, Floats]]:
     """Yield the items of each mean that is not a share: (m,) numbers, NaN where undefined.
 
     These are margins, raw measures and positions, the shares over the grid of tolerances, and each share's excess, the
@@ -369,26 +361,26 @@ def numbers(view: OperatorView, axes: Axes) -> Iterator[tuple[FigureName, Floats
     for measure in MEASURES:
         for column in columns:
             letters = column.replace("T", TARGET[view.operator])
-            key = FigureName("raw", f"{CRITERION[view.operator]}:{letters}", measure, "")
+            key = MetricKey("raw", f"{CRITERION[view.operator]}:{letters}", measure, "")
             yield key, over_draws(view.raw(measure, column))
 
     subset = PLANE_CRITERION[view.operator]
     for condition, null in (("", False), ("null", True)):
         position, share = view.planar("position", null), view.planar("share", null)
-        yield FigureName("position", subset, "angle", condition), over_draws(position)
-        yield FigureName("in_plane", subset, "angle", condition), over_draws(share)
+        yield MetricKey("position", subset, "angle", condition), over_draws(position)
+        yield MetricKey("in_plane", subset, "angle", condition), over_draws(share)
 
     by_chance = planar_claims(view, null=True)
     for subset, observed in planar_claims(view).items():
         # Both are ABSENT for the same samples; infinity less infinity would be undefined.
         gaps = np.full(len(observed), ABSENT)
         np.subtract(observed, by_chance[subset], where=observed != ABSENT, out=gaps)
-        yield FigureName("share", subset, "angle", "excess"), gaps
+        yield MetricKey("share", subset, "angle", "excess"), gaps
 
 
 def _margin_figures(
     view: OperatorView, criterion: str, measure: Measure, axes: tuple[Grid, ...]
-) -> Iterator[tuple[FigureName, Floats]]:
+) -> Iterator[tuple[MetricKey, Floats]]:
     """Yield the shares of a criterion over the grid and its excesses over the null, and its margins."""
     margins = view.margins(criterion, measure)
     null_margins = view.margins(criterion, measure, null=True)
@@ -399,16 +391,16 @@ def _margin_figures(
     null_averaged = on_grid(criterion, null_margins, axes)
     for subset, share in averaged.items():
         null_share = null_averaged[subset]
-        yield FigureName("share", subset, measure, "grid"), share
-        yield FigureName("share", subset, measure, "null:grid"), null_share
-        yield FigureName("share", subset, measure, "excess:grid"), share - null_share
-        yield FigureName("share", subset, measure, "excess:eps0"), at_0[subset] - null_at_0[subset]
+        yield MetricKey("share", subset, measure, "grid"), share
+        yield MetricKey("share", subset, measure, "null:grid"), null_share
+        yield MetricKey("share", subset, measure, "excess:grid"), share - null_share
+        yield MetricKey("share", subset, measure, "excess:eps0"), at_0[subset] - null_at_0[subset]
     for subset, margin, null_margin in zip(margin_names(criterion), margins, null_margins, strict=True):
-        yield FigureName("margin", subset, measure, ""), margin
-        yield FigureName("margin", subset, measure, "null"), over_draws(null_margin)
+        yield MetricKey("margin", subset, measure, ""), margin
+        yield MetricKey("margin", subset, measure, "null"), over_draws(null_margin)
 
 
-def excess(view: OperatorView, key: FigureName) -> Floats:
+def excess(view: OperatorView, key: MetricKey) -> Floats:
     """Return (m,) one share less its null, sample by sample; NaN where a sample is not of the case.
 
     Parameters
@@ -420,8 +412,9 @@ def excess(view: OperatorView, key: FigureName) -> Floats:
         observed, null = planar_claims(view), planar_claims(view, null=True)
     else:
         measure = cast(Measure, key.similarity_function)
-        observed = at_zero(key.criterion, view.margins(key.criterion, measure))
-        null = at_zero(key.criterion, view.margins(key.criterion, measure, null=True))
+        criterion = criterion_of(key)
+        observed = at_zero(criterion, view.margins(criterion, measure))
+        null = at_zero(criterion, view.margins(criterion, measure, null=True))
     # ABSENT is infinite, and infinity less infinity is NaN.
     with np.errstate(invalid="ignore"):
         return observed[key.subset] - null[key.subset]

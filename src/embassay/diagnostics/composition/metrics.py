@@ -8,22 +8,23 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.composition.criteria import FigureName, OperatorView, excess
+from embassay.diagnostics.composition.criteria import OperatorView, criterion_of, excess
 from embassay.diagnostics.composition.ratings import RATING_METRICS
+from embassay.metrics.key import MetricKey
 from embassay.metrics.metric import Direction, Metric
 from embassay.metrics.scoreboard import View
 from embassay.stats.units import Floats
 from embassay.types import ItemScores
 
-HEADLINE = FigureName("share", "c1:TT", "cosine", "excess:eps0")
+HEADLINE = MetricKey("share", "c1:TT", "cosine", "excess:eps0")
 ABOVE_NULL = {
     HEADLINE: "C1 (overlap nearer to both than they are)",
-    FigureName("share", "c3:TT", "cosine", "excess:eps0"): "C3 (difference nearer to A)",
-    FigureName("share", "c4:vsB", "cosine", "excess:eps0"): "C4 (A − B nearer to it than to B)",
-    FigureName("share", "c4:vsA", "cosine", "excess:eps0"): "C4 against A (A − B nearer to it than to A)",
-    FigureName("share", "c2:between", "angle", "excess"): "C2 (overlap between them)",
-    FigureName("share", "c5:within15", "angle", "excess"): "C5 (difference near A)",
-    FigureName("share", "c6:middle", "angle", "excess"): "C6 (union in the middle)",
+    MetricKey("share", "c3:TT", "cosine", "excess:eps0"): "C3 (difference nearer to A)",
+    MetricKey("share", "c4:vsB", "cosine", "excess:eps0"): "C4 (A − B nearer to it than to B)",
+    MetricKey("share", "c4:vsA", "cosine", "excess:eps0"): "C4 against A (A − B nearer to it than to A)",
+    MetricKey("share", "c2:between", "angle", "excess"): "C2 (overlap between them)",
+    MetricKey("share", "c5:within15", "angle", "excess"): "C5 (difference near A)",
+    MetricKey("share", "c6:middle", "angle", "excess"): "C6 (union in the middle)",
 }
 """The excesses over the null that encoders are compared on, by ``compare=all``, with the words for each claim."""
 BLOCK_OF_CRITERION = {
@@ -48,10 +49,10 @@ def blocks_of(scores: ItemScores) -> dict[str, Ints]:
     return {name: np.flatnonzero(mask) for name, mask in masks.items() if mask.any()}
 
 
-def _above_null(name: FigureName, claim: str) -> Metric:
+def _above_null(key: MetricKey, claim: str) -> Metric:
     """Return the share of a block's samples that satisfy a criterion, less its null."""
-    block = BLOCK_OF_CRITERION[name.criterion]
-    is_headline = name == HEADLINE
+    block = BLOCK_OF_CRITERION[criterion_of(key)]
+    is_headline = key == HEADLINE
 
     def places(view: View) -> Ints | None:
         return blocks_of(view.scores).get(block)
@@ -60,12 +61,12 @@ def _above_null(name: FigureName, claim: str) -> Metric:
         items = places(view)
         if items is None:
             return None
-        return excess(OperatorView(view.scores, block, items), name)
+        return excess(OperatorView(view.scores, block, items), key)
 
     return Metric(
-        name.metric,
-        name.subset,
-        name.condition,
+        key.metric,
+        key.subset,
+        key.condition,
         kind="share",
         better="higher",
         meaning=f"share of samples that satisfy {claim}, less that with targets of other units",
@@ -78,7 +79,7 @@ def _above_null(name: FigureName, claim: str) -> Metric:
         low=-1.0,
         format="points",
         undefined_is_wrong=False,
-        similarity_function=name.similarity_function,
+        similarity_function=key.similarity_function,
     )
 
 
@@ -91,7 +92,7 @@ def _share(subset: str, better: Direction, meaning: str) -> Iterator[Metric]:
 
 _neither = partial(Metric, condition="*", kind="computed", better="neither")
 METRICS = (
-    *(_above_null(name, claim) for name, claim in ABOVE_NULL.items()),
+    *(_above_null(key, claim) for key, claim in ABOVE_NULL.items()),
     # What the other targets give describes the corpus and chance.
     Metric(
         "*",

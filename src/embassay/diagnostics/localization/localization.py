@@ -189,17 +189,12 @@ class Localization:
         figures = self.figures(scores)
         summary = figures.summarise(draws, on_request=self.compare == "all")
         accuracy = {r.encoder: r for r in summary.rows if (r.metric, r.subset) == ("accuracy", "all")}
-        return Result(
-            draws.seed,
-            draws.resamples,
-            rows=tuple(summary.rows),
-            comparisons=tuple(summary.comparisons),
+        return summary.result(
             series=(
                 *agreement_series(figures.views, self.fold, draws),
                 *published_series(figures.views[0], figures.requested, accuracy),
             ),
-            findings=tuple(findings(figures.requested, summary.rows)),
-            verdicts=(summary.verdict,),
+            findings=findings(figures.requested, summary.rows),
         )
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[LocalizationView]:

@@ -133,6 +133,10 @@ METRICS = (
         compared="on request",
         similarity_function="cosine",
         values=COSINES,
+        term="MAP@R",
+        explanation=(
+            "Whether the nearest neighbours of a sentence belong to the sentence's group. 1 means that all of them do."
+        ),
         meaning="mean average precision at R of a sentence's own group among its nearest sentences",
         source="Musgrave, Belongie & Lim (2020)",
     ),

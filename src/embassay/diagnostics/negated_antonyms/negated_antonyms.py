@@ -62,7 +62,7 @@ NAME = "negated_antonyms"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 HEADLINE = ("accuracy", "all")
-MEANING = Meaning("negated antonyms", "entries")
+MEANING = Meaning("negated antonyms", "entries", about=("negation",))
 KINDS = ("antonym", "polarity", "paraphrase")
 """The candidates, in the order of the columns of every (n, 3) array."""
 CHANCE = 1 / 3
@@ -177,18 +177,13 @@ class NegatedAntonyms:
         summary = figures.summarise(draws, on_request=self.compare == "all")
         accuracy = {r.encoder: r for r in summary.rows if (r.metric, r.subset) == HEADLINE}
         wrong = wrong_by_all(requested)
-        return Result(
-            draws.seed,
-            draws.resamples,
-            rows=tuple(summary.rows),
-            comparisons=tuple(summary.comparisons),
+        return summary.result(
             series=(
                 _hardest(requested, wrong),
                 *_hardest_for_best(requested, _above_chance(summary.verdict.best_set, accuracy)),
                 *_published(requested, accuracy),
             ),
-            verdicts=(summary.verdict,),
-            findings=tuple(_findings(requested, summary.rows)),
+            findings=_findings(requested, summary.rows),
         )
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[ChoiceView]:

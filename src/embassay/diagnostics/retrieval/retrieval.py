@@ -65,7 +65,7 @@ VERSION = 5
 K = 5
 LOSS = 0.02
 """The loss of success that a recommended threshold may cause."""
-MEANING = Meaning("retrieval", "questions")
+MEANING = Meaning("retrieval", "questions", task="information-retrieval", about=("search",))
 PSI = 5
 
 
@@ -320,13 +320,13 @@ def _answered_places(view: RetrievalView) -> Ints:
 
 
 def ranking_metric(
-    name: str, of_places: Callable[[Places, int], Floats], *, kind: Kind, meaning: str, **more: Any
+    name: str, of_places: Callable[[Places, int], Floats], *, kind: Kind, meaning: str, hub: str = "", **more: Any
 ) -> RankingMetric:
     """Declare a metric of the ranks of a question's right documents, of which higher values are better.
 
     Parameters
     ----------
-    name, of_places, kind, meaning, more
+    name, of_places, kind, meaning, hub, more
         As in :class:`~embassay.diagnostics.retrieval.scores.RankingMetric`.
     """
     return RankingMetric(
@@ -336,6 +336,7 @@ def ranking_metric(
         kind=kind,
         better="higher",
         meaning=meaning,
+        hub=hub,
         low=0.0,
         high=1.0,
         source="ir-measures",
@@ -365,6 +366,10 @@ METRICS = (
         headline=True,
         margin=0.02,
         chance=lambda view: view.chance,
+        term="Success@{K}",
+        explanation=(
+            "The share of the questions with a right document among the K nearest documents. 100% is the best value."
+        ),
         meaning="share of the answerable questions with a right document among the first k",
     ),
     ranking_metric(
@@ -372,6 +377,8 @@ METRICS = (
         lambda places, k: places.recall(k),
         kind="share",
         compared="on request",
+        term="R@{K}",
+        explanation="Recall: the share of the right documents that are among the nearest K.",
         meaning="share of a question's right documents that are among the first k",
     ),
     ranking_metric(
@@ -380,6 +387,11 @@ METRICS = (
         kind="mean",
         compared="on request",
         beside_headline=True,
+        hub="mrr",
+        explanation=(
+            "Reciprocal rank: 1 if the nearest right document comes first, 1/2 if second, 1/3 if third. "
+            "Averaged over all questions with a right document."
+        ),
         meaning="the mean of 1/rank of the first right document",
     ),
     ranking_metric(
@@ -387,6 +399,11 @@ METRICS = (
         lambda places, k: places.average_precision(),
         kind="mean",
         compared="on request",
+        hub="map",
+        explanation=(
+            "Average precision: the mean precision at the rank of each right document. 1 means that all "
+            "right documents come first."
+        ),
         meaning="mean of the precision at the rank of each right document",
     ),
     ranking_metric(
@@ -394,6 +411,11 @@ METRICS = (
         lambda places, k: places.ndcg(10),
         kind="mean",
         compared="on request",
+        term="nDCG@{10}",
+        explanation=(
+            "How high the right documents stand among the ten nearest: a lower rank counts less. 1 is the "
+            "best possible order."
+        ),
         meaning="gains of the first 10 documents, discounted by rank, relative to the best order",
     ),
     ranking_metric(
@@ -467,6 +489,11 @@ METRICS = (
         low=0.0,
         high=1.0,
         format="percent",
+        term="COE",
+        explanation=(
+            "The share of right documents that are more similar than the ψ-th percentile of the retrieved "
+            "ones. High is good."
+        ),
         meaning="share of the right documents above the ψ-th percentile of the retrieved similarities",
     ),
     Metric(
@@ -477,6 +504,11 @@ METRICS = (
         low=0.0,
         high=1.0,
         format="percent",
+        term="ROE",
+        explanation=(
+            "The share of random documents that are more similar than the ψ-th percentile of the retrieved "
+            "ones. Low is good."
+        ),
         meaning="share of random documents above the ψ-th percentile of the retrieved similarities",
     ),
     Metric(

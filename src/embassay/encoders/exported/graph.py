@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from embassay.encoders.base import Route
 from embassay.encoders.exported.model_folder import ExportedFolder, other_modules
 from embassay.encoders.exported.pooling import pool
 from embassay.encoders.neural.model_options import unit
@@ -23,6 +24,7 @@ TOKEN_OUTPUTS = ("token_embeddings", "last_hidden_state")
 NO_VECTORS = ("logits", "score", "prob", "label")
 """Parts of the names of outputs that are a model's decisions instead of vectors."""
 Feed = Mapping[str, Indices]
+Outputs = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,10 @@ class Session:
         Whether texts of a batch change each other's vectors, so that each text has to be encoded alone.
     """
 
-    run: Callable[[Feed], Mapping[str, np.ndarray]] = field(repr=False)
+    run: Callable[[Feed], Outputs] = field(repr=False)
     inputs: frozenset[str]
     threads: int
-    route: Mapping[str, object]
+    route: Route
     alone: bool = False
 
 
@@ -83,7 +85,7 @@ def feed(ids: Indices) -> Feed:
     }
 
 
-def text_vectors(outputs: Mapping[str, np.ndarray], folder: ExportedFolder) -> DenseVectors:
+def text_vectors(outputs: Outputs, folder: ExportedFolder) -> DenseVectors:
     """Return the (n, d) vectors of texts from a graph's outputs; token vectors are pooled, and scaled if configured.
 
     Raises
@@ -124,4 +126,4 @@ def text_vectors(outputs: Mapping[str, np.ndarray], folder: ExportedFolder) -> D
 
 def cannot_load(graph: Path, library: str, error: Exception) -> EncoderError:
     """Return an error about a graph that a library cannot load, with the library's message on one line."""
-    return EncoderError(f"{graph}: cannot be loaded by {library}: {' '.join(str(error).split())}")
+    return EncoderError(f"{graph}: cannot be loaded by {library}: {error}")

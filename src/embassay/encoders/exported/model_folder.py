@@ -53,8 +53,6 @@ class ExportedFolder:
         Whether texts are lower-cased.
     dim
         The number of dimensions in ``embassay.json`` or in the configuration of the pooling; None if unknown.
-    int8
-        Whether the weights have 8 bits, according to ``embassay.json``.
     """
 
     path: Path
@@ -66,13 +64,10 @@ class ExportedFolder:
     similarity: str
     lower: bool = False
     dim: int | None = None
-    int8: bool = False
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls, path: Path, suffix: str, usual_places: tuple[str, ...], file: str = "", pooling: str = ""
-    ) -> ExportedFolder:
+    def of(cls, path: Path, suffix: str, usual_places: tuple[str, ...], file: str, pooling: str) -> ExportedFolder:
         """Read a folder.
 
         Parameters
@@ -169,7 +164,6 @@ class ExportRecord:
     prompts: dict[str, str]
     similarity: str
     max_length: Annotated[int, Gt(0)] | None = None
-    int8: bool = False
 
 
 def _recorded(path: Path, graph: Path) -> ExportedFolder:
@@ -192,7 +186,6 @@ def _recorded(path: Path, graph: Path) -> ExportedFolder:
         prompts=record.prompts,
         similarity=record.similarity,
         dim=record.dim,
-        int8=record.int8,
     )
 
 

@@ -5,17 +5,13 @@ The folder is one that ``embassay export`` wrote, or one as optimum writes it an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import wraps
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from embassay.encoders.exported.encoder import ExportedEncoder
-from embassay.encoders.exported.graph import Feed, GraphFormat, Session, cannot_load
-from embassay.encoders.exported.loading import load_folder
+from embassay.encoders.exported.encoder import ExportedEncoder, load_folder
+from embassay.encoders.exported.graph import Feed, GraphFormat, Outputs, Session, cannot_load
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
 from embassay.types import Runtime
@@ -47,7 +43,7 @@ def open_graph(graph: Path, device: str) -> Session:
         raise cannot_load(graph, "onnxruntime", error) from None
     names = [node.name for node in session.get_outputs()]
 
-    def run(feed: Feed) -> Mapping[str, np.ndarray]:
+    def run(feed: Feed) -> Outputs:
         return dict(zip(names, session.run(names, dict(feed)), strict=True))
 
     device, threads = "cuda", 1

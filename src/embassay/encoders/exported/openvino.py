@@ -5,7 +5,6 @@ The folder is one that ``embassay export`` wrote, or one as optimum writes it an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache, wraps
 from pathlib import Path
 from queue import SimpleQueue
@@ -13,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embassay.encoders.exported.encoder import ExportedEncoder
-from embassay.encoders.exported.graph import Feed, GraphFormat, Session, cannot_load
-from embassay.encoders.exported.loading import load_folder
+from embassay.encoders.exported.encoder import ExportedEncoder, load_folder
+from embassay.encoders.exported.graph import Feed, GraphFormat, Outputs, Session, cannot_load
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
 from embassay.types import Runtime
@@ -66,7 +64,7 @@ def open_graph(graph: Path, device: str) -> Session:
     for _ in range(threads):
         requests.put(model.create_infer_request())
 
-    def run(feed: Feed) -> Mapping[str, np.ndarray]:
+    def run(feed: Feed) -> Outputs:
         request = requests.get()
         outputs = {}
         try:

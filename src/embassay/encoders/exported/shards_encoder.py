@@ -6,13 +6,13 @@ when the first question is encoded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from embassay.encoders.base import Releases, supported_similarity
+from embassay.encoders.base import Releases, Route, supported_similarity
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.errors import EncoderError, quoted
 from embassay.samples.base import Role
@@ -22,9 +22,6 @@ from embassay.store.shards.shards import text_hash
 from embassay.store.shards.vectors import ShardVectors
 from embassay.types import Card, Encoder, content_hash
 from embassay.vectors import DenseVectors, Indices, VectorBatch
-
-ROWS = 4_096
-"""Number of vectors in a batch."""
 
 
 @dataclass(frozen=True)
@@ -82,26 +79,22 @@ class ShardsEncoder(UnfittedEncoder):
         EncoderError
             If a text in the role of the shards has no vector, or the model cannot encode.
         """
-        rows = np.empty((len(texts), self.vectors.shape[1]), dtype=np.float32)
-        for places, vectors in self.batches(texts, role):
-            rows[places] = vectors
-        return rows
+        if role == self.vectors.manifest.role:
+            return self.vectors[self._rows(texts)]
+        vectors = self._model.encode(texts, role)
+        # Shards hold no sparse vectors.
+        dense = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
+        return np.asarray(dense, dtype=np.float32)
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
-        """Yield (indices into ``texts``, their (m, d) float32 vectors).
+        """Yield one batch, because the shards are searched for all texts at once.
 
         Raises
         ------
         EncoderError
             As :meth:`encode`.
         """
-        if role != self.vectors.manifest.role:
-            yield from self._batches_of_model(texts, role)
-            return
-        rows = self._rows(texts)
-        for start in range(0, len(texts), ROWS):
-            places = np.arange(start, min(start + ROWS, len(texts)))
-            yield places, self.vectors[rows[places]]
+        yield np.arange(len(texts)), self.encode(texts, role)
 
     def release(self) -> None:
         """Release the model."""
@@ -109,7 +102,7 @@ class ShardsEncoder(UnfittedEncoder):
         if isinstance(model, Releases):
             model.release()
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return facts about the folder, for ``run.json``."""
         rows, dim = self.vectors.shape
         manifest = self.vectors.manifest
@@ -127,15 +120,6 @@ class ShardsEncoder(UnfittedEncoder):
                 f"space; for retrieval, use the folder as documents: -c {self.name},questions=FILE"
             )
         return np.array([row_of_hash[hashed] for hashed in hashes], dtype=np.int64)
-
-    def _batches_of_model(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
-        """Let the model that made the shards encode texts in another role."""
-        for start in range(0, len(texts), ROWS):
-            places = np.arange(start, min(start + ROWS, len(texts)))
-            vectors = self._model.encode(texts[start : start + ROWS], role)
-            # Shards hold no sparse vectors.
-            dense = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
-            yield places, np.asarray(dense, dtype=np.float32)
 
     @cached_property
     def _model(self) -> Encoder:

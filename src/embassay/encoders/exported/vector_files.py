@@ -34,7 +34,7 @@ NAMES = {
 }
 """Accepted column names by content; if a file has several of them, the first in this order is used."""
 ROWS = 4_096
-"""Number of rows that are checked at a time."""
+"""Number of rows that are checked, or copied out of the file, at a time."""
 HEAD = 64
 """Number of bytes at the start of a file by which its format is recognised."""
 FORMS = ".npz archive (numpy.savez), Parquet, JSON lines (one object per line)"

@@ -11,11 +11,8 @@ import numpy as np
 from embassay.corpora.io.jsonl import Ids, listed
 from embassay.corpora.io.records import read_table
 from embassay.encoders.exported.vector_files import NAMES, VectorFile, read_rows
-from embassay.errors import SourceError
+from embassay.errors import SourceError, quoted
 from embassay.samples.base import ROLES
-
-SHOWN = 60
-"""Number of characters of a text that a message quotes."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +29,6 @@ class TextVectors:
 
     row: dict[bytes, int]
     matrix: np.ndarray
-
-    @property
-    def mapped(self) -> bool:
-        """Whether the vectors are mapped from the file instead of copied into memory."""
-        return isinstance(self.matrix, np.memmap)
 
     def find(self, text: str, role: str) -> int | None:
         """Return the row of a text in a role, otherwise of the text without a role; None if there is neither."""
@@ -121,13 +113,6 @@ def _by_text(texts: Path, row_of_id: dict[bytes, int], matrix: np.ndarray) -> di
             continue
         first = row_of_text.setdefault(digest(role, text), place)
         if first != place and not np.array_equal(matrix[first], matrix[place]):
-            problem = f"the text of id {name!r} also has another id with a different vector: {shown(text)}"
+            problem = f"the text of id {name!r} also has another id with a different vector: {quoted(text)}"
             raise SourceError(problem, texts, row.line)
     return row_of_text
-
-
-def shown(text: str) -> str:
-    """Return the beginning of a text in quotes, for a message."""
-    if len(text) > SHOWN:
-        text = f"{text[:SHOWN]}…"
-    return repr(text)

@@ -6,7 +6,7 @@ the ids of a corpus, so vectors that are stored by id need ``texts=``, a table o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,15 +14,15 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.encoders.base import spec_of
+from embassay.encoders.base import Route, spec_of
 from embassay.encoders.checks import check_whole
 from embassay.encoders.exported.shards_encoder import ShardsEncoder
-from embassay.encoders.exported.vector_files import VectorFile, recognise
-from embassay.encoders.exported.vector_index import TextVectors, read_vectors, shown
+from embassay.encoders.exported.vector_files import ROWS, VectorFile, recognise
+from embassay.encoders.exported.vector_index import TextVectors, read_vectors
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.engine.cores import cores
 from embassay.engine.executors import Executor
-from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.errors import EncoderError, SourceError, SpecError, quoted
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.store.shards.vectors import open_shards
@@ -30,8 +30,6 @@ from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import DenseVectors, Indices, Similarity, VectorBatch
 
 TARGET = "FILE or FOLDER"
-ROWS = 4_096
-"""Number of vectors in a batch."""
 
 
 def create(
@@ -40,7 +38,7 @@ def create(
     *,
     texts: str = "",
     normalize: bool = False,
-    similarity: Literal["cosine", "dot"] = "cosine",
+    similarity: Similarity = "cosine",
     executor: Literal["local", "ray"] | None = None,
     workers: int = 1,
     ray_address: str | None = None,
@@ -153,7 +151,7 @@ class VectorsEncoder(LoadedEncoder[TextVectors]):
         """Read the file."""
         return read_vectors(self.file, self.texts)
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return facts about the file, for ``run.json``; empty before the first text is encoded."""
         if not self.is_loaded:
             return {}
@@ -162,7 +160,8 @@ class VectorsEncoder(LoadedEncoder[TextVectors]):
         return {
             "form": self.file.kind,
             "known_by": known_by,
-            "mapped": self.model.mapped,
+            # Whether the vectors are mapped from the file instead of copied into memory.
+            "mapped": isinstance(self.model.matrix, np.memmap),
             "rows": rows,
             "dim": dim,
         }
@@ -182,7 +181,7 @@ class VectorsEncoder(LoadedEncoder[TextVectors]):
             missing = list(missing_texts)
             message = (
                 f"{self.file.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector for the role {role}; "
-                f"the first is {shown(missing[0])}"
+                f"the first is {quoted(missing[0])}"
             )
             if other_roles := self.model.roles(missing[0]):
                 message += f" (it has one for {' and '.join(other_roles)})"

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,7 +121,7 @@ class LexicalEncoder:
         """
         return cutter(self.tokens, f"encoder {self.name!r}")
 
-    def fit(self, texts: Sequence[str]) -> LexicalEncoder:
+    def fit(self, texts: Sequence[str]) -> Self:
         """Learn the vocabulary, and for tf-idf the weights, of these texts.
 
         Raises
@@ -196,7 +197,7 @@ class ProjectedEncoder(LexicalEncoder):
         """A hash of tokens, vocabulary, weights, number of components, and the texts from which they were learnt."""
         return content_hash([super().fingerprint, "pca", self.pca, self.learnt])
 
-    def fit(self, texts: Sequence[str]) -> ProjectedEncoder:
+    def fit(self, texts: Sequence[str]) -> Self:
         """Learn words and components from these texts.
 
         Raises
@@ -204,10 +205,9 @@ class ProjectedEncoder(LexicalEncoder):
         EncoderError
             If there is no word in them, or all have the same words.
         """
-        counting = super().fit(texts)
-        return replace(self, vocabulary=counting.vocabulary, weights=counting.weights).relearn(texts)
+        return super().fit(texts).relearn(texts)
 
-    def relearn(self, texts: Sequence[str]) -> ProjectedEncoder:
+    def relearn(self, texts: Sequence[str]) -> Self:
         """Return an encoder with the same words whose components are learnt from these texts only.
 
         Raises

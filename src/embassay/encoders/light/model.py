@@ -14,12 +14,8 @@ from embassay.encoders.neural.modules import modules, own_code
 from embassay.errors import ModelNotFoundError
 from embassay.types import JsonObject
 
-Activation = Literal["identity", "tanh"]
-ACTIVATIONS: dict[str, Activation] = {
-    "torch.nn.modules.linear.Identity": "identity",
-    "torch.nn.modules.activation.Tanh": "tanh",
-}
-"""The activations of a Dense module by their names in its configuration."""
+IDENTITY, TANH = "torch.nn.modules.linear.Identity", "torch.nn.modules.activation.Tanh"
+"""The activations of a Dense module, by their names in its configuration."""
 TRANSFORMER_SETTINGS = {"max_seq_length", "do_lower_case", "transformer_task", "modality_config", "module_output_name"}
 POOLING_SETTINGS = {"word_embedding_dimension", "embedding_dimension", "pooling_mode", "include_prompt"}
 NORMALIZE_SETTINGS = {"module_input_name", "module_output_name"}
@@ -42,7 +38,7 @@ class Dense:
     size_in: int
     size_out: int
     has_bias: bool
-    activation: Activation
+    has_tanh: bool
 
     @property
     def shapes(self) -> Shapes:
@@ -148,7 +144,8 @@ def _architecture(folder: Path) -> Architecture:
 
 def _check_weights(folder: Path, architecture: Architecture) -> None:
     """Check that the files have exactly the tensors that the graph needs, in its sizes."""
-    stored = without_prefix(tensor_shapes(folder), architecture.family.prefix)
+    prefix = architecture.family.prefix
+    stored = {name.removeprefix(prefix): shape for name, shape in tensor_shapes(folder).items()}
     if not stored:
         raise NotSupportedError("it has no weights in safetensors files")
     architecture.check_names(frozenset(stored))
@@ -158,11 +155,6 @@ def _check_weights(folder: Path, architecture: Architecture) -> None:
                 f"{folder}: the tensor {name!r} has shape {stored[name]}, but config.json says {shape}; "
                 "the files belong to different models"
             )
-
-
-def without_prefix(shapes: Shapes, prefix: str) -> Shapes:
-    """Return shapes by names without the prefix that a file with the weights of a task has."""
-    return {name.removeprefix(prefix): shape for name, shape in shapes.items()}
 
 
 def _check_tokenizer(folder: Path) -> None:
@@ -220,11 +212,11 @@ def _step(kind: str, folder: Path) -> LaterModule:
     _check_settings(path, settings, DENSE_SETTINGS)
     if settings.get("use_residual"):
         raise NotSupportedError("its module Dense has a residual connection")
-    activation = settings.get("activation_function", "torch.nn.modules.activation.Tanh")
-    if activation not in ACTIVATIONS:
+    activation = settings.get("activation_function", TANH)
+    if activation not in (IDENTITY, TANH):
         raise NotSupportedError(f"its module Dense has the activation {activation}")
     dense = Dense(
-        folder, settings["in_features"], settings["out_features"], settings.get("bias", True), ACTIVATIONS[activation]
+        folder, settings["in_features"], settings["out_features"], settings.get("bias", True), activation == TANH
     )
     if tensor_shapes(folder) != dense.shapes:
         raise NotSupportedError(f"{folder}: its weights are not those of a Dense module in a safetensors file")

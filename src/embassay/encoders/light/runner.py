@@ -60,7 +60,6 @@ class LightRunner(TokenizerRunner):
     device: str = "cpu"
     tokens: int = LIGHT_TOKENS
     one_per_core = True
-    batch_invariant = True
 
     @classmethod
     def load(cls, model: LightModel, limit: int | None) -> LightRunner:
@@ -78,7 +77,7 @@ class LightRunner(TokenizerRunner):
         EncoderError
             If the limit is shorter than a text without words.
         """
-        tokenizer = read_tokenizer(model.folder, lower=model.lower)
+        tokenizer = read_tokenizer(model.folder, lower=model.lower, limit=limit)
         weights = read_weights(model)
         graph, arrays = build(model.architecture, weights)
         bias = None
@@ -88,7 +87,6 @@ class LightRunner(TokenizerRunner):
         dense = {step: read_dense(step) for step in model.steps if isinstance(step, Dense)}
         session, values = open_session(graph, arrays)
         runner = cls(model, session, tokenizer, values, dense, bias)
-        runner.truncate(limit)
         runner.vocabulary = model.architecture.vocabulary
         if not runner.is_stable():
             runner.tokens = 1
@@ -133,7 +131,7 @@ class LightRunner(TokenizerRunner):
                 weight, bias = self.dense[step]
                 # As n products of one row, so that other rows do not change the order of the sums.
                 rows = np.matmul(rows[:, None, :], weight)[:, 0] + bias
-                if step.activation == "tanh":
+                if step.has_tanh:
                     rows = np.tanh(rows)
             else:
                 rows = unit(rows)
@@ -194,4 +192,4 @@ def _read(path: Path) -> dict[str, Array]:
         with safe_open(path, framework="numpy") as file:
             return {name: file.get_tensor(name).astype(np.float32, copy=False) for name in file.keys()}  # noqa: SIM118
     except Exception as error:
-        raise ModelNotFoundError(f"{path}: cannot be read: {' '.join(str(error).split())}") from None
+        raise ModelNotFoundError(f"{path}: cannot be read: {error}") from None

@@ -43,8 +43,6 @@ class Runner(ABC):
         Maximum number of tokens in a batch of more than one text.
     one_per_core
         Whether batches run side by side, each on a single thread; otherwise one batch uses all threads.
-    batch_invariant
-        Whether a text has the same vector in every batch, bit by bit.
     vocabulary
         The number of tokens that the model has embeddings for; None if that is not known.
     """
@@ -53,7 +51,6 @@ class Runner(ABC):
     device: str
     tokens: int
     one_per_core: bool = False
-    batch_invariant: bool = False
     vocabulary: int | None = None
 
     @abstractmethod

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from embassay.encoders.neural.runner import ROUTES
 from embassay.errors import EncoderError, UnknownNameError
 from embassay.types import check_device
 
+BACKENDS = ("auto", "light", *ROUTES)
+"""What ``--backend`` may name: the routes of neural models, and ``auto``."""
 
-def check_place(device: str, backend: str, routes: Sequence[str]) -> None:
+
+def check_place(device: str, backend: str) -> None:
     """Raise an error if the device or the backend has an unknown name."""
     check_device(device)
-    if backend not in ("auto", *routes):
-        raise UnknownNameError("backend", backend, ("auto", *routes))
+    if backend not in BACKENDS:
+        raise UnknownNameError("backend", backend, BACKENDS)
+
+
+def device_names(option: str) -> list[str]:
+    """Return the devices that an option names, separated by commas."""
+    return [name.strip() for name in option.split(",") if name.strip()]
 
 
 def available_device(device: str) -> str:

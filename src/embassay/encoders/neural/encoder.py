@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from embassay.encoders.base import Route
 from embassay.encoders.light.model import LightModel
 from embassay.encoders.light.runner import LIGHT_TOKENS, LightRunner
 from embassay.encoders.neural.batching import Runner
-from embassay.encoders.neural.devices import available_device
+from embassay.encoders.neural.devices import available_device, device_names
 from embassay.encoders.neural.locations import LOCAL_FOLDER, ModelFiles, is_path
 from embassay.encoders.neural.memory import check_fits, foreseen, parameters, weights
 from embassay.encoders.neural.model_card import training_datasets
 from embassay.encoders.neural.model_options import ModelOptions
 from embassay.encoders.neural.prompted import PromptedEncoder
-from embassay.encoders.neural.runner import RunnerOptions
 from embassay.errors import ModelNotFoundError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime
@@ -80,13 +80,15 @@ class NeuralEncoder(PromptedEncoder):
     @cached_property
     def card(self) -> Card:
         """The properties of the encoder that its files contain."""
+        # As far as it is known before loading.
+        route = "" if self.runtime.backend == "auto" else self.runtime.backend
         return self._describe(
             f"{self.scheme}:{self.target}",
             self._model_similarity,
             [*self._warnings(), *self._family_warnings(), *self._file_warnings()],
             revision=self.found.revision,
             parameters=parameters(self.folder, self._left_out),
-            route=self._route_name,
+            route="light" if self.light is not None else route,
         )
 
     def reworded(self, role: Role) -> Iterator[Self]:
@@ -94,7 +96,11 @@ class NeuralEncoder(PromptedEncoder):
         prompt = self.prompts[role]
         if not prompt:
             return
-        for wording in _wordings(prompt):
+        bare = prompt.rstrip().rstrip(":")
+        # Without its final colon, in capitals, and the prompts of two other models.
+        wordings = dict.fromkeys((f"{bare} ", f"{prompt.rstrip().upper()} ", "Text: ", "Represent this text: "))
+        wordings.pop(prompt, None)
+        for wording in wordings:
             prompt_option: dict[str, Any] = {f"{role}_prompt": wording}
             other = replace(self, options=replace(self.options, **prompt_option))
             vars(other)["_runners"] = self._runners
@@ -104,7 +110,7 @@ class NeuralEncoder(PromptedEncoder):
         """Return the data sets that the model card beside the model's files names as training data."""
         return training_datasets(self.found.folder)
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         if self.light is not None:
             return {
@@ -124,22 +130,21 @@ class NeuralEncoder(PromptedEncoder):
             "dtype": self.options.dtype,
             "backend": runners[0].route,
             "tokens_per_batch": runners[0].tokens,
-            "batch_invariant": runners[0].batch_invariant,
+            "batch_invariant": False,
         }
 
     def batch_invariant(self) -> bool:
         """Return whether a text has the same vector in every batch, bit by bit: on the light route."""
-        return bool(self.route().get("batch_invariant"))
+        return self.light is not None
 
     def load_runners(self) -> Sequence[Runner]:
         """Load the model onto each device, and choose the route."""
         if self.light is not None:
             check_fits(self._size, self.options.dtype, ["cpu"])
             return [LightRunner.load(self.light, self.max_tokens)]
-        devices = [available_device(device.strip()) for device in self.device.split(",") if device.strip()]
+        devices = [available_device(name) for name in device_names(self.device)]
         check_fits(self._size, self.options.dtype, devices)
-        options = RunnerOptions(tuple(self.prompts.values()), self.options.dtype, self.runtime.backend)
-        return [self._runner(self.load(device), options) for device in devices]
+        return [self._runner(self.load(device)) for device in devices]
 
     @property
     def folder(self) -> Path:
@@ -151,7 +156,7 @@ class NeuralEncoder(PromptedEncoder):
         """Load the model onto a device."""
 
     @abstractmethod
-    def _runner(self, model: Any, options: RunnerOptions) -> Runner:
+    def _runner(self, model: Any) -> Runner:
         """Return the runner of a loaded model."""
 
     @abstractmethod
@@ -162,15 +167,6 @@ class NeuralEncoder(PromptedEncoder):
     def _model_similarity(self) -> str:
         """The similarity in the model's configuration."""
         return "cosine"
-
-    @property
-    def _route_name(self) -> str:
-        """The route as far as it is known before loading: light, a forced one, or empty for one with torch."""
-        if self.light is not None:
-            return "light"
-        if self.runtime.backend != "auto":
-            return self.runtime.backend
-        return ""
 
     @property
     def _left_out(self) -> tuple[str, ...]:
@@ -213,10 +209,3 @@ class NeuralEncoder(PromptedEncoder):
         if lack:
             warnings.append(lack)
         return warnings
-
-
-def _wordings(prompt: str) -> tuple[str, ...]:
-    """Return other wordings of a prompt: without its final colon, in capitals, and the prompts of two other models."""
-    bare = prompt.rstrip().rstrip(":")
-    wordings = (f"{bare} ", f"{prompt.rstrip().upper()} ", "Text: ", "Represent this text: ")
-    return tuple(wording for wording in dict.fromkeys(wordings) if wording != prompt)

@@ -31,21 +31,20 @@ from embassay.encoders.neural.hf_files import (
     first_number,
     kind_of,
     limit_of,
+    mask_token,
     of_tokenizer,
-    special,
 )
 from embassay.encoders.neural.hf_loading import AUTO_MAP, load_model, load_tokenizer
 from embassay.encoders.neural.hf_runner import PooledRunner, Pooling, templated_ids, within
 from embassay.encoders.neural.locations import find, read_json
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.model_options import ModelOptions
-from embassay.encoders.neural.modules import modules, own_code_of, without_tokenizer
-from embassay.encoders.neural.runner import ROUTES, RunnerOptions
+from embassay.encoders.neural.modules import check_tokenizer, modules, own_code_of
 from embassay.encoders.neural.tokenizer_files import check_limit, read_tokenizer
-from embassay.errors import ModelNotFoundError, SpecError
+from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.types import JsonObject, Runtime, content_hash
-from embassay.vectors import Indices
+from embassay.vectors import Indices, Similarity
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -77,7 +76,7 @@ def create(
     dtype: Literal["float32", "float16", "bfloat16"] = "float32",
     device: str = "",
     normalize: bool = False,
-    similarity: Literal["cosine", "dot"] | None = None,
+    similarity: Similarity | None = None,
 ) -> TransformersEncoder:
     """Find the model's files and describe it; nothing is loaded yet.
 
@@ -135,7 +134,7 @@ def create(
     )
     options.check(f"encoder {target!r}")
     place = device or runtime.device
-    check_place("auto" if place == AUTO_MAP else place, runtime.backend, ("light", *ROUTES))
+    check_place("auto" if place == AUTO_MAP else place, runtime.backend)
     if place == AUTO_MAP and find_spec("accelerate") is None:
         raise SpecError(f"encoder {target!r}: device={AUTO_MAP} needs the package accelerate: pip install accelerate")
     found = find(target, revision, runtime, "-e hf:")
@@ -167,19 +166,16 @@ class TransformersEncoder(NeuralEncoder):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the files of model and tokenizer, and of all options that change vectors."""
-        model_files = {}
-        for name in folder_files(self.folder):
-            if not re.fullmatch(OTHERS, name):
-                model_files[name] = self.runtime.sha256(self.folder / name)
-        tokenizer_files = {}
+        names = [name for name in folder_files(self.folder) if not re.fullmatch(OTHERS, name)]
+        model_files = self.runtime.hashes(self.folder, names)
+        tokenizer_files: dict[str, str] = {}
         if self.tokens != self.folder:
-            for name in filter(of_tokenizer, folder_files(self.tokens)):
-                tokenizer_files[name] = self.runtime.sha256(self.tokens / name)
+            tokenizer_files = self.runtime.hashes(self.tokens, filter(of_tokenizer, folder_files(self.tokens)))
         explicit = self.options.explicit
         settings = {name: explicit.get(name) for name in ("layer", "template", "dim", "normalize", "max_length")}
         runs_own_code = bool(self.runtime.trust_remote_code and self._own_code)
-        files = [model_files, tokenizer_files]
-        return content_hash(["hf", *files, self.pooling, settings, self.prompts, self.options.dtype, runs_own_code])
+        files = ["hf", model_files, tokenizer_files]
+        return content_hash([*files, self.pooling, settings, self.prompts, self.options.dtype, runs_own_code])
 
     @cached_property
     def folder(self) -> Path:
@@ -255,10 +251,11 @@ class TransformersEncoder(NeuralEncoder):
         check_limit(self.max_tokens, len(self._library_tokenizer("")["input_ids"]))
         return model
 
-    def _runner(self, model: PreTrainedModel, options: RunnerOptions) -> PooledRunner:
+    def _runner(self, model: PreTrainedModel) -> PooledRunner:
         return PooledRunner(
-            model,
-            options,
+            model=model,
+            dtype=self.options.dtype,
+            backend=self.runtime.backend,
             tokenizer=self._library_tokenizer,
             pooling=self.pooling,
             layer=self.options.layer,
@@ -317,11 +314,8 @@ def _check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> N
         # The library is imported only for a model with code.
         if code and not needs_no_code(place):
             check_code(target, code, runtime.trust_remote_code)
-    if tokens == folder and without_tokenizer(folder):
-        raise ModelNotFoundError(
-            f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); "
-            "save it beside the weights, or set tokenizer="
-        )
+    if tokens == folder:
+        check_tokenizer(target, folder, ", or set tokenizer=")
 
 
 def _check_pooling(encoder: TransformersEncoder) -> None:
@@ -338,7 +332,7 @@ def _check_pooling(encoder: TransformersEncoder) -> None:
         raise SpecError(f"encoder {target!r}, option 'template': must contain {{text}} exactly once, is {template!r}")
     if encoder.pooling != "mask":
         return
-    mask = special(encoder.tokens, "mask_token")
+    mask = mask_token(encoder.tokens)
     if not template:
         wanted = f'template=This sentence : "{{text}}" means {mask or "[MASK]"} .'
         raise SpecError(f"encoder {target!r}: pooling=mask needs a template with the mask token, for example {wanted}")

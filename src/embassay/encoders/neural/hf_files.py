@@ -124,10 +124,10 @@ def first_number(config: JsonObject, names: Sequence[str]) -> int | None:
     return None
 
 
-def special(tokenizer: Path, name: str) -> str | None:
-    """Return a special token of a tokenizer, for example its ``mask_token``; None if its files do not name it."""
+def mask_token(tokenizer: Path) -> str | None:
+    """Return the mask token of a tokenizer; None if its files do not name it."""
     for file in ("tokenizer_config.json", "special_tokens_map.json"):
-        token = read_json(tokenizer / file).get(name)
+        token = read_json(tokenizer / file).get("mask_token")
         if isinstance(token, dict):
             token = token.get("content")
         if isinstance(token, str):

@@ -45,8 +45,8 @@ class PooledRunner(TorchRunner):
         # A model with code of its own may lack the method. Its token ids are then not checked.
         with suppress(AttributeError, NotImplementedError):
             self.vocabulary = int(self.model.get_input_embeddings().weight.shape[0])
-        if self.options.backend not in ("auto", "torch"):
-            raise EncoderError(f"backend {self.options.backend!r} cannot run this model; leave --backend out")
+        if self.backend not in ("auto", "torch"):
+            raise EncoderError(f"backend {self.backend!r} cannot run this model; leave --backend out")
         if self.pooling == "mask":
             mask = self.tokenizer.mask_token
             if mask is None:

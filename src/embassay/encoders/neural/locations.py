@@ -71,7 +71,8 @@ def find(target: str, revision: str, runtime: Runtime, how: str = "-e ") -> Mode
             raise SpecError(f"encoder {target!r}, option 'revision': a local folder has no revisions; leave it out")
         return ModelFiles(_folder(path), LOCAL_FOLDER)
     # A folder that only has the name of a model, for example one of results, is not meant.
-    if has_configuration(path) and not revision:
+    has_configuration = (path / "config.json").is_file() or (path / "modules.json").is_file()
+    if has_configuration and not revision:
         return ModelFiles(_folder(path), LOCAL_FOLDER)
     return find_offline(target, revision, runtime) or _from_hub(target, revision, runtime, how)
 
@@ -79,11 +80,6 @@ def find(target: str, revision: str, runtime: Runtime, how: str = "-e ") -> Mode
 def is_path(target: str) -> bool:
     """Return whether a target can only be a path; ``models/search`` may be a path or a name on the hub."""
     return target.startswith(("/", "./", "../", "~")) or target in (".", "..")
-
-
-def has_configuration(folder: Path) -> bool:
-    """Return whether a folder exists and has the configuration of a model."""
-    return (folder / "config.json").is_file() or (folder / "modules.json").is_file()
 
 
 def find_offline(target: str, revision: str, runtime: Runtime) -> ModelFiles | None:

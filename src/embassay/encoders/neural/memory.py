@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from pathlib import Path
 
+from embassay.encoders.neural.devices import device_names
 from embassay.encoders.neural.locations import read_json
 from embassay.encoders.neural.model_files import SAFE, folder_files, is_pickled, parent_of
 from embassay.errors import EncoderError, ModelNotFoundError
@@ -138,7 +139,7 @@ def foreseen(size: int, dtype: str, device: str) -> str:
     device
         The option, for example ``auto`` or ``cuda:0,cuda:1``.
     """
-    devices = [part.strip() for part in device.split(",") if part.strip()]
+    devices = device_names(device)
     if not all(map(is_surely_cpu, devices)):
         return ""
     return shortage(size, dtype, ["cpu"] * len(devices))

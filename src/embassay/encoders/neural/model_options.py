@@ -6,9 +6,10 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from embassay.encoders.base import Prompts
 from embassay.encoders.checks import check_whole
 from embassay.errors import EncoderError, SpecError
-from embassay.samples.base import ROLES, Role
+from embassay.samples.base import ROLES
 from embassay.vectors import DenseVectors, Similarity
 
 
@@ -46,7 +47,7 @@ class ModelOptions:
         return values
 
     @property
-    def prompts(self) -> dict[Role, str]:
+    def prompts(self) -> Prompts:
         """The prompts that are set, by role."""
         explicit = self.explicit
         return {role: str(explicit[f"{role}_prompt"]) for role in ROLES if f"{role}_prompt" in explicit}

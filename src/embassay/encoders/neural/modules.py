@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from embassay.encoders.base import Prompts
 from embassay.encoders.exported.pooling import configured
 from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of
 from embassay.encoders.neural.locations import has_tokenizer, read_json
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import ModelNotFoundError
-from embassay.samples.base import Role
 from embassay.types import JsonObject
 
 CONFIG = "config_sentence_transformers.json"
@@ -73,17 +73,25 @@ def _names(listed: object) -> Iterator[str]:
             yield from _names(part)
 
 
-def without_tokenizer(folder: Path) -> bool:
-    """Return whether a transformer has no tokenizer files. The library would then use an empty tokenizer."""
+def check_tokenizer(target: str, folder: Path, advice: str = "") -> None:
+    """Raise ModelNotFoundError if a transformer has no tokenizer. The library would then use an empty one.
+
+    Parameters
+    ----------
+    advice
+        The end of the message: what else would help.
+    """
     kind, module_folder = modules(folder)[0]
     if not kind.endswith(".Transformer"):
-        return False
+        return
     for place in (folder, module_folder):
         # A tokenizer with code of its own may have files of any name.
-        has_own_code = any(place.glob("tokenization_*.py"))
-        if has_own_code or has_tokenizer(place):
-            return False
-    return True
+        if has_tokenizer(place) or any(place.glob("tokenization_*.py")):
+            return
+    raise ModelNotFoundError(
+        f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the "
+        f"weights{advice}"
+    )
 
 
 def settings_of(folder: Path) -> JsonObject:
@@ -91,7 +99,7 @@ def settings_of(folder: Path) -> JsonObject:
     return read_json(folder / CONFIG)
 
 
-def configured_prompts(folder: Path) -> dict[Role, str]:
+def configured_prompts(folder: Path) -> Prompts:
     """Return the prompt of each role in a model's configuration; empty if it has none."""
     settings = settings_of(folder)
     return by_role(settings.get("prompts") or {}, settings.get("default_prompt_name"))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
-from embassay.encoders.base import supported_similarity
+from embassay.encoders.base import Prompts, supported_similarity
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.neural.batching import Runner, encode_distinct, run
 from embassay.encoders.neural.model_options import ModelOptions, derived_vectors
@@ -32,12 +32,12 @@ class PromptedEncoder(UnfittedEncoder, ABC):
     options: ModelOptions
 
     @cached_property
-    def prompts(self) -> Mapping[Role, str]:
+    def prompts(self) -> Prompts:
         """The prompt of each role; empty if it has none."""
         return {**self._configured_prompts, **self.options.prompts}
 
     @property
-    def _configured_prompts(self) -> Mapping[Role, str]:
+    def _configured_prompts(self) -> Prompts:
         """The prompts without the options that name others."""
         return dict.fromkeys(ROLES, "")
 

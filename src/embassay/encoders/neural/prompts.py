@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from embassay.samples.base import Role
+from embassay.encoders.base import Prompts
 
 DOCUMENT = ("document", "passage", "corpus")
 """Names of document prompts in configurations, in the order of preference.
@@ -16,7 +16,7 @@ although the model was trained with it and the library's documentation promises 
 """
 
 
-def by_role(prompts: Mapping[str, str | None], default: str | None) -> dict[Role, str]:
+def by_role(prompts: Mapping[str, str | None], default: str | None) -> Prompts:
     """Return the prompt of each role; empty if it has none.
 
     Parameters

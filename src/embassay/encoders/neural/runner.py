@@ -36,31 +36,21 @@ PROBES = ("No.", "It is not open.", LONGER, " ".join([LONGER] * 6))
 """A route must give these texts the vectors that the model gives them alone."""
 
 
-@dataclass(frozen=True)
-class RunnerOptions:
-    """How a model is loaded and run.
+@dataclass(kw_only=True)
+class TorchRunner(Runner):
+    """A loaded model on one device; :attr:`tokens` is lowered when memory runs out.
 
     Attributes
     ----------
-    prompts
-        The prompts of all roles. A route must give the right vectors with each of them.
     dtype
         The precision of the model.
     backend
         The forced route, or ``auto``.
     """
 
-    prompts: Sequence[str]
+    model: Any
     dtype: str = "float32"
     backend: str = "auto"
-
-
-@dataclass
-class TorchRunner(Runner):
-    """A loaded model on one device; :attr:`tokens` is lowered when memory runs out."""
-
-    model: Any
-    options: RunnerOptions
     route: str = "torch"
 
     def __post_init__(self) -> None:
@@ -108,7 +98,7 @@ class TorchRunner(Runner):
         """
         vectors = np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
         # Half precision overflows earlier than float32.
-        check_finite(vectors, advice="" if self.options.dtype == "float32" else "; set dtype=float32")
+        check_finite(vectors, advice="" if self.dtype == "float32" else "; set dtype=float32")
         return vectors
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from embassay.encoders.base import Prompts
 from embassay.encoders.light.choice import check_installed, choose_route
 from embassay.encoders.light.model import LightModel
 from embassay.encoders.neural.devices import check_place
@@ -23,6 +24,7 @@ from embassay.encoders.neural.locations import find, find_offline, read_json
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.model_options import ModelOptions
 from embassay.encoders.neural.modules import (
+    check_tokenizer,
     configured_prompts,
     configured_similarity,
     dimensions,
@@ -31,15 +33,13 @@ from embassay.encoders.neural.modules import (
     own_modules,
     settings_of,
     token_limit,
-    without_tokenizer,
 )
 from embassay.encoders.neural.prompts import overlooked
-from embassay.encoders.neural.runner import ROUTES, RunnerOptions
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.encoders.neural.tokenizer_files import check_limit, read_tokenizer
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
-from embassay.samples.base import Role
 from embassay.types import Runtime, content_hash
+from embassay.vectors import Similarity
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -70,7 +70,7 @@ def create(
     dtype: Literal["float32", "float16", "bfloat16"] = "float32",
     device: str = "",
     normalize: bool = False,
-    similarity: Literal["cosine", "dot"] | None = None,
+    similarity: Similarity | None = None,
     vectors: Literal["float32", "int8", "binary"] = "float32",
 ) -> SentenceTransformersEncoder:
     """Find the model's files and describe it; nothing is loaded yet.
@@ -116,7 +116,7 @@ def create(
         vectors=vectors,
     )
     options.check(f"encoder {target!r}")
-    check_place(device or runtime.device, runtime.backend, ("light", *ROUTES))
+    check_place(device or runtime.device, runtime.backend)
     found = find(target, revision, runtime)
     _check_code(target, found.folder, runtime)
     _check_pooling(target, found.folder)
@@ -155,7 +155,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
     def fingerprint(self) -> str:
         """A hash of all files of the model and of all options that change vectors."""
         folder = self.folder
-        files = {name: self.runtime.sha256(folder / name) for name in folder_files(folder)}
+        files = self.runtime.hashes(folder, folder_files(folder))
         explicit = self.options.explicit
         settings = {name: explicit.get(name) for name in ("dim", "normalize", "max_length")}
         # Only if it is set: otherwise the vectors that earlier versions cached would be encoded again.
@@ -165,7 +165,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
         return content_hash(["st", files, self.prompts, settings, self.options.dtype, runs_own_code])
 
     @property
-    def _configured_prompts(self) -> Mapping[Role, str]:
+    def _configured_prompts(self) -> Prompts:
         return configured_prompts(self.folder)
 
     @property
@@ -176,8 +176,10 @@ class SentenceTransformersEncoder(NeuralEncoder):
     def _model_limit(self) -> int | None:
         return token_limit(self.folder)
 
-    def _runner(self, model: SentenceTransformer, options: RunnerOptions) -> SentenceTransformersRunner:
-        return SentenceTransformersRunner(model, options).fastest()
+    def _runner(self, model: SentenceTransformer) -> SentenceTransformersRunner:
+        prompts = tuple(self.prompts.values())
+        dtype, backend = self.options.dtype, self.runtime.backend
+        return SentenceTransformersRunner(model=model, prompts=prompts, dtype=dtype, backend=backend).fastest()
 
     def _warnings(self) -> list[str]:
         warnings = []
@@ -307,10 +309,7 @@ def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
         raise SpecError(
             f"encoder {target!r} uses different modules for queries and documents (Router), which is not supported"
         )
-    if without_tokenizer(folder):
-        raise ModelNotFoundError(
-            f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
-        )
+    check_tokenizer(target, folder)
     check_no_adapter(target, folder)
 
 
@@ -319,7 +318,7 @@ def _check_pooling(target: str, folder: Path) -> None:
     if not (folder / "modules.json").is_file():
         return
     listed = modules(folder)
-    if not listed or not listed[0][0].endswith(".Transformer"):
+    if not listed[0][0].endswith(".Transformer"):
         return
     instead = f"hf:{target},pooling=mean uses the mean of its tokens"
     for kind, place in listed:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from embassay.encoders.neural.runner import PROBES, TorchRunner
-from embassay.errors import EncoderError
+from embassay.errors import EncoderError, reason_of
 from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
@@ -25,16 +25,19 @@ AGREE = {"float32": 1e-11, "bfloat16": 1e-3, "float16": 1e-3}
 """The largest distance, 1 − cosine, between the vectors of a text by two routes, for each precision."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class SentenceTransformersRunner(TorchRunner):
     """A ``SentenceTransformer`` on one device.
 
     Attributes
     ----------
+    prompts
+        The prompts of all roles. A route must give the right vectors with each of them.
     together
         Number of texts per batch of the model's own ``encode``.
     """
 
+    prompts: Sequence[str]
     together: int = 1
 
     def fastest(self) -> Self:
@@ -45,12 +48,11 @@ class SentenceTransformersRunner(TorchRunner):
         EncoderError
             If the forced route does not suit this model, or the model cannot encode texts at all.
         """
-        backend = self.options.backend
-        prompts = self.options.prompts
+        backend = self.backend
         try:
-            alone = {prompt: self.encode_whole(PROBES, prompt) for prompt in prompts}
+            alone = {prompt: self.encode_whole(PROBES, prompt) for prompt in self.prompts}
         except (RuntimeError, TypeError, ValueError, AttributeError, KeyError, IndexError) as error:
-            raise EncoderError(f"the model cannot encode texts: {type(error).__name__}: {error}") from error
+            raise EncoderError(f"the model cannot encode texts: {reason_of(error)}") from error
         if backend in ("auto", "torch") and all(self._reads_tokens(prompt, rows) for prompt, rows in alone.items()):
             self.route = "torch"
         elif backend in ("auto", "sentence-transformers"):
@@ -102,7 +104,7 @@ class SentenceTransformersRunner(TorchRunner):
         # For unit vectors, 1 − cosine is half the squared distance, which loses no digits to cancellation.
         differences = _unit(rows) - _unit(expected)
         distances = (differences**2).sum(axis=1) / 2
-        return bool(distances.max() <= AGREE[self.options.dtype])
+        return bool(distances.max() <= AGREE[self.dtype])
 
     def _vectors(self, ids: Tensor) -> Tensor:
         import torch

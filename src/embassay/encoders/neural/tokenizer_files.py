@@ -13,18 +13,22 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
-def read_tokenizer(folder: Path, *, lower: bool = False) -> Tokenizer:
-    """Return the tokenizer in ``tokenizer.json``, without truncation and padding.
+def read_tokenizer(folder: Path, *, lower: bool = False, limit: int | None = None) -> Tokenizer:
+    """Return the tokenizer in ``tokenizer.json``, without padding.
 
     Parameters
     ----------
     lower
         Whether texts are lower-cased, whatever the tokenizer does.
+    limit
+        The number of tokens after which texts are truncated; None for no limit.
 
     Raises
     ------
     ModelNotFoundError
         If the file is damaged, or has no vocabulary.
+    EncoderError
+        If the limit leaves no room beside the special tokens of every text.
     """
     from tokenizers import Tokenizer, normalizers
 
@@ -40,6 +44,9 @@ def read_tokenizer(folder: Path, *, lower: bool = False) -> Tokenizer:
     if lower:
         others = [] if tokenizer.normalizer is None else [tokenizer.normalizer]
         tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *others])
+    check_limit(limit, len(tokenizer.encode("").ids))
+    if limit is not None:
+        tokenizer.enable_truncation(limit)
     return tokenizer
 
 
@@ -61,15 +68,3 @@ class TokenizerRunner(Runner):
         """Return the token ids of texts with their prompt; of a text without tokens, the vocabulary's first token."""
         encodings = self.tokenizer.encode_batch([prompt + text for text in texts])
         return [encoding.ids or [0] for encoding in encodings]
-
-    def truncate(self, limit: int | None) -> None:
-        """Truncate texts after ``limit`` tokens; not if that is None.
-
-        Raises
-        ------
-        EncoderError
-            If the limit leaves no room beside the special tokens of every text.
-        """
-        check_limit(limit, len(self.tokenizer.encode("").ids))
-        if limit is not None:
-            self.tokenizer.enable_truncation(limit)

@@ -22,7 +22,7 @@ from embassay.encoders.base import spec_of, supported_similarity
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.neural.st import has_known_content, hash_content
 from embassay.encoders.objects import mteb_model
-from embassay.encoders.objects.matrices import real_matrix
+from embassay.encoders.objects.matrices import off_device, real_matrix
 from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Encoder, content_hash
@@ -228,9 +228,7 @@ class ObjectEncoder(UnfittedEncoder):
         if not texts:
             return np.zeros((0, 1), dtype=np.float32)
         rows = self.interface.encode(self.thing, list(texts), role)
-        if callable(getattr(rows, "detach", None)):
-            rows = rows.detach().cpu().float()  # a tensor of torch
-        return real_matrix(rows, texts)
+        return real_matrix(off_device(rows), texts)
 
     @property
     def _class_name(self) -> str:

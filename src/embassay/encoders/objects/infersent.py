@@ -9,26 +9,28 @@ after it, and the one after it alone where neither has a vector.
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from embassay.encoders.base import spec_of
+from embassay.encoders.base import Route, UnknownWords, spec_of
 from embassay.encoders.loaded import LoadedEncoder
-from embassay.encoders.neural.devices import available_device, check_place
-from embassay.encoders.objects.infersent_model import InferSent
+from embassay.encoders.neural.devices import available_device
 from embassay.encoders.static.word_files import WordVectors, read, recognise
-from embassay.encoders.tokens import count_unknown
-from embassay.errors import EncoderError, MissingExtraError, SourceError, SpecError
+from embassay.encoders.tokens import count_unknown, need_nltk
+from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
-from embassay.types import Card, Runtime, content_hash
+from embassay.types import Card, Runtime, check_device, content_hash
 from embassay.vectors import DenseVectors
+
+if TYPE_CHECKING:
+    import torch
+    from torch.nn import LSTM
 
 Version = Literal["1", "2"]
 TARGET = "WEIGHTS"
@@ -36,6 +38,9 @@ EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
 ENDS = {"1": ("<s>", "</s>"), "2": ("<p>", "</p>")}
 """The signs before and after each text, of the model trained on GloVe (1) and on fastText (2)."""
+NAMES = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+PREFIX = "enc_lstm."
+"""The prefix of the names of the released weights."""
 BATCH = 64
 """Texts that go through the network together, as released."""
 
@@ -78,20 +83,19 @@ def create(
         raise SpecError(f"{place}: set vectors=FILE, the word vectors that the model was trained with (GloVe 840B)")
     if limit < 0:
         raise SpecError(f"{place}, option 'limit': must be 1 or more, or 0 for all; is {limit}")
-    check_place(device or runtime.device, "auto", ())
+    check_device(device or runtime.device)
     weights, words = source_path(target), source_path(vectors)
     if not weights.is_file():
         raise SourceError("no such file", weights)
     recognise(words)
-    if importlib.util.find_spec("nltk") is None:
-        raise MissingExtraError(place, "words")
+    need_nltk(place)
     options = {"vectors": vectors, "version": "" if version == "1" else version, "limit": limit}
     spec = spec_of(f"infersent:{target}", options)
     return InferSentEncoder(target, weights, words, runtime, spec, version, device or runtime.device, limit)
 
 
 @dataclass(frozen=True)
-class Loaded:
+class NetworkAndWords:
     """The network, and the vectors of the words that it reads."""
 
     network: InferSent
@@ -99,7 +103,7 @@ class Loaded:
 
 
 @dataclass(frozen=True, eq=False)
-class InferSentEncoder(LoadedEncoder[Loaded]):
+class InferSentEncoder(LoadedEncoder[NetworkAndWords]):
     """A network and word vectors that are read when they are first needed."""
 
     name: str
@@ -116,7 +120,7 @@ class InferSentEncoder(LoadedEncoder[Loaded]):
         """The properties of the encoder that are known without reading the files."""
         return Card(self.spec)
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return facts about the files, for ``run.json``; empty before the first text is encoded."""
         if not self.is_loaded:
             return {}
@@ -141,24 +145,25 @@ class InferSentEncoder(LoadedEncoder[Loaded]):
         EncoderError
             If a file cannot be read, or the word vectors are of another length than the network's.
         """
-        network = self.model.network
-        words_of = [self._known_words(text) for text in texts]
+        network, words = self.model.network, self.model.words
+        rows_of = [[words.row[word] for word in cut(text, self.version) if word in words.row] for text in texts]
+        # The signs before and after a text, where they have a vector.
+        first, last = ([words.row[sign]] if sign in words.row else [] for sign in ENDS[self.version])
         vectors = np.zeros((len(texts), network.width), dtype=np.float32)
-        with_words = [place for place, words in enumerate(words_of) if words]
+        with_words = [place for place, rows in enumerate(rows_of) if rows]
         # Texts of similar length share a batch, so that there is little padding.
-        with_words.sort(key=lambda place: len(words_of[place]))
+        with_words.sort(key=lambda place: len(rows_of[place]))
         for start in range(0, len(with_words), BATCH):
             places = with_words[start : start + BATCH]
-            batch = [self._with_ends(words_of[place]) for place in places]
-            vectors[places] = network(batch)
+            vectors[places] = network([words.matrix[[*first, *rows_of[place], *last]] for place in places])
         return vectors
 
-    def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
+    def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (tokens without a vector, tokens, texts without any word vector)."""
         row = self.model.words.row
         return count_unknown((cut(text, self.version) for text in texts), lambda word: word in row)
 
-    def load(self) -> Loaded:
+    def load(self) -> NetworkAndWords:
         """Read words and network.
 
         Raises
@@ -173,19 +178,7 @@ class InferSentEncoder(LoadedEncoder[Loaded]):
             raise EncoderError(
                 f"{self.words} has vectors of {dim} dimensions, but {self.weights} was trained with {network.dim}"
             )
-        return Loaded(network, words)
-
-    def _known_words(self, text: str) -> list[str]:
-        """Return the words of a text that have a vector."""
-        row = self.model.words.row
-        return [word for word in cut(text, self.version) if word in row]
-
-    def _with_ends(self, words: Sequence[str]) -> DenseVectors:
-        """Return the (words, d) vectors of a text, with the signs before and after it that have a vector."""
-        vectors = self.model.words
-        first, last = ENDS[self.version]
-        rows = [vectors.row[word] for word in (first, *words, last) if word in vectors.row]
-        return vectors.matrix[rows]
+        return NetworkAndWords(network, words)
 
 
 def cut(text: str, version: Version) -> list[str]:
@@ -203,3 +196,77 @@ def cut(text: str, version: Version) -> list[str]:
     if version == "2":
         words = " ".join(words).replace(" n't ", "n 't ").split()
     return words
+
+
+@dataclass(frozen=True)
+class InferSent:
+    """The network with its weights, on a device: a BiLSTM whose outputs are pooled by their maximum (section 3.2).
+
+    Attributes
+    ----------
+    lstm
+        A ``torch.nn.LSTM`` of one layer, in both directions.
+    dim
+        Dimensions of a word vector.
+    """
+
+    lstm: LSTM
+    dim: int
+
+    @classmethod
+    def of(cls, path: Path, device: str) -> InferSent:
+        """Read released weights: a state dict of torch, loaded without running code.
+
+        Raises
+        ------
+        EncoderError
+            If the file is not a state dict of InferSent.
+        """
+        import torch
+
+        try:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+        except Exception as error:
+            # The library's own message recommends loading the file with code, so it is not shown.
+            raise EncoderError(f"{path}: cannot be read as torch weights ({type(error).__name__})") from None
+        weights = {}
+        for name in (name + side for side in ("", "_reverse") for name in NAMES):
+            if not isinstance(state, dict) or PREFIX + name not in state:
+                raise EncoderError(f"{path}: not InferSent weights: {PREFIX}{name} is missing")
+            weights[name] = state[PREFIX + name].float()
+        hidden = weights["weight_hh_l0"].shape[-1]
+        dim = weights["weight_ih_l0"].shape[-1]
+        lstm = torch.nn.LSTM(dim, hidden, bidirectional=True)
+        try:
+            lstm.load_state_dict(weights)
+        except RuntimeError:
+            raise EncoderError(f"{path}: the shapes of the weights do not match; use the file as released") from None
+        return cls(lstm.eval().to(device), int(dim))
+
+    @property
+    def width(self) -> int:
+        """Dimensions of a sentence's vector."""
+        return 2 * int(self.lstm.hidden_size)
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the weights."""
+        return self.lstm.weight_ih_l0.device
+
+    def __call__(self, sentences: Sequence[DenseVectors]) -> DenseVectors:
+        """Return (n, 2h) vectors: the maximum over the outputs of each sentence's words.
+
+        Parameters
+        ----------
+        sentences
+            (words, d) word vectors of each sentence, at least one word.
+        """
+        import torch
+        from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
+
+        with torch.inference_mode():
+            tensors = [torch.from_numpy(sentence).to(self.device) for sentence in sentences]
+            packed = pack_sequence(tensors, enforce_sorted=False)
+            # Padding is −∞, so it is never the maximum.
+            outputs, _ = pad_packed_sequence(self.lstm(packed)[0], padding_value=-torch.inf)
+            return np.asarray(outputs.amax(dim=0).cpu().numpy(), dtype=np.float32)

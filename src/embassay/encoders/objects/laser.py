@@ -65,20 +65,15 @@ def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -
 class LaserEncoder(LoadedEncoder[Any]):
     """A model of the package; it is loaded when the first text is encoded."""
 
-    target: str
+    name: str
     runtime: Runtime = field(repr=False)
     lang: str = ""
     folder: str = ""
 
     @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.target
-
-    @property
     def card(self) -> Card:
         """The properties of the encoder that are known without loading it."""
-        return Card(spec_of(f"laser:{self.target}", {"lang": self.lang, "folder": self.folder}))
+        return Card(spec_of(f"laser:{self.name}", {"lang": self.lang, "folder": self.folder}))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -90,9 +85,9 @@ class LaserEncoder(LoadedEncoder[Any]):
             version = importlib.metadata.version(PACKAGE)
         except importlib.metadata.PackageNotFoundError:
             version = ""
-        parts: list[object] = ["laser", self.target, self.lang, version]
+        parts: list[object] = ["laser", self.name, self.lang, version]
         if self.folder:
-            parts.append({path.name: self.runtime.sha256(path) for path in weight_files(self.folder)})
+            parts.append(self.runtime.hashes(Path(self.folder), weight_files(self.folder)))
         return content_hash(parts)
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
@@ -110,13 +105,10 @@ class LaserEncoder(LoadedEncoder[Any]):
     def load(self) -> Any:
         """Load the package's pipeline."""
         return load(PACKAGE).LaserEncoderPipeline(
-            lang=self.lang or None, model_dir=self.folder or None, laser=self.target
+            lang=self.lang or None, model_dir=self.folder or None, laser=self.name
         )
 
 
-def weight_files(folder: str) -> list[Path]:
-    """Return the files in a folder that vectors depend on; empty if there is no such folder."""
-    place = Path(folder)
-    if not place.is_dir():
-        return []
-    return [path for path in sorted(place.iterdir()) if path.suffix in FILES]
+def weight_files(folder: str) -> list[str]:
+    """Return the names of the files in a folder that vectors depend on; empty if there is no such folder."""
+    return sorted(path.name for path in Path(folder).glob("*") if path.suffix in FILES)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from scipy.sparse import csr_array, issparse
 
 from embassay.errors import EncoderError
 from embassay.vectors import VectorMatrix, as_array, as_float32, described
+
+
+def off_device(rows: Any) -> Any:
+    """Return a tensor of torch as float32 in main memory; anything else as it is."""
+    return rows.detach().cpu().float() if hasattr(rows, "detach") else rows
 
 
 def real_matrix(rows: object, texts: Sequence[str]) -> VectorMatrix:

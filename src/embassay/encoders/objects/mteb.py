@@ -8,24 +8,24 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.encoders.base import spec_of, supported_similarity
+from embassay.encoders.base import Route, spec_of, supported_similarity
 from embassay.encoders.checks import check_whole
 from embassay.encoders.loaded import LoadedEncoder
-from embassay.encoders.neural.devices import available_device, check_place
+from embassay.encoders.neural.devices import available_device
 from embassay.encoders.neural.library_messages import quiet, reason
 from embassay.encoders.neural.memory import lack
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
 from embassay.encoders.objects.mteb_registry import known_prompts, loader_name, odd_prompts, runs_own_code, written
 from embassay.errors import SpecError, UnknownNameError
 from embassay.samples.base import Role
-from embassay.types import Card, Runtime, content_hash
+from embassay.types import Card, Runtime, check_device, content_hash
 from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
     place = f"encoder 'mteb:{target}'"
     check_whole(place, dim=dim, batch=batch)
     device = device or runtime.device
-    check_place(device, "auto", ())
+    check_device(device)
     meta = _meta(target)
     if meta.loader is None:
         raise SpecError(f"{place}: mteb lists the scores of this model but cannot load it")
@@ -71,15 +71,16 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
         raise SpecError(f"{place}: {min(kinds)} models do not return one vector per text")
     if meta.modalities and "text" not in meta.modalities:
         raise SpecError(f"{place}: the model reads only {' and '.join(sorted(meta.modalities))}, not text")
-    _check_dim(place, dim, meta.embed_dim)
+    # The registry lacks the dimensions of a few models.
+    offered = [meta.embed_dim] if isinstance(meta.embed_dim, int) else list(meta.embed_dim or ())
+    if dim and offered and dim not in offered:
+        raise SpecError(f"{place}, option 'dim': must be {' or '.join(map(str, offered))}, is {dim}")
     if runs_own_code(meta) and not runtime.trust_remote_code:
         raise SpecError(f"{place} may run its own code; if you trust it, add --trust-remote-code LABEL")
-    runs_here = "API" not in meta.framework
-    if runs_here:
-        # bfloat16 needs the least memory of all types that models are loaded in.
-        shortage = lack(meta.n_parameters, "bfloat16", device.partition(",")[0])
-        if shortage:
-            raise SpecError(f"{place}: {shortage}")
+    # bfloat16 needs the least memory of all types that models are loaded in.
+    shortage = lack(meta.n_parameters, "bfloat16", device.partition(",")[0])
+    if shortage and "API" not in meta.framework:
+        raise SpecError(f"{place}: {shortage}")
     return MtebEncoder(target, meta, runtime, device, dim, batch)
 
 
@@ -118,9 +119,13 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of name, revision, mteb's version, loader, settings, and the instructions put before texts."""
-        return content_hash(self.fingerprint_parts)
+        # Everything in the registry that its vectors depend on.
+        settings = {**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs}
+        version = importlib.metadata.version("mteb")
+        model = [self.name, self.meta.revision, version, loader_name(self.meta), written(settings), self.dim]
+        return content_hash(["mteb", *model, SAME, ANSWERS])
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return how the model runs, for ``run.json``."""
         return {"device": self.device, "batch": self.batch, "mteb": importlib.metadata.version("mteb")}
 
@@ -147,28 +152,12 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
         """Return the first line of mteb's error."""
         return reason(error)
 
-    @property
-    def fingerprint_parts(self) -> list[object]:
-        """The content of the fingerprint: everything in the registry that its vectors depend on."""
-        settings = {**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs}
-        version = importlib.metadata.version("mteb")
-        model = [self.name, self.meta.revision, version, loader_name(self.meta), written(settings), self.dim]
-        return ["mteb", *model, SAME, ANSWERS]
-
     def _identity_warnings(self) -> list[str]:
         """Return a warning if the fingerprint does not identify the weights."""
         has_commit = re.fullmatch(r"[0-9a-f]{40}", self.meta.revision or "") is not None
         if has_commit and "API" not in self.meta.framework:
             return []
         return ["mteb's registry names no commit of this model: a change of its weights is not noticed"]
-
-
-def _check_dim(place: str, dim: int | None, offered: int | Sequence[int] | None) -> None:
-    """Raise SpecError for a number of dimensions that the model does not offer."""
-    choices = [offered] if isinstance(offered, int) else list(offered or ())
-    # The registry lacks the dimensions of a few models.
-    if dim and choices and dim not in choices:
-        raise SpecError(f"{place}, option 'dim': must be {' or '.join(map(str, choices))}, is {dim}")
 
 
 def _meta(target: str) -> ModelMeta:

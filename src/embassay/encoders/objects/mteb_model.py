@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embassay.encoders.objects.matrices import off_device
 from embassay.samples.base import Role
 from embassay.vectors import DenseVectors
 
@@ -60,9 +61,7 @@ def encode(
         batch_size=batch,
         show_progress_bar=False,
     )
-    if hasattr(rows, "detach"):
-        rows = rows.detach().cpu().float()  # a tensor of torch
-    return np.asarray(rows, dtype=np.float32)
+    return np.asarray(off_device(rows), dtype=np.float32)
 
 
 def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
-from embassay.errors import EncoderError, SpecError
+from embassay.errors import EncoderError, SpecError, reason_of
 
 
 def require(package: str, install: str, place: str) -> None:
@@ -30,7 +30,7 @@ def load(package: str) -> ModuleType:
         with _same_logging():
             return importlib.import_module(package)
     except Exception as error:
-        raise EncoderError(f"the package {package} cannot be imported: {type(error).__name__}: {error}") from error
+        raise EncoderError(f"the package {package} cannot be imported: {reason_of(error)}") from error
 
 
 @contextmanager

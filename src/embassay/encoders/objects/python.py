@@ -15,13 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Literal
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.objects.matrices import real_matrix
 from embassay.encoders.objects.user_modules import content_of, import_module, run_again, run_if_changed
-from embassay.errors import EncoderError, SpecError, UnknownNameError
+from embassay.errors import EncoderError, SpecError, UnknownNameError, reason_of
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import Similarity, VectorMatrix
@@ -29,9 +28,7 @@ from embassay.vectors import Similarity, VectorMatrix
 TARGET = "module:callable"
 
 
-def create(
-    target: str, runtime: Runtime, *, version: str = "", similarity: Literal["cosine", "dot"] = "cosine"
-) -> PythonEncoder:
+def create(target: str, runtime: Runtime, *, version: str = "", similarity: Similarity = "cosine") -> PythonEncoder:
     """Make the encoder.
 
     Parameters
@@ -112,8 +109,7 @@ class PythonEncoder(UnfittedEncoder):
         except EncoderError:
             raise
         except (Exception, SystemExit) as error:
-            message = " ".join(str(error).split())
-            raise EncoderError(f"{type(error).__name__}: {message}{self._line_of(error)}") from error
+            raise EncoderError(f"{reason_of(error)}{self._line_of(error)}") from error
         return real_matrix(rows, texts)
 
     def _line_of(self, error: BaseException) -> str:

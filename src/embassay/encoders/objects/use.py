@@ -77,9 +77,8 @@ class UseEncoder(LoadedEncoder[Callable[..., object]]):
         EncoderError
             If an address cannot be resolved.
         """
-        files = sorted(path for path in self._folder.rglob("*") if path.is_file())
-        named = {path.relative_to(self._folder).as_posix(): self.runtime.sha256(path) for path in files}
-        return content_hash(["use", named])
+        names = [path.relative_to(self._folder).as_posix() for path in self._folder.rglob("*") if path.is_file()]
+        return content_hash(["use", self.runtime.hashes(self._folder, names)])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, 512) float32, whatever the role.

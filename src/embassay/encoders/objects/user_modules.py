@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from types import ModuleType
 
-from embassay.errors import SpecError
+from embassay.errors import SpecError, reason_of
 
 _sources: dict[str, bytes] = {}
 """The source of each module as it was when it ran last."""
@@ -85,7 +85,7 @@ def _process_start() -> float:
 
 
 def _failure(name: str, target: str, error: BaseException) -> SpecError:
-    return SpecError(f"encoder 'python:{target}': {name} fails: {type(error).__name__}: {error}")
+    return SpecError(f"encoder 'python:{target}': {name} fails: {reason_of(error)}")
 
 
 def content_of(module: ModuleType, home: ModuleType) -> str:

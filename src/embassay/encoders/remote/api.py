@@ -7,14 +7,13 @@ the run stops before it costs more. Nothing is sent before the first text is enc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
-from embassay.encoders.base import spec_of
+from embassay.encoders.base import Prompts, Route, spec_of
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.neural.prompts import unprompted_texts
 from embassay.encoders.probe import PROBES, remembered, settled, steps
@@ -24,7 +23,7 @@ from embassay.endpoint.address import Address
 from embassay.endpoint.attempts import Retries
 from embassay.endpoint.spending import Spending, guess
 from embassay.errors import EncoderError, SpecError
-from embassay.samples.base import ROLES, Role
+from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import DenseVectors, Indices, Similarity
 
@@ -51,7 +50,7 @@ def create(
     query_prompt: str = "",
     document_prompt: str = "",
     text_prompt: str = "",
-    similarity: Literal["cosine", "dot"] = "cosine",
+    similarity: Similarity = "cosine",
     concurrency: int = 4,
     max_length: int | None = None,
     timeout: float = 120.0,
@@ -113,9 +112,9 @@ class ApiEncoder(UnfittedEncoder):
 
     service: Service
     runtime: Runtime = field(repr=False)
-    prompts: Mapping[Role, str] = field(default_factory=dict)
-    similarity: Similarity = "cosine"
-    max_length: int | None = None
+    prompts: Prompts
+    similarity: Similarity
+    max_length: int | None
     seen: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
 
     @property
@@ -130,11 +129,11 @@ class ApiEncoder(UnfittedEncoder):
         options = {
             "base_url": "" if address == OPENAI else address,
             "dim": self.service.dim,
-            "document_prompt": self.prompts.get("document"),
+            "document_prompt": self.prompts["document"],
             "max_length": self.max_length,
-            "query_prompt": self.prompts.get("query"),
+            "query_prompt": self.prompts["query"],
             "similarity": self.similarity,
-            "text_prompt": self.prompts.get("text"),
+            "text_prompt": self.prompts["text"],
         }
         return Card(
             spec_of(f"api:{self.name}", options),
@@ -192,16 +191,11 @@ class ApiEncoder(UnfittedEncoder):
         """Return the (n,) estimated number of tokens of each text, prompt included."""
         return np.array([guess(self._input(text, role)) for text in texts], dtype=np.int64)
 
-    def estimate(self, texts: Sequence[str], role: Role = "text") -> tuple[int, float | None]:
-        """Return (estimated tokens, cost or None if the price is unknown) of texts; nothing is sent."""
-        total = int(self.estimate_tokens(texts, role).sum())
-        return total, self._spending.cost_of(total)
-
     def beyond_budget(self, tokens: int) -> str:
         """Return a message if the tokens exceed the budget; empty if they do not."""
         return self._spending.beyond_budget(tokens)
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return requests, tokens and cost, for ``run.json``. None of it changes the meaning of a vector."""
         spent = self._spending
         return {
@@ -224,7 +218,7 @@ class ApiEncoder(UnfittedEncoder):
 
     def _input(self, text: str, role: Role) -> str:
         # Services reject an empty text. A space has as little content, and gets a vector.
-        return self.prompts.get(role, "") + text or BLANK
+        return self.prompts[role] + text or BLANK
 
     @property
     def _address(self) -> Address:
@@ -247,5 +241,4 @@ class ApiEncoder(UnfittedEncoder):
         return content_hash(["api probe", self._address.place, self.name, self.service.dim, PROBES])
 
     def _fingerprint(self, probe: DenseVectors) -> str:
-        prompts = {role: self.prompts.get(role, "") for role in ROLES}
-        return content_hash(["api", self._address.place, self.name, self.service.dim, prompts, steps(probe)])
+        return content_hash(["api", self._address.place, self.name, self.service.dim, self.prompts, steps(probe)])

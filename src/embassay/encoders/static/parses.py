@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ from typing import Literal, get_args
 from embassay.encoders.static import link_parser
 from embassay.encoders.static.brackets import read
 from embassay.encoders.static.trees import Tree, balanced, right
-from embassay.encoders.tokens import WORD
-from embassay.errors import MissingExtraError, SpecError, UnknownNameError
+from embassay.encoders.tokens import WORD, need_nltk
+from embassay.errors import SpecError, UnknownNameError
 
 TreeSource = Literal["brackets", "link-parser", "right", "balanced"]
 """Bracketed parses as texts; the program ``link-parser``; right-branching trees; trees split in the middle."""
@@ -52,8 +51,8 @@ def check_source(name: str, place: str) -> TreeSource:
     if name not in SOURCES:
         raise UnknownNameError("source of trees", name, SOURCES)
     source: TreeSource = name
-    if source == "brackets" and importlib.util.find_spec("nltk") is None:
-        raise MissingExtraError(f"{place}, trees=brackets,", "words")
+    if source == "brackets":
+        need_nltk(f"{place}, trees=brackets,")
     if source == "link-parser" and not link_parser.installed():
         raise SpecError(
             f"{place}: the program {link_parser.PROGRAM} is not installed: {link_parser.INSTALL}; "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,6 +14,8 @@ from annotated_types import Gt
 from embassay.encoders.static.parses import TreeSource
 from embassay.encoders.tokens import Cutting
 from embassay.errors import SourceError
+from embassay.store.paths import unreadable
+from embassay.types import Runtime
 from embassay.vectors import DenseVectors
 
 TrainedKind = Literal["words", "paragraphs", "urae"]
@@ -97,13 +99,13 @@ class TrainedFolder:
             record = TypeAdapter(TrainedRecord).validate_json(content, strict=True)
         except FileNotFoundError:
             raise SourceError(f"{kind}.json is missing; create the model with 'embassay train {kind}'", path) from None
-        except (OSError, ValidationError) as error:
-            problem = str(error)
-            if isinstance(error, ValidationError):
-                first = error.errors()[0]
-                # A contradiction that the record itself has found is a "Value error", without a place.
-                message = first["msg"].removeprefix("Value error, ")
-                problem = f"{'.'.join(map(str, first['loc']))}: {message}".removeprefix(": ")
+        except OSError as error:
+            raise unreadable(error, file) from None
+        except ValidationError as error:
+            first = error.errors()[0]
+            # A contradiction that the record itself has found is a "Value error", without a place.
+            message = first["msg"].removeprefix("Value error, ")
+            problem = f"{'.'.join(map(str, first['loc']))}: {message}".removeprefix(": ")
             raise SourceError(f"damaged ({problem}); train again with --overwrite", file) from None
         if record.kind != kind:
             raise SourceError(f"not the record of a {kind!r} model", file)
@@ -127,9 +129,9 @@ class TrainedFolder:
         """The options of the training."""
         return self.record.settings
 
-    def hashes(self, sha256: Callable[[Path], str]) -> dict[str, str]:
+    def hashes(self, runtime: Runtime) -> dict[str, str]:
         """Return the hash of each file of the model, the record included."""
-        return {name: sha256(self.path / name) for name in (f"{self.record.kind}.json", *self.files)}
+        return runtime.hashes(self.path, (f"{self.record.kind}.json", *self.files))
 
     def array(self, name: str, shape: tuple[int, ...]) -> DenseVectors:
         """Return a float32 array out of a ``.npy`` file.

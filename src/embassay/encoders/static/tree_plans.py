@@ -84,10 +84,6 @@ class TreePlan:
         inner = np.maximum(words - 1, 0)
         total_words = int(words.sum())
         heights = _joined([shape.heights for shape in shapes])
-        parent_heights = _joined([_parent_heights(shape) for shape in shapes])
-        # A level needs the words whose parents it computes, and computes the inner nodes of its height.
-        word_order = np.argsort(parent_heights, kind="stable")
-        inner_order = np.argsort(heights, kind="stable")
 
         # Nodes are numbered across all texts: all words first, then all inner nodes.
         first_word = np.cumsum(words) - words
@@ -101,8 +97,15 @@ class TreePlan:
         children = _joined(parts).reshape(-1, 2)
         # The last node of a text is its root; a text of one word has no inner node.
         root = np.where(words > 1, first_inner + words - 2, first_word)
+        # The height of each node's parent; 0 if it has none.
+        above = np.zeros(total_words + len(heights), dtype=np.int64)
+        above[children] = heights[:, None]
+        parent_heights = above[:total_words]
 
-        # From here on, nodes are in the order in which they are computed.
+        # From here on, nodes are in the order in which they are computed. A level needs the words whose parents it
+        # computes, and computes the inner nodes of its height.
+        word_order = np.argsort(parent_heights, kind="stable")
+        inner_order = np.argsort(heights, kind="stable")
         row = np.concatenate([_inverse(word_order), total_words + _inverse(inner_order)])
         ordered_children = row[children][inner_order]
         roots = np.full(len(shapes), -1, dtype=np.int64)
@@ -117,13 +120,6 @@ class TreePlan:
             steps=tuple(_steps(ordered_children, total_words)) if unfold else (),
             roots=roots,
         )
-
-
-def _parent_heights(shape: Shape) -> Indices:
-    """Return the height of each word's parent; 0 if it has none."""
-    above = np.zeros(max(2 * shape.leaves - 1, 0), dtype=np.int64)
-    above[shape.children] = shape.heights[:, None]
-    return above[: shape.leaves]
 
 
 def _levels(children: Indices, words_by_height: Indices, inner_by_height: Indices) -> list[PlanLevel]:

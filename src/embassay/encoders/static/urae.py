@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.encoders.base import spec_of
+from embassay.encoders.base import Route, UnknownWords, spec_of
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.static import parses
 from embassay.encoders.static.link_parser import INSTALL
@@ -182,9 +182,9 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files and of the source of trees, with the version of the parser."""
-        return content_hash(["urae", self.folder.hashes(self.runtime.sha256), parses.identity(self.trees)])
+        return content_hash(["urae", self.folder.hashes(self.runtime), parses.identity(self.trees)])
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return the source of trees, for ``run.json``, and the counts of parsed and unparsable texts."""
         route: dict[str, object] = {"trees": parses.identity(self.trees), "device": "cpu"}
         if self.parsed["parsed"]:
@@ -208,7 +208,7 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
             matrix[block] = model.encode(trees)
         return matrix
 
-    def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
+    def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (unknown tokens, tokens, texts without a known token)."""
         row = self.model.row
         try:

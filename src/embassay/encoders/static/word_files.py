@@ -23,7 +23,7 @@ import numpy as np
 from embassay.encoders.static.word_blocks import WordBlock, binary_blocks, count_numbers, text_blocks
 from embassay.errors import SourceError
 from embassay.formatting import counted
-from embassay.store.paths import check_readable
+from embassay.store.paths import check_readable, unreadable
 from embassay.vectors import DenseVectors
 
 PEEK = 1 << 20
@@ -218,10 +218,9 @@ class _Reader:
         numbers = ", ".join(str(place + first) for place in places[:SHOWN])
         if len(places) > SHOWN:
             numbers += " …"
-        plural = ""
         if len(places) > 1:
-            plural = "s"
-        yield f"{len(places):,} word{plural} {what} ({unit}{plural} {numbers})"
+            unit += "s"
+        yield f"{counted(len(places), 'word')} {what} ({unit} {numbers})"
 
 
 def _with_header(path: Path, promised: int, dim: int, rest: bytes, start: int) -> WordFormat:
@@ -285,4 +284,4 @@ def _reading(path: Path) -> Iterator[None]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise SourceError(f"damaged gzip: {error}", path) from None
     except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror or error}", path) from None
+        raise unreadable(error, path) from None

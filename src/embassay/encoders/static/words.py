@@ -17,11 +17,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.base import spec_of
+from embassay.encoders.base import Route, UnknownWords, spec_of
+from embassay.encoders.loaded import LazyModel
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.encoders.static.word_files import WordFormat, WordVectors, read, recognise
 from embassay.encoders.tokens import Cutting, CutWords, count_unknown, cutter
-from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
@@ -90,7 +91,7 @@ def create(
 
 
 @dataclass(frozen=True)
-class WordFile:
+class WordFile(LazyModel[WordVectors]):
     """A file of word vectors, read at the first access.
 
     Attributes
@@ -106,30 +107,11 @@ class WordFile:
     format: WordFormat
     notes: list[str] = field(default_factory=list, compare=False)
 
-    @property
-    def is_read(self) -> bool:
-        """Whether the words are in memory."""
-        return "vectors" in vars(self)
-
-    @cached_property
-    def vectors(self) -> WordVectors:
-        """The words and their vectors.
-
-        Raises
-        ------
-        EncoderError
-            If the file cannot be read to its end.
-        """
-        try:
-            vectors = read(self.path, self.limit)
-        except SourceError as error:
-            raise EncoderError(str(error)) from None
+    def load(self) -> WordVectors:
+        """Read the words and their vectors."""
+        vectors = read(self.path, self.limit)
         self.notes[:] = vectors.notes
         return vectors
-
-    def release(self) -> None:
-        """Release the words."""
-        vars(self).pop("vectors", None)
 
 
 @dataclass(frozen=True)
@@ -160,13 +142,13 @@ class WordsEncoder:
 
     def prepare(self) -> None:
         """Read the file."""
-        _ = self.file.vectors
+        _ = self.file.model
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return facts about the file, for ``run.json``; empty before the first text is encoded."""
-        if not self.file.is_read:
+        if not self.file.is_loaded:
             return {}
-        rows, dim = self.file.vectors.matrix.shape
+        rows, dim = self.file.model.matrix.shape
         return {"form": self.file.format.kind, "words": rows, "dim": dim, "notes": list(self.file.notes)}
 
     @cached_property
@@ -201,7 +183,7 @@ class WordsEncoder:
         components = pooled @ sif.direction
         return (pooled - np.outer(components, sif.direction)).astype(np.float32)
 
-    def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
+    def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (tokens without a vector, tokens, texts without any word vector)."""
         return count_unknown(map(self._words, texts), lambda word: self._row(word) is not None)
 
@@ -217,7 +199,7 @@ class WordsEncoder:
     def _row(self, word: str) -> int | None:
         """Return the row of a word; None if it has no vector."""
         # With ``lower=None``, a word is lower-cased only if it has no vector as it is.
-        rows = self.file.vectors.row
+        rows = self.file.model.row
         row = rows.get(word)
         if row is None and self.lower is None:
             row = rows.get(word.lower())
@@ -230,7 +212,7 @@ class WordsEncoder:
 
     def _pooled(self, texts: Sequence[str], weights: Mapping[int, float] | None) -> NDArray[np.float64]:
         """Return the (n, d) sums or means of the texts' word vectors; ``weights`` has the weight of each row."""
-        matrix = self.file.vectors.matrix
+        matrix = self.file.model.matrix
         pooled = np.zeros((len(texts), matrix.shape[1]))
         for place, text in enumerate(texts):
             rows = self._rows(self._words(text))

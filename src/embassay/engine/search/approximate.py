@@ -11,7 +11,6 @@ The grouping is an inverted file, not a graph: it is the same in every run and i
 
 from __future__ import annotations
 
-import importlib
 import math
 from types import ModuleType
 from typing import Any
@@ -55,7 +54,10 @@ def approximate(task: SearchTask) -> tuple[Answer, str]:
     MissingExtraError
         If faiss is not installed.
     """
-    faiss = load()
+    try:
+        import faiss
+    except ImportError as error:
+        raise MissingExtraError("approximate search", "ann") from error
     index = _trained_index(faiss, task)
     queries = np.flatnonzero(task.defined)
     proposed = _propose(faiss, index, task, queries)
@@ -136,10 +138,10 @@ def checked_queries(task: SearchTask) -> Ints:
 
 def recall(approximate: Ints, exact: Ints) -> float:
     """Return the share of the (n, k) nearest documents that are among the approximate ones; −1 is no document."""
-    hits = 0
-    for nearest, proposed in zip(exact, approximate, strict=True):
-        hits += len(np.intersect1d(nearest[nearest >= 0], proposed))
-    return hits / max(int(np.count_nonzero(exact >= 0)), 1)
+    is_document = exact >= 0
+    is_proposed = (exact[:, :, None] == approximate[:, None, :]).any(axis=2)
+    hits = int(np.count_nonzero(is_document & is_proposed))
+    return hits / max(int(np.count_nonzero(is_document)), 1)
 
 
 def success(nearest: Ints, queries: Ints, pairs: Ints) -> float:
@@ -158,14 +160,6 @@ def success(nearest: Ints, queries: Ints, pairs: Ints) -> float:
     rows = np.searchsorted(queries, pairs[is_checked, 0])
     is_near = (nearest[rows] == pairs[is_checked, 1][:, None]).any(axis=1)
     return len(np.unique(rows[is_near])) / len(queries)
-
-
-def load() -> ModuleType:
-    """Import faiss; raise MissingExtraError if it is not installed."""
-    try:
-        return importlib.import_module("faiss")
-    except ImportError as error:
-        raise MissingExtraError("approximate search", "ann") from error
 
 
 def _scaled(task: SearchTask, vectors: Matrix, numbers: Ints) -> NDArray[np.float32]:

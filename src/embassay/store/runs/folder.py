@@ -11,8 +11,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,6 @@ from numpy.typing import NDArray
 from embassay._version import __version__
 from embassay.errors import OutputError, one_line
 from embassay.result import Result
-from embassay.samples.base import Text
-from embassay.store.cache.ledger import Ledger
 from embassay.store.canonical import canonical, write
 from embassay.store.partial_files import remove_left_overs
 from embassay.store.runs import results
@@ -40,8 +37,6 @@ from embassay.store.runs.record import (
 )
 from embassay.types import ItemScores, JsonObject, Origin, content_hash
 
-ENCODING = "encoding"
-"""The folder with the records of what an unfinished run has encoded; removed when the run is finished."""
 EXPORTS = ("latex", "svg", "pdf", "parquet", "csv", "mteb", "model-card", "trec")
 """The folders that ``embassay report --format`` writes by default."""
 ITEMS = "items"
@@ -111,18 +106,6 @@ class RunFolder:
     def write_result(self, result: Result) -> None:
         """Write ``result.json``."""
         write(self.path / "result.json", results.to_bytes(result))
-
-    def ledger(self, label: str, fingerprint: str, texts: Sequence[Text]) -> Ledger:
-        """Open what earlier starts of this run have encoded by one encoder."""
-        name = content_hash([label, fingerprint])
-        return Ledger(self.path / ENCODING / f"{name}.json", fingerprint, texts)
-
-    def remove_restart_records(self) -> None:
-        """Remove the records that a restart needs, once the run is finished."""
-        for path in (self.path / ENCODING).glob("*.json"):
-            path.unlink(missing_ok=True)
-        with suppress(OSError):
-            (self.path / ENCODING).rmdir()
 
     def save(self, scores: ItemScores) -> None:
         """Store the scores of one encoder, corpus and diagnostic.
@@ -232,7 +215,6 @@ class RunFolder:
             for path in (self.path / folder).rglob("*.*"):
                 if not path.is_dir():
                     path.unlink(missing_ok=True)
-        self.remove_restart_records()
         # Last, because without it the folder is not known as that of a run.
         (self.path / RECORD).unlink(missing_ok=True)
 

@@ -61,8 +61,14 @@ class ShardVectors:
         self.manifest: Manifest = folder.manifest()
         sizes = np.array([plan.rows for plan in self.manifest.shards], dtype=np.int64)
         self.starts: Ints = np.append(0, np.cumsum(sizes))
-        rows = int(self.starts[-1])
-        self.shape = (rows, _dimensions(folder, self.manifest))
+        dimensions = 0
+        for plan in self.manifest.shards:
+            marker = folder.marker(plan)
+            if marker is None:
+                raise _damaged(folder, f"shard {plan.name} is missing")
+            dimensions = marker.dim
+        # Each file is compared with this shape when it is opened.
+        self.shape = (int(self.starts[-1]), dimensions)
         self._scale = lru_cache(CACHED)(self._read_scale)
         self._ids = lru_cache(CACHED)(self._read_ids)
         for number in range(len(self.manifest.shards)):
@@ -160,19 +166,6 @@ def open_shards(path: str | Path, executor: Executor | None = None) -> ShardVect
         If it is none, or a shard is missing or damaged.
     """
     return ShardVectors(ShardFolder(Path(path)), executor)
-
-
-def _dimensions(folder: ShardFolder, manifest: Manifest) -> int:
-    """Return the number of dimensions, which all shards share."""
-    dimensions = set()
-    for plan in manifest.shards:
-        marker = folder.marker(plan)
-        if marker is None:
-            raise _damaged(folder, f"shard {plan.name} is missing")
-        dimensions.add(marker.dim)
-    if len(dimensions) != 1:
-        raise _damaged(folder, f"the shards have {sorted(dimensions)} dimensions")
-    return dimensions.pop()
 
 
 def _table(folder: ShardFolder, plan: ShardPlan, columns: list[str]) -> DataFrame:

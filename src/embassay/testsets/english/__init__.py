@@ -4,7 +4,7 @@ Builders use these names only; the other modules of the package are for each oth
 """
 
 from embassay.testsets.english.capitals import lowered, ready
-from embassay.testsets.english.edits import Left, Original, Tools, original, with_edits
+from embassay.testsets.english.edits import Left, Original, Tools, Ways, original, with_edits
 from embassay.testsets.english.fusion import fuse
 from embassay.testsets.english.quadruples import negated_side, quadruple
 from embassay.testsets.english.selection import named, sentences, unfit
@@ -19,6 +19,7 @@ __all__ = [
     "Original",
     "Tagged",
     "Tools",
+    "Ways",
     "common_misspellings",
     "fuse",
     "lowered",

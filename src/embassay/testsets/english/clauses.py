@@ -248,7 +248,7 @@ def _outside_subordinate_clauses(words: Words, all_groups: VerbGroups) -> VerbGr
 def _is_surely_main(words: Words, group: VerbGroup, all_groups: VerbGroups) -> bool:
     """Return whether a group is certainly the main one: no question, reduced relative clause or second verb."""
     first = words[group.first]
-    if group.first == 0 and _asks(words):
+    if _asks(words):
         return False
     later = [other for other in all_groups if other.first > group.first]
     if not later:

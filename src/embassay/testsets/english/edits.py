@@ -6,7 +6,7 @@ An original without all six edits is :class:`Left` out, with the reason.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from numpy.random import Generator
@@ -22,9 +22,9 @@ from embassay.testsets.english.random_words import Guess, Vocabulary, random_wor
 from embassay.testsets.english.replacements import LISTED, Replacement, replacements
 from embassay.testsets.english.selection import NAME
 from embassay.testsets.english.spelling_and_grammar import Harper
-from embassay.testsets.english.typos import misspelt
+from embassay.testsets.english.typos import Misspellings, misspelt
 from embassay.testsets.english.wordnet import WordNet, open_wordnet
-from embassay.testsets.english.words import Tagged, substituted
+from embassay.testsets.english.words import Tagged, cased, substituted
 
 MODEL = "masked language model"
 WORDS = "a word of the same tag and frame"
@@ -32,6 +32,10 @@ UNGRAMMATICAL = "the grammar checker complains about the sentence"
 UNGRAMMATICAL_EDIT = "the grammar checker complains about an edit"
 NO_MAIN_VERB = "no main verb found by the rules"
 UNNEGATED = "the main verb cannot be negated, or its negation removed, reliably"
+
+
+Ways = dict[tuple[str, str], str]
+"""How edits were made, by (sample id, edit name)."""
 
 
 class Left(Exception):  # noqa: N818 - not an error, but the reason why a sentence is rejected
@@ -52,7 +56,7 @@ class Tools:
 
     lexicon: WordNet
     checker: Harper
-    misspellings: Mapping[str, tuple[str, ...]]
+    misspellings: Misspellings
     vocabulary: Vocabulary
     names: Names
     guess: Guess | None
@@ -62,7 +66,7 @@ class Tools:
     def of(
         cls,
         sentences: Sequence[Tagged],
-        misspellings: Mapping[str, tuple[str, ...]],
+        misspellings: Misspellings,
         guess: Guess | None,
         seed: int,
     ) -> Tools:
@@ -86,14 +90,7 @@ class Try:
     """One word of an original, and the sentences with a synonym, an antonym and the negation of it."""
 
     choice: Replacement
-    synonym: str
-    antonym: str
-    negation: str
-
-    @property
-    def texts(self) -> tuple[str, str, str]:
-        """The three sentences."""
-        return self.synonym, self.antonym, self.negation
+    texts: tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -129,7 +126,7 @@ def original(key: str, unit: str, tagged: Tagged) -> Original:
         if negation is not None and not falls_elsewhere(tagged, negation):
             synonym = substituted(tagged, {choice.index: choice.synonym})
             antonym = substituted(tagged, {choice.index: choice.antonym})
-            tries.append(Try(choice, synonym, antonym, negation))
+            tries.append(Try(choice, (synonym, antonym, negation)))
     if not tries:
         raise Left("no verb or adjective with a synonym and an antonym that certainly fit")
     group = main_group(tagged)
@@ -141,9 +138,7 @@ def original(key: str, unit: str, tagged: Tagged) -> Original:
     return Original(key, unit, tagged, main, tuple(tries))
 
 
-def with_edits(
-    original: Original, tools: Tools, used: Counter[str], quota: int, ways: dict[tuple[str, str], str]
-) -> MinimalPairs:
+def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int, ways: Ways) -> MinimalPairs:
     """Make the edits of an original.
 
     Parameters
@@ -187,25 +182,27 @@ def with_edits(
 
 def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, str], dict[str, str]]:
     """Return the edits around one word, and how each was made."""
-    tagged, index = original.tagged, attempt.choice.index
+    tagged, word = original.tagged, original.tagged.words[attempt.choice.index]
     if not all(tools.checker.is_clean(text) for text in attempt.texts):
         raise Left(UNGRAMMATICAL_EDIT)
     stream = generator(tools.seed, "builders", "minimal_pairs", tagged.text)
-    misspelling = misspelt(tagged.words[index].text.lower(), tools.misspellings, stream)
+    misspelling = misspelt(word.lowercase, tools.misspellings, stream)
     if misspelling is None:
         raise Left("no misspelling of the word")
     typo, typo_way = misspelling
+    synonym, antonym, negation = attempt.texts
     random_name = "random_mlm" if tools.guess else "random_word"
     edits = {
-        "synonym": attempt.synonym,
-        "antonym": attempt.antonym,
-        "typo": _spelt(tagged, index, typo),
+        "synonym": synonym,
+        "antonym": antonym,
+        # Unlike with another word, the article before a misspelling is kept.
+        "typo": tagged.text[: word.start] + cased(word, typo) + tagged.text[word.end :],
         random_name: _random(tagged, attempt.choice, tools, stream),
         "negation_main": original.main,
     }
     # If the chosen word is the main verb, both negations are one sentence, which is one item.
-    if attempt.negation != original.main:
-        edits["negation_antonym"] = attempt.negation
+    if negation != original.main:
+        edits["negation_antonym"] = negation
     # Edits that HEROS does not have.
     extra = {
         "number": number(tagged, stream),
@@ -217,16 +214,6 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
     ways["typo"] = typo_way
     ways[random_name] = MODEL if tools.guess else WORDS
     return edits, ways
-
-
-def _spelt(tagged: Tagged, index: int, misspelling: str) -> str:
-    """Return the sentence with a misspelling; unlike with another word, the article before it is kept."""
-    word = tagged.words[index]
-    if word.text.isupper():
-        misspelling = misspelling.upper()
-    elif word.text[0].isupper():
-        misspelling = misspelling.capitalize()
-    return tagged.text[: word.start] + misspelling + tagged.text[word.end :]
 
 
 def _random(tagged: Tagged, choice: Replacement, tools: Tools, stream: Generator) -> str:

@@ -68,9 +68,7 @@ def _choice(texts: Sequence[str], chance: Generator) -> str:
 
 def _other_number(value: int, chance: Generator) -> str:
     """Return a number that differs by at least a quarter but has as many digits; for a multiple of ten, another one."""
-    step = 1
-    if value % 10 == 0:
-        step = 10
+    step = 10 if value % 10 == 0 else 1
     digits = len(str(value))
     others = list[str]()
     for other in range(max(2, 10 ** (digits - 1)), 10**digits):
@@ -145,10 +143,7 @@ class Names:
         if any(word.text.isupper() or word.lowercase in _WITH_ARTICLE for word in words):
             return None
         kind = self._lexicon.kind("_".join(word.lowercase for word in words))
-        is_place = kind is not None and kind.endswith(PLACES)
-        if is_place:
-            return kind
-        return None
+        return kind if kind and kind.endswith(PLACES) else None
 
 
 def _phrase(tagged: Tagged, start: int, end: int) -> str:

@@ -14,6 +14,7 @@ The preposition "at" is written ``at_``.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 
 from embassay.testsets.english.noun_phrases import (
@@ -61,10 +62,10 @@ class Around:
         ``prs``, ``prs3``, ``it``, ``they`` (the kind of subject), ``progressive``, ``imperative``.
     """
 
-    frames: frozenset[str]
-    near: frozenset[str]
+    frames: Set[str]
+    near: Set[str]
     head: str = ""
-    marks: frozenset[str] = frozenset()
+    marks: Set[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -75,15 +76,15 @@ class _Complement:
     ----------
     frames
         The frames that they give the verb.
-    head
-        The last noun of the object, in lower case; empty if there is no object.
     end
         The index after the object.
+    head
+        The last noun of the object, in lower case; empty if there is no object.
     """
 
-    frames: frozenset[str]
-    head: str
+    frames: Set[str]
     end: int
+    head: str = ""
 
 
 def around_adjective(words: Words, place: int) -> Around | None:
@@ -106,7 +107,7 @@ def around_adjective(words: Words, place: int) -> Around | None:
             last += 1
         head = words[last].lowercase
         near.add(head)
-        return Around(frames=frozenset({"at"}), near=frozenset(near), head=head, marks=frozenset(marks))
+        return Around(frames={"at"}, near=near, head=head, marks=marks)
     copula_at = place - 1
     while word_at(words, copula_at).tag == "RB":
         copula_at -= 1
@@ -119,7 +120,7 @@ def around_adjective(words: Words, place: int) -> Around | None:
         near.add("tobe")
     marks |= subject_marks(words, _group_start(words, copula_at) - 1)
     frames = _after_adjective(words, place + 1)
-    return Around(frames=frames, near=frozenset(near), marks=frozenset(marks))
+    return Around(frames=frames, near=near, marks=marks)
 
 
 def around_verb(words: Words, place: int) -> Around | None:
@@ -158,7 +159,7 @@ def around_verb(words: Words, place: int) -> Around | None:
     if words[complement.end - 1].tag == "NNP":
         marks.add("proper")
     near = {before.lowercase, after.lowercase, complement.head, following.lowercase} | lemmas | marks
-    return Around(frames=frames, near=frozenset(near), head=complement.head, marks=frozenset(marks | subject))
+    return Around(frames=frames, near=near, head=complement.head, marks=marks | subject)
 
 
 def _is_imperative(words: Words, place: int, start: int) -> bool:
@@ -219,10 +220,10 @@ def _around_passive(words: Words, place: int, start: int) -> Around | None:
     if clause_goes_on and after.tag not in {"IN", "RB", "CD"}:
         return None
     return Around(
-        frames=frozenset({"pas"}),
-        near=frozenset({*auxiliaries, after.lowercase, subject.lowercase}),
+        frames={"pas"},
+        near={*auxiliaries, after.lowercase, subject.lowercase},
         head=subject.lowercase,
-        marks=frozenset(subject_marks(words, start - 1)),
+        marks=subject_marks(words, start - 1),
     )
 
 
@@ -267,36 +268,36 @@ def _skip_phrases(words: Words, start: int) -> int:
     return start
 
 
-def _after_adjective(words: Words, place: int) -> frozenset[str]:
+def _after_adjective(words: Words, place: int) -> Set[str]:
     """Return the frames of a predicative adjective, according to the words that follow it from index ``place`` on."""
     word = word_at(words, place)
     if ends_clause(words, place) or (word.lowercase in _LATER and ends_clause(words, place + 1)):
-        return frozenset({"end"})
+        return {"end"}
     if word.lowercase == "to":
         if word_at(words, place + 1).tag == "VB":
-            return frozenset({"inf"})
-        return frozenset({"to"})
+            return {"inf"}
+        return {"to"}
     if word.tag in {"WRB", "WP"}:
-        return frozenset({word.lowercase, "wh"})
+        return {word.lowercase, "wh"}
     if word.tag == "IN":
-        return frozenset({_preposition_frame(word)})
+        return {_preposition_frame(word)}
     if _is_clause(words, place):
-        return frozenset({"cl"})
-    return frozenset()
+        return {"cl"}
+    return set()
 
 
 def _after_verb(words: Words, place: int) -> _Complement:
     """Return the complement of a verb, which starts at index ``place``."""
     frame = _frame_without_object(words, place)
     if frame:
-        return _Complement(frames=frozenset({frame}), head="", end=place)
+        return _Complement({frame}, place)
     word, phrase = word_at(words, place), noun_phrase(words, place)
     if phrase and word.lowercase != "to":
         frames = _of_object(words, phrase)
-        return _Complement(frames, head=words[phrase.head].lowercase, end=phrase.end)
+        return _Complement(frames, phrase.end, words[phrase.head].lowercase)
     if word.tag == "IN":
-        return _Complement(frames=frozenset({_preposition_frame(word)}), head="", end=place)
-    return _Complement(frames=frozenset(), head="", end=place)
+        return _Complement({_preposition_frame(word)}, place)
+    return _Complement(set(), place)
 
 
 def _frame_without_object(words: Words, place: int) -> str:
@@ -328,26 +329,26 @@ def _preposition_frame(word: Word) -> str:
     return word.lowercase
 
 
-def _of_object(words: Words, phrase: NounPhrase) -> frozenset[str]:
+def _of_object(words: Words, phrase: NounPhrase) -> Set[str]:
     """Return the frames of a verb with an object, according to the words that follow the object."""
     head = words[phrase.head]
     # "Slept last night" has a time, not an object.
     is_time = head.lowercase in _TIMES and word_at(words, phrase.head - 1).lowercase in _WHEN
     if is_time:
-        return frozenset()
+        return set()
     if ends_clause(words, phrase.end):
-        return frozenset({OBJECT, OBJECT_AT_END})
+        return {OBJECT, OBJECT_AT_END}
 
     after, second_after = word_at(words, phrase.end), word_at(words, phrase.end + 1)
     if after.tag == "TO" and second_after.tag == "VB":
-        return frozenset({OBJECT_AND_INFINITIVE})
+        return {OBJECT_AND_INFINITIVE}
     # Before other words the object may go on or be another part of the sentence, so there is no certain frame.
     goes_on_safely = after.tag in {"IN", "WDT", "WP", "WRB", "RB", "RBR"}
     # "The book I read" has a relative clause without "that".
     has_bare_relative = after.tag == "PRP" and head.tag in NOUNS and _is_clause(words, phrase.end)
     if goes_on_safely or has_bare_relative:
-        return frozenset({OBJECT})
-    return frozenset()
+        return {OBJECT}
+    return set()
 
 
 def _is_clause(words: Words, place: int) -> bool:

@@ -25,8 +25,10 @@ ALL = wordset("everyone everybody everything all each both either anyone anybody
 """Subjects after which ``not`` would deny the metric instead of the verb."""
 CONTRACTED_AUXILIARIES = {"'ll": "will", "'ve": "have"}
 """Contracted auxiliaries and the words that they stand for; ``'d`` may be ``had`` or ``would``."""
-CONTRACTED = wordset("is are was were do does did have has had could should would must")
-"""Auxiliaries to which ``n't`` is added without another change."""
+IRREGULAR = {"can": "ca", "will": "wo"}
+"""What auxiliaries become before ``n't``."""
+CONTRACTED = wordset("is are was were do does did have has had could should would must can will")
+"""Auxiliaries that ``n't`` is added to."""
 
 
 def negated(tagged: Tagged, group: VerbGroup, *, contracted: bool = False) -> str | None:
@@ -104,16 +106,9 @@ def _negated_contraction(words: Words, auxiliary: int, contracted: bool) -> Spli
         verb = auxiliary + 1
         while word_at(words, verb).tag.startswith("RB"):
             verb += 1
-        full = "had"
-        if "VB" in possible(word_at(words, verb).lowercase):
-            full = "would"
-    if not contracted:
-        replacement = f" {full} not"
-    elif full == "will":
-        replacement = " won't"
-    else:
-        replacement = f" {full}n't"
-    return word.start, word.end, replacement
+        full = "would" if "VB" in possible(word_at(words, verb).lowercase) else "had"
+    negation = f"{IRREGULAR.get(full, full)}n't" if contracted else f"{full} not"
+    return word.start, word.end, f" {negation}"
 
 
 def _not_after_auxiliary(words: Words, auxiliary: int, contracted: bool) -> Splice:
@@ -125,11 +120,7 @@ def _not_after_auxiliary(words: Words, auxiliary: int, contracted: bool) -> Spli
         end = words[last_adverb].end
         return end, end, " not"
     if contracted and word.lowercase in CONTRACTED:
-        return word.end, word.end, "n't"
-    if contracted and word.lowercase == "can":
-        return word.start, word.end, "can't"
-    if contracted and word.lowercase == "will":
-        return word.start, word.end, "won't"
+        return word.start, word.end, IRREGULAR.get(word.lowercase, word.text) + "n't"
     # "Cannot" is one word.
     if word.lowercase == "can":
         return word.end, word.end, "not"
@@ -139,9 +130,7 @@ def _not_after_auxiliary(words: Words, auxiliary: int, contracted: bool) -> Spli
 def _with_do(words: Words, verb: int, contracted: bool) -> list[Splice]:
     """Return the changes that insert ``do``, ``does`` or ``did`` with ``not`` and make the verb a base form."""
     word, auxiliary = words[verb], _do_for(words, verb)
-    negated_auxiliary = f"{auxiliary} not"
-    if contracted:
-        negated_auxiliary = f"{auxiliary}n't"
+    negated_auxiliary = f"{auxiliary}n't" if contracted else f"{auxiliary} not"
     # Some adverbs stay between the negation and the verb: "they really like" becomes "they don't really like".
     first = verb
     while word_at(words, first - 1).lowercase in AFTER_NOT:
@@ -201,7 +190,7 @@ def word_negated(tagged: Tagged, index: int) -> str | None:
     if word.tag == "JJ" and word_at(tagged.words, index + 1).tag.startswith("NN"):
         return _not_before(tagged, index)
     group = group_at(tagged, index)
-    if group is None and word.tag.startswith("JJ"):
+    if word.tag.startswith("JJ"):
         copula = before_adverbs(tagged.words, index)
         group = group_at(tagged, copula)
     if group is not None:

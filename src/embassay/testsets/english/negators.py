@@ -54,6 +54,4 @@ def has_contraction(tagged: Tagged) -> bool:
 
 def first_negation(tagged: Tagged) -> str | None:
     """Return the pattern of the first negation (``not``, ``never``, ``no`` …); None if the sentence has none."""
-    for pattern, _ in negations(tagged):
-        return pattern
-    return None
+    return next((pattern for pattern, _ in negations(tagged)), None)

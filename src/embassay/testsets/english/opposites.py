@@ -156,10 +156,7 @@ def _negates(first: str, second: str, part: str) -> bool:
     if any(long == prefix + short for prefix in PREFIXES):
         return True
     # "Useful" and "useless".
-    for word, other in ((first, second), (second, first)):
-        if "ful" in word and word.replace("ful", "less") == other:
-            return True
-    return False
+    return first.replace("ful", "less") == second or second.replace("ful", "less") == first
 
 
 # --- What may follow a word so that its opposite fits too: *good at chess*, but not *good enough* ---
@@ -210,6 +207,12 @@ OBJECTS = {
     **dict.fromkeys(("pass", "fail"), wordset("exam test class course inspection audit")),
 }
 """Verbs that are opposites only with these objects (*lose the keys* is not the opposite of *win the keys*)."""
+FIRST_WORDS = {
+    **dict.fromkeys(("agree", "disagree"), ("", "with", "on", "that")),
+    **dict.fromkeys(("approve", "disapprove"), ("of",)),
+    "succeed": ("",),
+}
+"""The words that may follow a verb; an empty one if nothing may."""
 LONGEST = 8
 """The maximum number of words after the replaced word."""
 
@@ -263,12 +266,8 @@ def unfit_after_verb(rest: Words, verb: str) -> str:
     has_clause = any(word.tag in (",", ":", "CC") for word in rest)
     if len(rest) > LONGEST or barred & set(lows) or has_clause:
         return "another clause, a comparison or a quantifier after it"
-    if verb in ("agree", "disagree"):
-        fits = first in ("", "with", "on", "that")
-    elif verb in ("approve", "disapprove"):
-        fits = first == "of"
-    elif verb == "succeed":
-        fits = not rest
+    if verb in FIRST_WORDS:
+        fits = first in FIRST_WORDS[verb]
     elif verb in ("remember", "forget"):
         fits = first_tag in (*OBJECT_FIRST, "TO")
     elif verb in OBJECTS:

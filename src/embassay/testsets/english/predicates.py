@@ -342,9 +342,9 @@ def _verb(words: Words, group: VerbGroup, lexicon: WordNet, pattern: str) -> Can
     if opposite is None or (verb.tag == "VBG" and verb.lemma == "like"):
         return NOTHING
     # "They get rejected" is a passive.
-    if group.first == group.last and word_at(words, group.first - 1).lemma == "get":
+    if word_at(words, group.first - 1).lemma == "get":
         return NOTHING
-    if group.first < group.last and first.lowercase in MODALS - {"will", "'ll", "wo"}:
+    if first.lowercase in MODALS - {"will", "'ll", "wo"}:
         return "a modal verb"
     if opposite.verdict == "sure":
         reason = unfit_after_verb(words[group.last + 1 :], verb.lemma)

@@ -73,20 +73,13 @@ def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
     index, lemma = candidate.index, candidate.opposite.lemma
     form: str | None = lemma
     if candidate.part == "v":
-        first = candidate.group.first
-        follows_do = index > first and tagged.words[first].lowercase in DO
-        required_tag = "VB"
-        if not follows_do:
-            required_tag = tagged.words[index].tag
-        form = inflected(lemma, required_tag)
+        follows_do = tagged.words[candidate.group.first].lowercase in DO
+        form = inflected(lemma, "VB" if follows_do else tagged.words[index].tag)
     if form is None:
         return None
     text = substituted(tagged, {index: form})
-    places = spans(text)
-    if len(places) != len(tagged.words):
-        return None
     words = []
-    for word, (start, end) in zip(tagged.words, places, strict=True):
+    for word, (start, end) in zip(tagged.words, spans(text), strict=True):
         words.append(replace(word, text=straight(text[start:end]), start=start, end=end))
     words[index] = replace(words[index], lemma=lemma)
     return Tagged(text, tuple(words))

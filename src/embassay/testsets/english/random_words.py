@@ -16,11 +16,11 @@ from numpy.random import Generator
 from embassay.testsets.english.brill import lexicon
 from embassay.testsets.english.frames import around_adjective, around_verb
 from embassay.testsets.english.installed import lemminflect
-from embassay.testsets.english.replacements import Replacement, entries
+from embassay.testsets.english.replacements import Replacement, listed_words
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.tagger import possible
 from embassay.testsets.english.wordnet import WordNet
-from embassay.testsets.english.words import Tagged, inflected, substituted, tag
+from embassay.testsets.english.words import Tagged, base_form, inflected, substituted, tag
 
 TRIES = 12
 """The number of words that are tried before an original is left out."""
@@ -107,17 +107,14 @@ class Vocabulary:
     def __init__(self, sentences: Iterable[Tagged], wordnet: WordNet):
         """Count the words of the sentences."""
         self._wordnet = wordnet
-        # By (tag, frame) the counts of words; and by (word, tag) its count over all frames, and its lemma.
+        # By (tag, frame) the counts of words; and by (word, tag) its count over all frames.
         self._in_frame: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._in_any_frame = Counter[tuple[str, str]]()
-        self._lemmas: dict[tuple[str, str], str] = {}
         for sentence in sentences:
             for index, word in enumerate(sentence.words):
-                key = (word.lowercase, word.tag)
                 for frame in frames_of(sentence, index):
                     self._in_frame[word.tag, frame][word.lowercase] += 1
-                    self._in_any_frame[key] += 1
-                    self._lemmas[key] = word.lemma
+                    self._in_any_frame[word.lowercase, word.tag] += 1
 
     def like(self, tagged: Tagged, index: int, chance: Generator) -> Iterator[str]:
         """Yield words with the tag and a frame of the word at ``index``.
@@ -144,7 +141,7 @@ class Vocabulary:
 
     def _is_usable(self, name: str, tag: str, frame: str) -> bool:
         """Return whether a word is typical of a frame, and its most frequent part of speech is that of the tag."""
-        lemma = self._lemmas[name, tag]
+        lemma = base_form(name, tag)
         count = self._in_frame[tag, frame][name]
         count_in_any_frame = self._in_any_frame[name, tag]
         if count < FEWEST or count < SHARE * count_in_any_frame:
@@ -180,7 +177,7 @@ def _words_of_frame(tag: str, frame: str) -> tuple[str, ...]:
     if part_of_speech == "v" and name in COMPLEMENTS:
         lemmas.update(COMPLEMENTS[name].split())
     else:
-        for (part, word), listed in entries().items():
+        for (part, word), listed in listed_words().items():
             if part == part_of_speech and any(name in entry.frames and not entry.only for entry in listed):
                 lemmas.add(word)
     forms = list[str]()
@@ -269,7 +266,7 @@ def _listed_kin() -> dict[str, frozenset[str]]:
     the words of its lines in :data:`NEAR`.
     """
     components: dict[str, set[str]] = {}
-    for listed in entries().values():
+    for listed in listed_words().values():
         for entry in listed:
             merged = set[str]()
             for word in (entry.word, entry.synonym, entry.antonym):

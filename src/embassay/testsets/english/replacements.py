@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -28,7 +29,7 @@ _WITHIN_CLAUSE = frozenset(
 
 
 @dataclass(frozen=True)
-class Entry:
+class ListedWord:
     """A line of the list: a word, its replacements, and the contexts in which they fit.
 
     Attributes
@@ -100,7 +101,7 @@ def _replacement(words: Words, index: int) -> Replacement | None:
     listed_form = word.lemma
     if part == "a":
         listed_form = word.lowercase
-    for entry in entries().get((part, listed_form), ()):
+    for entry in listed_words().get((part, listed_form), ()):
         if fits(entry, around):
             return _inflected(words, index, entry)
     return None
@@ -141,7 +142,7 @@ def _is_in_empty_clause(words: Words, index: int) -> bool:
     return before_subject.tag.startswith("NN") or before_subject.lowercase in {"what", "who", "which"}
 
 
-def _inflected(words: Words, index: int, entry: Entry) -> Replacement | None:
+def _inflected(words: Words, index: int, entry: ListedWord) -> Replacement | None:
     """Inflect the synonym and the antonym like the word; None if that fails or the sentence already has one of them."""
     lemmas = (entry.synonym, entry.antonym)
     if any(word.lemma in lemmas for word in words):
@@ -161,13 +162,13 @@ def _inflected(words: Words, index: int, entry: Entry) -> Replacement | None:
 
 
 @cache
-def entries() -> dict[tuple[str, str], tuple[Entry, ...]]:
+def listed_words() -> Mapping[tuple[str, str], list[ListedWord]]:
     """Return the entries of the list by (part of speech, word)."""
     text = files("embassay.data").joinpath("replacements.tsv").read_text(encoding="utf-8")
     rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-    by_word: dict[tuple[str, str], tuple[Entry, ...]] = {}
+    by_word = defaultdict[tuple[str, str], list[ListedWord]](list)
     for row in rows:
-        entry = Entry(
+        entry = ListedWord(
             _PARTS[row["part"]],
             row["word"],
             row["synonym"],
@@ -176,12 +177,11 @@ def entries() -> dict[tuple[str, str], tuple[Entry, ...]]:
             only=wordset(row["only"]),
             never=wordset(row["never"]),
         )
-        key = entry.part, entry.word
-        by_word[key] = (*by_word.get(key, ()), entry)
+        by_word[entry.part, entry.word].append(entry)
     return by_word
 
 
-def fits(entry: Entry, around: Around) -> bool:
+def fits(entry: ListedWord, around: Around) -> bool:
     """Return whether the surroundings of a word match an entry of the list."""
     if around.frames.isdisjoint(entry.frames) or not entry.never.isdisjoint(around.near | around.marks):
         return False

@@ -6,7 +6,8 @@ A rule deletes or replaces one character, or swaps two neighbours. A misspelling
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -25,7 +26,11 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _BETWEEN = re.compile(r"\t|->|→")
 
 
-def misspelt(word: str, listed: Mapping[str, tuple[str, ...]], chance: Generator) -> tuple[str, str] | None:
+Misspellings = Mapping[str, Sequence[str]]
+"""The misspellings of each word, in lower case."""
+
+
+def misspelt(word: str, listed: Misspellings, chance: Generator) -> tuple[str, str] | None:
     """Return a misspelling of a word in lower case, and its origin: ``"list"`` or ``"rule"``.
 
     None for an unlisted word of fewer than three letters, or if the rules make only English words.
@@ -36,14 +41,13 @@ def misspelt(word: str, listed: Mapping[str, tuple[str, ...]], chance: Generator
     if len(word) < 3 or not word.isalpha():
         return None
     for _ in range(TRIES):
-        rule = _RULES[int(chance.integers(len(_RULES)))]
-        form = rule(word, chance)
+        form = _mistyped(word, chance)
         if form != word and not is_word(form):
             return form, "rule"
     return None
 
 
-def read_misspellings(path: Path) -> dict[str, tuple[str, ...]]:
+def read_misspellings(path: Path) -> Misspellings:
     """Read a file with a misspelling and the correct word on each line, separated by a tab, ``->`` or ``→``.
 
     Returns
@@ -55,22 +59,22 @@ def read_misspellings(path: Path) -> dict[str, tuple[str, ...]]:
     SourceError
         With the line, for a file that cannot be read or has another format.
     """
-    text = read_text(source_path(path))
-    forms_of: dict[str, list[str]] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
+    pairs = list[list[str]]()
+    for number, line in enumerate(read_text(source_path(path)).split("\n"), start=1):
         if not line.strip() or line.startswith("#"):
             continue
         parts = [part.strip() for part in _BETWEEN.split(line, maxsplit=1)]
         if len(parts) != 2 or not all(parts):
             raise SourceError("must be a misspelling, a tab, -> or →, and the right word", path, number)
-        _add(forms_of, parts[0], parts[1])
+        pairs.append(parts)
+    forms_of = _by_word(pairs)
     if not forms_of:
         raise SourceError("has no misspelling", path)
-    return {word: tuple(forms) for word, forms in forms_of.items()}
+    return forms_of
 
 
 @cache
-def common_misspellings() -> dict[str, tuple[str, ...]]:
+def common_misspellings() -> Misspellings:
     """Return codespell's misspellings by the correct word, without those of several possible words.
 
     Raises
@@ -78,12 +82,8 @@ def common_misspellings() -> dict[str, tuple[str, ...]]:
     MissingExtraError
         If codespell is not installed.
     """
-    forms_of: dict[str, list[str]] = {}
-    for line in text_of("codespell_lib", "data/dictionary.txt", "building minimal pairs").split("\n"):
-        wrong, arrow, right = line.partition("->")
-        if arrow and "," not in right:
-            _add(forms_of, wrong, right)
-    return {word: tuple(forms) for word, forms in forms_of.items()}
+    lines = text_of("codespell_lib", "data/dictionary.txt", "building minimal pairs").split("\n")
+    return _by_word(line.split("->") for line in lines if "->" in line and "," not in line)
 
 
 def is_word(form: str) -> bool:
@@ -91,26 +91,24 @@ def is_word(form: str) -> bool:
     return form in lexicon() or bool(possible(form)) or form.capitalize() in lexicon()
 
 
-def _add(forms_of: dict[str, list[str]], wrong: str, right: str) -> None:
-    """Add a misspelling to those of a correct word, if both are single words."""
-    right = right.split(",")[0].strip()
-    if wrong.isalpha() and right.isalpha() and wrong.lower() != right.lower():
-        forms_of.setdefault(right.lower(), []).append(wrong.lower())
+def _by_word(pairs: Iterable[Sequence[str]]) -> Misspellings:
+    """Return the misspellings by the first of the correct words, from pairs of both, if they are single words."""
+    forms_of = defaultdict[str, list[str]](list)
+    for wrong, words in pairs:
+        right = words.split(",")[0].strip()
+        if wrong.isalpha() and right.isalpha() and wrong.lower() != right.lower():
+            forms_of[right.lower()].append(wrong.lower())
+    return dict(forms_of)
 
 
-def _deleted(word: str, chance: Generator) -> str:
-    at = int(chance.integers(len(word)))
-    return word[:at] + word[at + 1 :]
-
-
-def _replaced(word: str, chance: Generator) -> str:
-    at = int(chance.integers(len(word)))
-    return word[:at] + _LETTERS[int(chance.integers(len(_LETTERS)))] + word[at + 1 :]
-
-
-def _swapped(word: str, chance: Generator) -> str:
+def _mistyped(word: str, chance: Generator) -> str:
+    """Return a word with one character deleted or replaced, or two neighbours swapped."""
+    rule = chance.integers(3)
+    if rule == 0:
+        at = int(chance.integers(len(word)))
+        return word[:at] + word[at + 1 :]
+    if rule == 1:
+        at = int(chance.integers(len(word)))
+        return word[:at] + _LETTERS[int(chance.integers(len(_LETTERS)))] + word[at + 1 :]
     at = int(chance.integers(len(word) - 1))
     return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-
-
-_RULES: tuple[Callable[[str, Generator], str], ...] = (_deleted, _replaced, _swapped)

@@ -215,15 +215,13 @@ class WordNet:
         fields = line.split()
 
         # Words: their number in hexadecimal digits, then for each the word and a lexical id.
-        word_count = int(fields[3], 16)
-        end = 4 + 2 * word_count
+        end = 4 + 2 * int(fields[3], 16)
         # "(p)", "(a)" and "(ip)" after an adjective show its syntactic position.
         words = tuple(word.partition("(")[0].lower() for word in fields[4:end:2])
 
         # Pointers: their number, then four fields for each.
         pointers = list[Pointer]()
-        pointer_count = int(fields[end])
-        start, end = end + 1, end + 1 + 4 * pointer_count
+        start, end = end + 1, end + 1 + 4 * int(fields[end])
         for place in range(start, end, 4):
             symbol, other_offset, other_part, numbers = fields[place : place + 4]
             source, target = int(numbers[:2], 16), int(numbers[2:], 16)
@@ -231,9 +229,7 @@ class WordNet:
 
         # Frames of a verb: their number, then "+", the number of the frame and that of the word for each.
         frame_numbers, word_numbers = fields[end + 2 :: 3], fields[end + 3 :: 3]
-        frames = list[tuple[int, int]]()
-        for frame, word in zip(frame_numbers, word_numbers, strict=True):
-            frames.append((int(frame), int(word, 16)))
+        frames = zip(map(int, frame_numbers), (int(number, 16) for number in word_numbers), strict=True)
         return Synset(words, tuple(pointers), tuple(frames))
 
 

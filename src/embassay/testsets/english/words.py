@@ -149,12 +149,12 @@ def tag(text: str) -> Tagged:
     texts = [straight_text[start:end] for start, end in positions]
     words = list[Word]()
     for word, (start, end), penn_tag in zip(texts, positions, tags(texts), strict=True):
-        words.append(Word(word, start, end, penn_tag, lemma(word, penn_tag)))
+        words.append(Word(word, start, end, penn_tag, base_form(word, penn_tag)))
     return Tagged(text, tuple(words))
 
 
 @lru_cache(maxsize=200_000)
-def lemma(word: str, tag: str) -> str:
+def base_form(word: str, tag: str) -> str:
     """Return the base form of a word that has this tag, in lower case."""
     low = word.lower()
     if low == "'s":
@@ -203,7 +203,7 @@ def substituted(tagged: Tagged, changes: dict[int, str]) -> str:
     splices = list[Splice]()
     for index, replacement in (changes | _articles(tagged, changes)).items():
         word = tagged.words[index]
-        start, new = word.start, _cased(word, replacement)
+        start, new = word.start, cased(word, replacement)
         is_joined = tagged.text[start - 1 : start].isalnum()
         if new == "" and index > 0:
             start = tagged.words[index - 1].end
@@ -249,7 +249,7 @@ def _articles(tagged: Tagged, changes: dict[int, str]) -> dict[int, str]:
     return articles
 
 
-def _cased(word: Word, new: str) -> str:
+def cased(word: Word, new: str) -> str:
     """Return a replacement with the capitals of the replaced word."""
     if len(word.text) > 1 and word.text.isupper():
         return new.upper()

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from embassay.corpora.queries.passages import spaced
 from embassay.endpoint.chat import CUT_OFF, FAILED, TOO_LONG, ChatAnswer
@@ -36,37 +35,28 @@ _WORD = re.compile(r"\w+")
 _OPENING = re.compile(r"\A[\W_]+")
 
 
-@dataclass(frozen=True)
-class Instructions:
-    """The words that all prompts begin with; for a single prompt, its first words.
+def instructions_of(prompts: Iterable[str]) -> tuple[str, ...]:
+    """Return the words, in lower case, that all prompts begin with; for a single prompt, its first words.
 
-    Attributes
-    ----------
-    words
-        In lower case. Fewer than :data:`RUN` if prompts begin with their subject.
+    They are fewer than :data:`RUN` if prompts begin with their subject.
     """
+    words = [_words(prompt) for prompt in dict.fromkeys(prompts)]
+    if len(words) == 1:
+        return tuple(words[0][:RUN])
+    # The common prefix of the first and the last in sorted order is common to all.
+    first, last = min(words), max(words)
+    length = 0
+    while length < min(len(first), len(last)) and first[length] == last[length]:
+        length += 1
+    return tuple(first[:length])
 
-    words: tuple[str, ...]
 
-    @classmethod
-    def of(cls, prompts: Iterable[str]) -> Instructions:
-        """Find the instructions: the common beginning of different prompts."""
-        words = [_words(prompt) for prompt in dict.fromkeys(prompts)]
-        if len(words) == 1:
-            return cls(tuple(words[0][:RUN]))
-        # The common prefix of the first and the last in sorted order is common to all.
-        first, last = min(words), max(words)
-        length = 0
-        while length < min(len(first), len(last)) and first[length] == last[length]:
-            length += 1
-        return cls(tuple(first[:length]))
-
-    def after(self, prompt: str) -> str:
-        """Return the rest of a prompt."""
-        matches = list(_WORD.finditer(prompt))
-        if not self.words or not matches:
-            return prompt
-        return prompt[matches[len(self.words) - 1].end() :]
+def subject_of(prompt: str, instructions: Sequence[str]) -> str:
+    """Return a prompt without its instructions."""
+    matches = list(_WORD.finditer(prompt))
+    if not instructions or not matches:
+        return prompt
+    return prompt[matches[len(instructions) - 1].end() :]
 
 
 def cleaned(text: str) -> str:
@@ -74,7 +64,7 @@ def cleaned(text: str) -> str:
     return _THOUGHT.sub("", text).strip()
 
 
-def problem_of(answer: ChatAnswer, prompt: str, instructions: Instructions) -> str:
+def problem_of(answer: ChatAnswer, prompt: str, instructions: Sequence[str]) -> str:
     """Return why an answer cannot be used, as a short phrase; empty if it can.
 
     - A refusal is marked by the service, or begins as refusals do and the prompt does not.
@@ -90,7 +80,7 @@ def problem_of(answer: ChatAnswer, prompt: str, instructions: Instructions) -> s
         return EMPTY
     if any(c == "\ufffd" or (unicodedata.category(c) == "Cc" and c not in "\n\r\t") for c in text):
         return DAMAGED
-    subject = instructions.after(prompt)
+    subject = subject_of(prompt, instructions)
     if _refuses(text, subject):
         return REFUSED
     if _echoes(text, prompt, instructions):
@@ -105,7 +95,7 @@ def _refuses(text: str, subject: str) -> bool:
     return refusal is not None and refusal.group() not in _plain(subject)
 
 
-def _echoes(text: str, prompt: str, instructions: Instructions) -> bool:
+def _echoes(text: str, prompt: str, instructions: Sequence[str]) -> bool:
     """Return whether an answer repeats its prompt, or a run of ``RUN`` words of the instructions."""
     words, prompt_words = _words(text), _words(prompt)
     answer = spaced(words)
@@ -113,8 +103,8 @@ def _echoes(text: str, prompt: str, instructions: Instructions) -> bool:
     contains_prompt = len(prompt_words) >= RUN and spaced(prompt_words) in answer
     if words == prompt_words or contains_prompt:
         return True
-    for start in range(len(instructions.words) - RUN + 1):
-        run = instructions.words[start : start + RUN]
+    for start in range(len(instructions) - RUN + 1):
+        run = instructions[start : start + RUN]
         if spaced(run) in answer:
             return True
     return False

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from embassay.corpora.io.texts import read_text
-from embassay.errors import SourceError
+from embassay.errors import SourceError, SpecError
 from embassay.testsets.base import Advance, Material, silent
+
+_PLACE = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -68,3 +71,16 @@ def read_prompt(path: Path) -> str:
     if not text.strip():
         raise SourceError("the file is blank; write the prompt into it", path)
     return text
+
+
+def check_prompt(prompt: str, places: Iterable[str], purpose: str = "") -> None:
+    """Raise SpecError if a prompt lacks one of its placeholders; the purpose is added to the message."""
+    for place in places:
+        if f"{{{place}}}" not in prompt:
+            raise SpecError(f"the prompt lacks the placeholder {{{place}}}{purpose}")
+
+
+def filled(prompt: str, **texts: str) -> str:
+    """Return a prompt with texts in place of its placeholders; braces in the texts, and other braces, stay."""
+    # In one pass, because a text may itself contain a placeholder.
+    return _PLACE.sub(lambda match: texts.get(match[1], match[0]), prompt)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +15,7 @@ from embassay.errors import EncoderError, EndpointError, MissingExtraError, Spec
 from embassay.formatting import counted
 from embassay.run.specs import bind, parse
 from embassay.testsets.base import Advance, Material, silent
-from embassay.testsets.generator.answers import Instructions, cleaned, problem_of
+from embassay.testsets.generator.answers import cleaned, instructions_of, problem_of
 from embassay.testsets.generator.base import Generator, Reply, Request
 from embassay.testsets.generator.journal import Journal
 from embassay.types import content_hash
@@ -77,11 +76,10 @@ class ChatGenerator:
         if not requests:
             return ()
         hashes = {request.prompt: self._hash(request.prompt) for request in requests}
-        repeats = Counter(request.prompt for request in requests)
         self._failures.clear()
         with self.journal.held():
             try:
-                answers = self._answers(hashes, repeats, advance)
+                answers = self._answers(hashes, advance)
             except EndpointError as error:
                 raise self._explained(error, hashes) from None
             except EncoderError as error:
@@ -89,7 +87,7 @@ class ChatGenerator:
             finally:
                 self.chat.endpoint.close()
         self._models.update(answer.model for answer in answers.values() if answer.model)
-        instructions = Instructions.of(hashes)
+        instructions = instructions_of(hashes)
         replies = list[Reply]()
         for request in requests:
             answer = answers[request.prompt]
@@ -144,7 +142,7 @@ class ChatGenerator:
             notes.append(f"{taken} of {self.name} taken from the journal of an earlier build.")
         return tuple(notes)
 
-    def _answers(self, hashes: Mapping[str, str], repeats: Counter[str], advance: Advance) -> dict[str, ChatAnswer]:
+    def _answers(self, hashes: Mapping[str, str], advance: Advance) -> dict[str, ChatAnswer]:
         """Return the answer to each prompt: from the journal, else from the service."""
         journal = self.journal.answers
         answers = dict[str, ChatAnswer]()
@@ -156,15 +154,12 @@ class ChatGenerator:
         # The cost of these requests in an earlier build counts towards the budget.
         tokens = sum(journal[prompt_hash].tokens for prompt_hash in from_earlier_build)
         self.chat.endpoint.spending.begin_with(tokens)
-        done, total = sum(repeats[prompt] for prompt in answers), repeats.total()
-        advance(done, total)
+        advance(len(answers), len(hashes))
         missing = [prompt for prompt in hashes if prompt not in answers]
         with closing(self.chat.endpoint.each(self._ask, missing)) as results:
             for place, answer in results:
-                prompt = missing[place]
-                answers[prompt] = answer
-                done += repeats[prompt]
-                advance(done, total)
+                answers[missing[place]] = answer
+                advance(len(answers), len(hashes))
         if self._failures and all(answer.finish == FAILED for answer in answers.values()):
             raise self._failures[-1]
         return answers

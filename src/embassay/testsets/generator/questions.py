@@ -10,8 +10,8 @@ from typing import Any
 from embassay.corpora.io.passages import collapsed
 from embassay.corpora.queries.leaks import leak
 from embassay.corpora.queries.passages import Passage
-from embassay.errors import SpecError
 from embassay.testsets.base import Reasons
+from embassay.testsets.generator.base import check_prompt, filled
 from embassay.testsets.questions import PassageQuestion, problem_of, quote_of
 
 PROMPT = """\
@@ -49,14 +49,9 @@ def prompt_of(passage: Passage, template: str = "", per_passage: int = 1) -> str
         If the passage has no place in it.
     """
     template = template or PROMPT
-    if "{passage}" not in template:
-        raise SpecError("the prompt lacks the placeholder {passage}")
-    if per_passage == 1:
-        template = template.replace("{questions}", "one question").replace("{form}", ONE)
-    else:
-        template = template.replace("{questions}", f"{per_passage} questions").replace("{form}", MANY)
-    # The passage comes last: a placeholder inside it is text.
-    return template.replace("{passage}", passage.text)
+    check_prompt(template, ["passage"])
+    number, form = ("one question", ONE) if per_passage == 1 else (f"{per_passage} questions", MANY)
+    return filled(template, questions=number, form=form, passage=passage.text)
 
 
 def from_reply(
@@ -106,21 +101,13 @@ def _pairs_in(text: str) -> list[dict[str, str]]:
 
 def _pairs(value: Any) -> list[dict[str, str]]:
     """Return the pairs in a JSON value: a pair, a list of pairs, or an object with a list of them."""
-    if isinstance(value, list):
-        pairs = list[dict[str, str]]()
-        for item in value:
-            # Lists within lists are not followed, so that a deep answer ends.
-            if isinstance(item, dict):
-                pairs += _pairs(item)
-        return pairs
-    if not isinstance(value, dict):
-        return []
-    if _is_text(value.get("question")) and _is_text(value.get("answer")):
-        return [value]
-    questions = value.get("questions")
-    if isinstance(questions, list):
-        return _pairs(questions)
-    return []
+    if isinstance(value, dict):
+        value = value["questions"] if isinstance(value.get("questions"), list) else [value]
+    pairs = list[dict[str, str]]()
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict) and _is_text(item.get("question")) and _is_text(item.get("answer")):
+            pairs.append(item)
+    return pairs
 
 
 def _is_text(value: Any) -> bool:

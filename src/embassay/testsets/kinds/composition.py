@@ -19,7 +19,7 @@ from embassay.samples.composition import Composition
 from embassay.testsets.base import Advance, Built, Material, Reasons, library, silent
 from embassay.testsets.english import fuse, ready
 from embassay.testsets.fusion_filter import Filter, Which, filtered
-from embassay.testsets.generator.base import Generator, Request
+from embassay.testsets.generator.base import Generator, Request, check_prompt, filled
 from embassay.testsets.generator.fusions import bared, problem_of
 from embassay.testsets.sources import given, read
 from embassay.testsets.triples import Triple, triples
@@ -34,7 +34,7 @@ sentence, in the language of the two sentences. Answer with the new sentence alo
 Sentence 1: {first}
 Sentence 2: {second}"""
 """Our own prompt; that of the paper (appendix A.1) is not in the text that we have."""
-PLACES = ("{first}", "{second}")
+PLACES = ("first", "second")
 FUSED = ("F12", "F23")
 BY_RULES = "fused by rules"
 RULES_NOTE = (
@@ -88,7 +88,8 @@ def build(
     MissingExtraError
         If a library that the rules or the checks of answers need is not installed.
     """
-    chosen, template = Filter(tuple(filters), filter, below), _template(prompt)
+    chosen, template = Filter(tuple(filters), filter, below), prompt or PROMPT
+    check_prompt(template, PLACES, " for a sentence")
     if prompt and generator is None:
         raise SpecError("a prompt needs a generator; name one, or leave the prompt out")
     drawn, rejected = triples(sources, seed=seed, count=count, per_document=per_document)
@@ -146,23 +147,6 @@ def _texts_of(triple: Triple, fusions: Mapping[str, str]) -> dict[str, str] | No
     return texts
 
 
-def _template(prompt: str) -> str:
-    """Return the prompt template; raise SpecError if a placeholder is missing."""
-    if not prompt:
-        return PROMPT
-    for place in PLACES:
-        if place not in prompt:
-            raise SpecError(f"the prompt lacks the placeholder {place} for a sentence")
-    return prompt
-
-
-def _filled(template: str, first: str, second: str) -> str:
-    """Replace the placeholders, which may occur several times, by two sentences; braces in the sentences are kept."""
-    # Split at the first placeholder before the second is replaced: a sentence may itself contain a placeholder.
-    parts = template.split(PLACES[0])
-    return first.join(part.replace(PLACES[1], second) for part in parts)
-
-
 def _by_rules(drawn: Sequence[Triple], rejected: Reasons, advance: Advance) -> dict[str, str]:
     """Return the fusions that rules make, by key; count in ``rejected`` the pairs that they cannot fuse."""
     fusions, pairs = dict[str, str](), list(_pairs(drawn))
@@ -183,7 +167,7 @@ def _by_generator(
     ready()
     fusions = dict[str, str]()
     pairs = list(_pairs(drawn))
-    requests = [Request(key, _filled(template, first, second)) for key, (first, second) in pairs]
+    requests = [Request(key, filled(template, first=first, second=second)) for key, (first, second) in pairs]
     replies = generator.replies(requests, advance)
     for (key, (first, second)), reply in zip(pairs, replies, strict=True):
         if reply.problem:

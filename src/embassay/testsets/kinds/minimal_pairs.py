@@ -20,6 +20,7 @@ from embassay.testsets.english import (
     Original,
     Tagged,
     Tools,
+    Ways,
     common_misspellings,
     named,
     original,
@@ -97,7 +98,7 @@ def build(
         except Left as reason:
             rejected[str(reason)] += 1
     # How each edit was made becomes the field "source" of its line.
-    ways = dict[tuple[str, str], str]()
+    ways = Ways()
     samples = _samples(originals, tools, count, rejected, ways, advance)
     return Built(
         samples=samples,
@@ -133,7 +134,7 @@ def _samples(
     tools: Tools,
     count: int | None,
     rejected: Reasons,
-    ways: dict[tuple[str, str], str],
+    ways: Ways,
     advance: Advance,
 ) -> tuple[MinimalPairs, ...]:
     """Make the samples in an order that depends on the seed, and return them in the order of the sources."""

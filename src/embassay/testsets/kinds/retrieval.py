@@ -143,9 +143,7 @@ def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
     # A passage may be a near-duplicate of several right ones; it counts once.
     near = dict[str, Passage]()
     for passage in query.right:
-        near[passage.id] = passage
-        for duplicate in made.groups.near(passage):
-            near[duplicate.id] = duplicate
+        near |= {each.id: each for each in (passage, *made.groups.near(passage))}
     question = PassageQuestion(query.right[0], query.text, "", made.source)
     return Answered(query.id, question, query.right, tuple(near.values()))
 
