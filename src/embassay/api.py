@@ -215,7 +215,7 @@ def encode_corpus(
         workers=workers,
         threads=threads,
         device=device,
-        trusted=trust_remote_code,
+        trust_remote_code=trust_remote_code,
     )
     return encode.encode_corpus(job, tell=lambda message: None, quiet=True)
 

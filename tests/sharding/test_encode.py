@@ -480,7 +480,7 @@ def test_a_range_of_a_folder_reads_only_its_shards(tmp_path, monkeypatch):
         ({"workers": 1.5}, "workers: input should be a valid integer, is 1.5"),
         ({"shard_rows": True}, "shard_rows: input should be a valid integer, is True"),
         ({"shards": "0:1"}, "shards: input should be a valid tuple, is '0:1'"),
-        ({"trusted": "no"}, "trusted: input should be a valid boolean, is 'no'"),
+        ({"trust_remote_code": "no"}, "trust_remote_code: input should be a valid boolean, is 'no'"),
         ({"encoder": None}, "encoder: input should be a valid string, is None"),
         (
             {"encoder": "python:math:sqrt"},

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from embassay.cli.parameters import FINE, WRONG_INPUT, Flag, Out
+from embassay.cli.parameters import FINE, WRONG_INPUT, Flat, Out
+from embassay.sharding.options import EncodeOptions
 
+DEFAULTS = EncodeOptions()
 SHOWN = 5
 """Damaged shards that are named."""
 
@@ -19,18 +21,9 @@ def encode(
     encoder: Annotated[str, Parameter(name=("-e", "--encoder"))] = "",
     texts: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     out: Out | None = None,
-    id: str = "id",  # noqa: A002 - the option's name
-    text: str = "text",
-    role: Literal["text", "query", "document"] = "document",
-    dtype: Literal["float32", "float16", "int8"] = "float32",
     shard: int = 100_000,
     shards: str = "",
-    executor: Literal["local", "ray"] = "local",
-    ray_address: str | None = None,
-    workers: int = 1,
-    threads: int | None = None,
-    device: str = "auto",
-    trust_remote_code: Flag = False,
+    options: Annotated[EncodeOptions, Flat] = DEFAULTS,
     verify: Path | None = None,
 ) -> int:
     """Encode files of texts into a folder of vectors in shards; repeat the command to continue.
@@ -43,30 +36,10 @@ def encode(
         Files or patterns: JSON lines (.jsonl) or Parquet.
     out
         Folder for the shards.
-    id
-        Column of the ids, which must not repeat.
-    text
-        Column of the texts.
-    role
-        How the texts are used: document, query or text; a model may have a prompt for each.
-    dtype
-        float32, float16 (half the size) or int8 (a quarter).
     shard
         Maximum rows per shard.
     shards
         Make only shards A to B-1, as A:B; several commands may fill one folder at the same time.
-    executor
-        local: processes of this machine. ray: workers of a Ray cluster.
-    ray_address
-        HOST:PORT of a running Ray cluster, or auto; by default a new one on this machine.
-    workers
-        Processes that encode at a time.
-    threads
-        Threads of each process; fixed when the folder is made.
-    device
-        Device of a neural encoder: auto, cpu, cuda, cuda:1 or mps.
-    trust_remote_code
-        Let the encoder run code from its repository.
     verify
         Check the files of this shard folder against their recorded hashes; nothing is encoded.
     """
@@ -85,18 +58,9 @@ def encode(
         encoder,
         texts,
         output_path(out or Path()),
-        id=id,
-        text=text,
-        role=role,
-        dtype=dtype,
         shard_rows=shard,
         shards=_range(shards) if shards else None,
-        executor=executor,
-        ray_address=ray_address,
-        workers=workers,
-        threads=threads,
-        device=device,
-        trusted=trust_remote_code,
+        **vars(options),
     )
     encoded = encode_corpus(request, tell=say)
     repeated = ""
@@ -106,9 +70,9 @@ def encode(
     say(f"encoded {counted(encoded.encoded, 'text')} now, in {made}{repeated}")
     if encoded.encoded_again:
         say(f"texts that repeat across shards and are encoded for each of them: {encoded.encoded_again:,}")
-    if dtype != "float32":
+    if options.dtype != "float32":
         say(
-            f"{dtype}: lowest cosine with the float32 vectors {encoded.lowest_cosine:.6f}, "
+            f"{options.dtype}: lowest cosine with the float32 vectors {encoded.lowest_cosine:.6f}, "
             f"largest error of a coordinate {encoded.largest_error:.2g} of the vector's length"
         )
     selected = f" in shards {shards}" if shards else ""

@@ -12,9 +12,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
-EXAMPLES = 100
-"""Default number of items of each diagnostic and corpus that are shown one by one."""
-
 
 class Place(Enum):
     """Where else an option can be set, beside the command line, or is kept."""
@@ -121,7 +118,7 @@ class RunOptions:
     baselines: Annotated[
         bool, Off("no_baselines", "Leave out the baselines tfidf, random and, for retrieval, bm25."), FILE, PYTHON
     ] = True
-    examples: Annotated[Count | Literal["all"], FILE, PYTHON, RECORD] = EXAMPLES
+    examples: Annotated[Count | Literal["all"], FILE, PYTHON, RECORD] = 100
     texts: Annotated[bool, Off("no_texts", "Write no sentence of a corpus into result and report."), FILE, RECORD] = (
         True
     )

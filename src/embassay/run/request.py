@@ -61,7 +61,7 @@ class RunRequest(RunOptions):
             options |= read(config).options()
         options |= flags
         options["out"] = output_path(options["out"])
-        if isinstance(options["cache"], Path):
+        if options["cache"] not in ("default", None):
             options["cache"] = output_path(options["cache"])
         return cls(**options)
 

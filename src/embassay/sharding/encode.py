@@ -73,7 +73,7 @@ def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet:
         If the encoder fails; finished shards are kept.
     """
     spec = parse(request.encoder, "encoder")
-    encoder = load_encoder(spec, Runtime(device=request.device, trust_remote_code=request.trusted))
+    encoder = load_encoder(spec, Runtime(device=request.device, trust_remote_code=request.trust_remote_code))
     check_encoder(encoder)
     folder = ShardFolder(request.out)
     progress: Progress = Quiet() if quiet else Bar()

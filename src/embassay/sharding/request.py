@@ -5,63 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, get_type_hints
+from typing import get_type_hints
 
-from annotated_types import Ge
 from pydantic import TypeAdapter, ValidationError
 
 from embassay.engine.cores import cores
 from embassay.engine.executors import Executor
 from embassay.errors import SpecError, quoted
-from embassay.samples.base import Role
+from embassay.sharding.options import EncodeOptions, Positive
 from embassay.sharding.source import Columns
-from embassay.store.shards.shards import MAXIMUM_SHARDS, Dtype
+from embassay.store.shards.shards import MAXIMUM_SHARDS
 
 SHARD_ROWS = 100_000
-Positive = Annotated[int, Ge(1)]
 
 
 @dataclass(frozen=True)
-class EncodeRequest:
+class EncodeRequest(EncodeOptions):
     """What to encode, and how.
 
     Attributes
     ----------
     texts
         Paths or patterns of files: JSON lines or Parquet.
-    id, text
-        The columns of ids and texts.
-    role
-        The role in which the texts are encoded.
     shard_rows
         Rows of a shard, at most.
-    executor, ray_address
-        Where shards are made; see ``engine.executors.Executor``.
     shards
         The first shard to be made, and the one before which to stop; all if None.
-    workers
-        Processes that encode at a time.
-    threads
-        Of each process. If None, the cores divided by the workers; 1 in a Ray cluster with an address.
-    trusted
-        Whether the encoder may run code from its repository.
     """
 
     encoder: str
     texts: Sequence[str]
     out: Path
-    id: str = "id"
-    text: str = "text"
-    role: Role = "document"
-    dtype: Dtype = "float32"
     shard_rows: Positive = SHARD_ROWS
-    executor: Literal["local", "ray"] = "local"
-    ray_address: str | None = None
     shards: tuple[int, int] | None = None
-    workers: Positive = 1
-    threads: Positive | None = None
-    device: str = "auto"
-    trusted: bool = False
 
     def __post_init__(self) -> None:
         """Raise SpecError for a value of another type or out of range, before anything is read or written."""

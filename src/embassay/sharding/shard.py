@@ -65,7 +65,7 @@ def make_shard(task: ShardTask) -> Marker:
         If a file cannot be written.
     """
     request = task.request
-    encoder = _encoder(request.encoder, request.device, request.trusted)
+    encoder = _encoder(request.encoder, request.device, request.trust_remote_code)
     if encoder.fingerprint != task.fingerprint:
         raise EncoderError(
             f"the encoder's files have changed while it encoded (fingerprint {task.fingerprint}, now "
