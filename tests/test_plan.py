@@ -165,7 +165,10 @@ def test_what_is_left_out_is_said_with_the_line_that_adds_it(monkeypatch):
         ({"encoders": ["bow", "bow"]}, "two encoders have the label 'bow'"),
         ({"corpora": ["opposites", "opposites"]}, "two corpora have the label 'opposites'"),
         ({"diagnostics": ["negated_antonyms", "negated_antonyms"]}, "given twice"),
-        ({"encoders": [], "baselines": False, "trusted": ["x"]}, "unknown label after --trust-remote-code 'x'"),
+        (
+            {"encoders": [], "baselines": False, "trust_remote_code": ["x"]},
+            "unknown label after --trust-remote-code 'x'",
+        ),
         ({"limit": 0}, "must be 1 or more"),
         ({"diagnostics": ["negated_antonym"]}, "did you mean 'negated_antonyms'"),
         ({"diagnostics": ["negated_antonyms,compare=some"]}, "not one of headline, all"),
