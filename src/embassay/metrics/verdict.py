@@ -8,17 +8,16 @@ from typing import get_args
 
 import numpy as np
 
-from embassay.metrics.scoreboard import roles_of
+from embassay.metrics.scoreboard import Scoreboard
 from embassay.result import MIN_UNITS, Difference, Estimate, Opponent, Role, Verdict
 from embassay.stats.best import Standings
 from embassay.stats.detectable import precision_of, precision_of_pair
 from embassay.stats.families import PairedDifference
 from embassay.stats.noninferiority import Headline
-from embassay.types import ItemScores
 
 
 def verdict(
-    scores: Sequence[ItemScores],
+    board: Scoreboard,
     headline: Headline,
     estimates: Mapping[str, Estimate],
     differences: Sequence[PairedDifference],
@@ -31,8 +30,8 @@ def verdict(
 
     Parameters
     ----------
-    scores
-        Those of all encoders on one corpus.
+    board
+        The scores of all encoders.
     estimates
         The headline's estimate by encoder.
     differences
@@ -44,7 +43,7 @@ def verdict(
     leader
         ``Best``, or ``Highest`` where higher is not always better.
     """
-    candidates = roles_of(scores).candidates
+    candidates = board.roles().candidates
     defined = [name for name in candidates if estimates[name].value is not None]
     best: str | None = None
     best_estimate = Estimate(None, None, None, 0, 0, reason="no candidate is ranked")
@@ -58,13 +57,13 @@ def verdict(
     if precision is not None and precision.units >= MIN_UNITS:
         smallest_difference, smallest_units = precision.minimum_detectable_difference, precision.units
     return Verdict(
-        scores[0].origin.diagnostic,
-        scores[0].origin.corpus,
+        board.diagnostic,
+        board.corpus,
         headline.metric,
-        items=len(scores[0].unit),
-        units=len(np.unique(scores[0].unit)),
+        items=len(board.unit),
+        units=len(np.unique(board.unit)),
         subset=headline.subset,
-        similarity_function=scores[0].similarity_function,
+        similarity_function=board[0].similarity_function,
         condition=headline.condition,
         candidates=_ordered(defined, standings, estimates),
         undefined=tuple(name for name in candidates if name not in defined),
@@ -115,14 +114,14 @@ def _difference(pair: PairedDifference, headline: Headline) -> Difference:
     return replace(difference, smallest_difference=smallest_difference, **precision.next_target())
 
 
-def unranked(scores: Sequence[ItemScores]) -> Verdict:
+def unranked(board: Scoreboard) -> Verdict:
     """Return the verdict of a diagnostic that does not rank encoders."""
-    unit = scores[0].unit
+    unit = board.unit
     return Verdict(
-        scores[0].origin.diagnostic,
-        scores[0].origin.corpus,
+        board.diagnostic,
+        board.corpus,
         "",
         items=len(unit),
         units=len(np.unique(unit)),
-        candidates=roles_of(scores).candidates,
+        candidates=board.roles().candidates,
     )
