@@ -21,7 +21,7 @@ def run(encoders=("hashing", "bow"), corpora=("opposites", "paraphrases"), diagn
         list(encoders),
         list(corpora),
         list(diagnostics),
-        "default" if diagnostics else "research",
+        profile="default" if diagnostics else "research",
         resamples=50,
         baselines=False,
         quiet=True,
@@ -65,7 +65,7 @@ def test_where_the_reference_fails_the_others_are_compared_with_the_next_and_it_
     told = "(it was the reference; the others are compared with the first encoder that did not fail)"
     assert failure.reason == f"LinAlgError: eigenvalues did not converge {told}"
     (verdict,) = (v for v in outcome.result.verdicts if v.diagnostic == "negated_antonyms")
-    assert verdict.reference == "bow"
+    assert verdict.opponent("reference").name == "bow"
 
 
 @pytest.mark.parametrize("returned", [None, "exception"])
