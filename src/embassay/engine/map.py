@@ -12,7 +12,7 @@ from concurrent.futures import BrokenExecutor, as_completed
 
 from embassay.engine.executors import Answer, Executor, Losses, Task, thread_settings
 from embassay.engine.ray_cluster import map_in_cluster
-from embassay.engine.workers import end_with_parent
+from embassay.engine.workers import end_processes, end_with_parent
 
 
 def map_tasks(
@@ -67,7 +67,10 @@ def _map_in_processes(
             # A process that dies takes the others of its pool with it.
             losses.add(len(remaining))
         finally:
-            pool.shutdown(wait=True, kill_workers=bool(remaining))
+            if remaining:
+                end_processes(pool)
+            else:
+                pool.shutdown(wait=True)
 
 
 def _begin(parent: int) -> None:

@@ -51,7 +51,7 @@ class Workers:
         """Keep the processes for the next run; end them if some of the work is unfinished, which nobody waits for."""
         if not all(future.done() for future in self._handed_out):
             while _ready:
-                _end(_ready.popitem()[1])
+                end_processes(_ready.popitem()[1])
 
     def submit(self, function: Callable[..., T], *arguments: object) -> Future[T]:
         """Submit a call to a process; its errors are raised when the result is requested."""
@@ -91,9 +91,9 @@ def end_with_parent(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _end(executor: ProcessPoolExecutor) -> None:
+def end_processes(executor: ProcessPoolExecutor) -> None:
     """Terminate processes during their work; loky treats this like a crash of the processes, and cleans up."""
     # Its own way, ``kill_workers``, fails in a thread while work is handed out.
-    for process in list(executor._processes.values()):
+    for process in list((executor._processes or {}).values()):
         process.terminate()
     executor.shutdown(wait=True)
