@@ -422,3 +422,30 @@ def circle_in(graph):
 def test_a_circle_is_found():
     assert circle_in({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == ["a", "b", "c", "a"]
     assert circle_in({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
+CORE_OF_RUNS = ("metrics", "run", "findings", "reports", "outputs", "engine", "store")
+
+
+def test_the_core_names_no_diagnostic():
+    """What it must know of one, the diagnostic declares. ``profiles`` are lists of names that users choose from."""
+    names = {path.stem for path in modules_of_diagnostics()}
+    wrong = []
+    for path in modules():
+        if layer(path) in CORE_OF_RUNS and path.name != "profiles":
+            tree = ast.parse((ROOT / path).with_suffix(".py").read_text(encoding="utf-8"))
+            wrong += [
+                f"{path}: {node.value}"
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Constant) and node.value in names - SHAPES_AND_OPTIONS
+            ]
+    assert wrong == []
+
+
+SHAPES_AND_OPTIONS = {"retrieval", "minimal_pairs", "composition", "similarity"}
+"""Names that are also those of a shape of corpus or of an option of encoders."""
+
+
+def modules_of_diagnostics():
+    folder = ROOT / "diagnostics"
+    return [path for path in folder.rglob("*.py") if "\ndef create(" in path.read_text(encoding="utf-8")]

@@ -49,6 +49,8 @@ from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Search, VectorMatrix, Vectors
 
 NAME = "shift"
+SIDES = {"domain": "the domain", "general": "general language"}
+"""By option what the corpora are that it compares."""
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 SUBSETS: dict[Role, str] = {"document": "documents", "query": "queries", "text": "texts"}

@@ -33,8 +33,6 @@ from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Origin, reads
 
 NAMED = 3
 """Notes on encoders that were left out, shown if no encoder remains."""
-SHIFT = "shift"
-"""The diagnostic that compares two corpora."""
 ANY = "any"
 """The shape of a diagnostic that reads the texts of any corpus."""
 
@@ -154,11 +152,13 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     diagnostics = load_diagnostics(request.diagnostics, request.profile)
     corpora = load_corpora(request, diagnostics)
     tasks = make_tasks(diagnostics, corpora, were_chosen)
-    shift_notes: list[str] = []
-    if not were_chosen and SHIFT in [diagnostic.name for diagnostic in diagnostics]:
-        shift_tasks, shift_note = shift_of(corpora)
-        tasks += shift_tasks
-        shift_notes.append(shift_note)
+    side_notes: list[str] = []
+    for diagnostic in diagnostics:
+        sides = getattr(DIAGNOSTICS.module(diagnostic.name), "SIDES", None)
+        if sides and not were_chosen:
+            tasks_of_sides, note = set_side_by_side(diagnostic.name, sides, corpora)
+            tasks += tasks_of_sides
+            side_notes.append(note)
     if will_score:
         tasks = [task for task in tasks if takes_its_corpus(task, were_chosen)]
 
@@ -186,7 +186,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         request,
         entries=tuple(entries),
         tasks=tuple(tasks),
-        notes=(*candidates.notes, *shift_notes, *corpus_notes, *encoder_notes, *favoured),
+        notes=(*candidates.notes, *side_notes, *corpus_notes, *encoder_notes, *favoured),
         # embassay look prints the notes of corpora and encoders beside each of them.
         remarks=(*candidates.notes, *favoured),
     )
@@ -360,7 +360,7 @@ def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorp
     ----------
     chosen
         Whether the diagnostics were requested by name; only then do those run that compare two corpora. For a profile
-        see :func:`shift_of`.
+        see :func:`set_side_by_side`.
 
     Raises
     ------
@@ -422,24 +422,29 @@ def joined_task(diagnostic: NamedDiagnostic, joining: SetsSideBySide, corpora: S
     return Task(diagnostic.name, diagnostic.method, joined, diagnostic.options)
 
 
-def shift_of(corpora: Sequence[AnyCorpus]) -> tuple[list[Task], str]:
-    """Return the task of ``shift`` in a profile, and a note: what it compares, or why it is left out.
+def set_side_by_side(name: str, sides: Mapping[str, str], corpora: Sequence[AnyCorpus]) -> tuple[list[Task], str]:
+    """Return the task of a diagnostic that compares two corpora, in a profile, and a note on what it compares.
 
-    The first of two corpora is taken as the domain, the second as general language.
+    Parameters
+    ----------
+    sides
+        By option what the first and the second corpus of the run are taken as.
     """
+    first, second = sides.values()
     if len(corpora) != 2 or any(corpus.variant_of for corpus in corpora):
+        options = ",".join(f"{option}=LABEL" for option in sides)
         return [], (
-            f"{SHIFT} is left out: it compares two corpora, a domain and general language; this run does not have "
-            f"exactly two. To name them: -d {SHIFT},domain=LABEL,general=LABEL"
+            f"{name} is left out: it compares two corpora, {first} and {second}; this run does not have exactly two. "
+            f"To name them: -d {name},{options}"
         )
-    domain, general = (corpus.name for corpus in corpora)
-    diagnostic = load_diagnostic(Spec(SHIFT, options={"domain": domain, "general": general}))
+    labels = [corpus.name for corpus in corpora]
+    diagnostic = load_diagnostic(Spec(name, options=dict(zip(sides, labels, strict=True))))
     try:
         # Among diagnostics that are chosen by name it runs as one that compares two corpora.
         tasks = make_tasks([diagnostic], corpora, chosen=True)
     except SpecError as error:
-        return [], f"{SHIFT} is left out: {error}"
-    return tasks, f"{SHIFT} takes {domain} as the domain and {general} as general language, in the order of -c"
+        return [], f"{name} is left out: {error}"
+    return tasks, f"{name} takes {labels[0]} as {first} and {labels[1]} as {second}, in the order of -c"
 
 
 def takes_its_corpus(task: Task, chosen: bool) -> bool:
