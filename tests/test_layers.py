@@ -442,8 +442,8 @@ def test_the_core_names_no_diagnostic():
     assert wrong == []
 
 
-SHAPES_AND_OPTIONS = {"retrieval", "minimal_pairs", "composition", "similarity"}
-"""Names that are also those of a shape of corpus or of an option of encoders."""
+SHAPES_AND_OPTIONS = {"similarity"}
+"""Names that are also those of an option of encoders."""
 
 
 def modules_of_diagnostics():
