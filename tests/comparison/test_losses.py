@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from embassay.comparison.losses import PairedQuantity, changes_of, units_to_detect
+from embassay.comparison.losses import PairedMetric, changes_of, units_to_detect
 from embassay.stats.detectable import Precision
 from embassay.stats.noninferiority import Correlated, share_not_worse
 from embassay.types import Draws
@@ -16,7 +16,7 @@ def pair(old, new, unit=None, **changed):
     unit = np.arange(len(old)) if unit is None else unit
     options = {"margin": 0.02, "purpose": ("test",), **changed}
     item = np.array([f"i{place}" for place in range(len(old))])
-    return PairedQuantity("m", "d", "c", "q", old=old, new=new, unit=unit, item=item, **options)
+    return PairedMetric("m", "d", "c", "q", old=old, new=new, unit=unit, item=item, **options)
 
 
 def shares(right_in_both, lost, gained, wrong, **changed):

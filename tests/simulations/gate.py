@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 
-from embassay.comparison.losses import PairedQuantity, changes_of, units_to_detect
+from embassay.comparison.losses import PairedMetric, changes_of, units_to_detect
 from embassay.stats.detectable import Precision
 from embassay.types import Draws
 from simulations import Row, rate, simulation
@@ -76,10 +76,10 @@ class Design:
                 pairs.append(self.pair(f"{candidate}", f"{metric}", old, old + gaps))
         return [change.outcome for change in changes_of(pairs, DRAWS)]
 
-    def pair(self, candidate: str, metric: str, old: Floats, new: Floats) -> PairedQuantity:
+    def pair(self, candidate: str, metric: str, old: Floats, new: Floats) -> PairedMetric:
         """Return the values of one test."""
         item = np.array([""] * len(old))
-        return PairedQuantity(candidate, "", "", metric, MARGIN, old, new, self.unit, item, (metric,))
+        return PairedMetric(candidate, "", "", metric, MARGIN, old, new, self.unit, item, (metric,))
 
 
 def planned(candidates: int, metrics: int, differ: float, sizes: str, loss: float) -> Design:

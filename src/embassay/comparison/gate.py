@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.comparison.losses import NEW, OLD, LossTest, PairedQuantity, changes_of
+from embassay.comparison.losses import NEW, OLD, LossTest, PairedMetric, changes_of
 from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run, run_in_memory
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import InputError, SpecError, UnknownNameError
@@ -376,7 +376,7 @@ def _check_tasks(new: StoredRun, old: StoredRun, labels: Sequence[str], all_task
 
 def _pairs(
     tasks: Sequence[CommonTask], labels: Sequence[str], margins: Mapping[str, float], rows: Sequence[Row]
-) -> list[PairedQuantity]:
+) -> list[PairedMetric]:
     """Return what is tested: the headlines, and the metrics that have a margin of the user.
 
     Parameters
@@ -394,7 +394,7 @@ def _pairs(
         testable |= _testable_metrics(task, labels, with_others=bool(margins))
     headlines = [key for key, (_, metric) in testable.items() if isinstance(metric, Headline)]
     user_margins = _user_margins(testable, headlines, margins, rows)
-    pairs: list[PairedQuantity] = []
+    pairs: list[PairedMetric] = []
     for key, (task, metric) in testable.items():
         margin = user_margins.get(key, metric.margin)
         if margin is not None:
@@ -506,7 +506,7 @@ def _untestable(name: str, testable: Testable, rows: Sequence[Row]) -> InputErro
 
 def _pairs_of(
     key: MetricKey, task: CommonTask, metric: ItemMetric, name: str, margin: float, labels: Sequence[str]
-) -> Iterator[PairedQuantity]:
+) -> Iterator[PairedMetric]:
     """Yield a metric for each candidate that has it in both runs.
 
     Parameters
@@ -528,7 +528,7 @@ def _pairs_of(
         correlated = metric.correlated
         if correlated is not None:
             correlated = replace(correlated, ys={OLD: correlated.ys[old], NEW: correlated.ys[new]})
-        yield PairedQuantity(
+        yield PairedMetric(
             encoder=label,
             diagnostic=key.diagnostic,
             corpus=key.corpus,

@@ -38,7 +38,7 @@ POWER = 0.8
 
 
 @dataclass(frozen=True)
-class PairedQuantity:
+class PairedMetric:
     """A metric of one candidate in two runs, item by item.
 
     Attributes
@@ -196,7 +196,7 @@ class LossTest:
         return self.p <= ALPHA and self.loss > 0
 
 
-def changes_of(pairs: Sequence[PairedQuantity], draws: Draws) -> tuple[LossTest, ...]:
+def changes_of(pairs: Sequence[PairedMetric], draws: Draws) -> tuple[LossTest, ...]:
     """Test all metrics of a check, and return their changes in the same order."""
     # The same encoder with the same values has lost nothing: there is nothing to test or to correct for.
     tested_pairs = [pair for pair in pairs if not pair.unchanged]
@@ -260,7 +260,7 @@ def units_to_detect(precision: Precision, loss: float, power: float = POWER) -> 
     return max(units, MIN_UNITS)
 
 
-def _difference(pair: PairedQuantity, draws: Draws, other_tests: int) -> PairedDifference | None:
+def _difference(pair: PairedMetric, draws: Draws, other_tests: int) -> PairedDifference | None:
     """Return how much better the new encoder is, with interval and p; below 0 for a loss; None without items.
 
     Parameters
@@ -292,7 +292,7 @@ def _difference(pair: PairedQuantity, draws: Draws, other_tests: int) -> PairedD
 
 
 def _change(
-    pair: PairedQuantity, difference: PairedDifference | None, p: float | None, tests: int, draws: Draws
+    pair: PairedMetric, difference: PairedDifference | None, p: float | None, tests: int, draws: Draws
 ) -> LossTest:
     """Return the change of a metric, from its difference and the p-value corrected for all tests of the check."""
     change = LossTest(
@@ -351,7 +351,7 @@ def _outcome(test: NotWorse, units: int) -> Outcome:
     return outcomes.get(test.outcome, "inconclusive")
 
 
-def _value(pair: PairedQuantity, run: str) -> float:
+def _value(pair: PairedMetric, run: str) -> float:
     """Return the mean or the correlation in one run; a correlation is that of the items with a value in both."""
     correlated = pair.correlated
     if correlated is None:
@@ -361,13 +361,13 @@ def _value(pair: PairedQuantity, run: str) -> float:
     return correlation(correlated.x[in_both], correlated.ys[run][in_both], correlated.kind)
 
 
-def _signed(pair: PairedQuantity, gain: float) -> float:
+def _signed(pair: PairedMetric, gain: float) -> float:
     """Return by how much a metric rose, from how much better it became."""
     # Adding 0 makes −0.0 a 0.0, which is printed without a sign.
     return pair.sign * gain + 0.0
 
 
-def _smallest_loss(pair: PairedQuantity, difference: PairedDifference, tests: int) -> float | None:
+def _smallest_loss(pair: PairedMetric, difference: PairedDifference, tests: int) -> float | None:
     """Return the smallest true loss that is significant with a power of 80 %, above 0; None where unknown.
 
     The test is the two-sided one of the check, at the level 5 % divided by the number of its tests. It does not use

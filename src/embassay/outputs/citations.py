@@ -22,7 +22,7 @@ OURS = f"""@software{{embassay,
 }}"""
 OF_CORPORA = {MSRP: "dolan2005", MSRP_GROUPED: "dolan2005"}
 """By fingerprint the reference of a corpus that is recognised by its content and has no diagnostic of its own."""
-OF_QUANTITIES = {
+OF_METRICS = {
     ("nDCG@10", "all"): ("jarvelin2002", "mcsherry2008"),
     ("loss_limit", "recommended"): ("bates2021", "clopper1934"),
     ("loss_limit", "recommended_on_average"): ("angelopoulos2024",),
@@ -80,7 +80,7 @@ def references(result: Result, citations: Mapping[str, str]) -> str:
 def keys_of(result: Result) -> Iterator[str]:
     """Yield the keys of the statistics, measures and baselines that a result uses; some may be repeated."""
     for row in result.rows:
-        yield from OF_QUANTITIES.get((row.metric, row.subset), ())
+        yield from OF_METRICS.get((row.metric, row.subset), ())
         if row.interval == "confidence":
             yield "hesterberg2015"
     for verdict in result.verdicts:
