@@ -131,7 +131,7 @@ def test_of_many_puts_the_newest_vector_stays(tmp_path):
 def test_a_file_that_vanishes_while_it_is_read(tmp_path, monkeypatch):
     with VectorCache(tmp_path) as cache, VectorCache(tmp_path) as other:
         cache.put("model", TEXTS[:1], ROWS[:1])
-        read = encoder_vectors.Block.read
+        read = encoder_vectors.CacheFile.read
 
         def replaced_meanwhile(block, rows):
             monkeypatch.undo()
@@ -139,7 +139,7 @@ def test_a_file_that_vanishes_while_it_is_read(tmp_path, monkeypatch):
             block.path.unlink()
             return read(block, rows)
 
-        monkeypatch.setattr(encoder_vectors.Block, "read", replaced_meanwhile)
+        monkeypatch.setattr(encoder_vectors.CacheFile, "read", replaced_meanwhile)
         assert np.array_equal(np.array(cache.get("model", TEXTS)), ROWS)
 
 
