@@ -261,7 +261,9 @@ class _Recorder(dict[str, NDArray[Any]]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return an array, or the default where there is none; that of ``dict`` would not record it."""
-        return self[name] if name in self else default
+        if name in self:
+            return self[name]
+        return default
 
     def only_read(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that were read."""
