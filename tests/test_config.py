@@ -48,6 +48,7 @@ def test_the_command_line_goes_before_the_file(config):
         ("limit = true", "field 'limit'"),
         ('baselines = "no"', "field 'baselines'"),
         ('encoders = [{spce = "bow"}]', "field 'encoders.0.spec': Field required"),
+        ("encoders = [5]", "field 'encoders.0':"),
     ],
 )
 def test_mistakes_have_their_place(config, text, says):

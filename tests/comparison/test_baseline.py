@@ -97,6 +97,28 @@ def test_large_scores_are_reduced_to_what_a_check_reads(choice_run, tmp_path, mo
 
 
 @pytest.mark.parametrize(
+    ("corpus", "metric"),
+    [
+        ("vignettes", "share[c3:TT]{excess:eps0}"),
+        ("paraphrases", "centroid_accuracy"),
+        ("edits", "contrast[synonym-antonym]"),
+        ("opposites", "chosen[antonym]"),
+        ("handbook", "RR"),
+    ],
+)
+def test_reduced_scores_are_enough_for_each_diagnostic(corpus, metric, tmp_path, monkeypatch):
+    run = tmp_path / "run"
+    carry_out(RunRequest(["hashing"], [corpus], out=run, baselines=False, cache=None, resamples=20, quiet=True))
+    whole, _ = bless(run, tmp_path / "whole")
+    monkeypatch.setattr("embassay.comparison.baseline.LIMIT", 0)
+    reduced, _ = bless(run, tmp_path / "reduced")
+    margins = {metric: 0.5}
+    outcome = ea.check(run, reduced, margins=margins)
+    assert outcome.changes == ea.check(run, whole, margins=margins).changes
+    assert len(outcome.changes) == 2
+
+
+@pytest.mark.parametrize(
     ("text", "short"),
     [
         ("st:all-MiniLM-L6-v2,dim=64", "st:all-MiniLM-L6-v2,dim=64"),

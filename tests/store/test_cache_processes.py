@@ -1,5 +1,6 @@
 """Several users of one cache at once: threads, processes, and processes that die."""
 
+import shutil
 import subprocess
 import sys
 import time
@@ -8,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from embassay.store.cache import cache as cache_module
 from embassay.store.cache.cache import VectorCache
 
 COUNT = 5000
@@ -21,6 +23,19 @@ with VectorCache(folder) as cache:
     for start in range(0, count, 250):
         texts = [("text", f"{name} {number}") for number in range(start, start + 250)]
         cache.put("model", texts, np.arange(start, start + 250, dtype=np.float32)[:, None] * np.ones(64, np.float32))
+    print(cache.trouble)
+"""
+
+CROWDED = """
+import sys
+from pathlib import Path
+import numpy as np
+from embassay.store.cache.cache import VectorCache
+folder, name = Path(sys.argv[1]), sys.argv[2]
+with VectorCache(folder) as cache:
+    for start in range(0, 500, 25):
+        texts = [("text", str(number)) for number in range(start, start + 25)]
+        cache.put(name, texts, np.ones((25, 64), np.float32))
     print(cache.trouble)
 """
 
@@ -58,6 +73,48 @@ def test_two_writers_and_a_reader_lose_nothing(tmp_path, start):
         for name in ("one", "two"):
             assert np.array_equal(np.array(cache.get("model", named(name)))[:, 0], np.arange(COUNT))
         assert (cache.info().vectors, cache.info().damaged) == (2 * COUNT, 0)
+
+
+def test_writers_that_make_room_for_each_other(tmp_path, start, monkeypatch):
+    monkeypatch.setenv("EMBASSAY_CACHE_LIMIT", "200kB")
+    writers = [start(CROWDED, tmp_path, name) for name in ("one", "two", "three", "four")]
+    # Each could go on to the end: what another process has removed is no trouble.
+    assert [writer.communicate()[0] for writer in writers] == ["\n"] * 4
+
+
+def test_a_file_that_another_process_removes_first(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMBASSAY_CACHE_LIMIT", "18kB")
+    rows = np.ones((10, 64), dtype=np.float32)
+    for name in ("one", "two", "three"):
+        with VectorCache(tmp_path) as cache:
+            for start in range(0, 20, 10):
+                cache.put(name, named(name, 20)[start : start + 10], rows)
+
+    with VectorCache(tmp_path) as cache:
+        names_of = cache_module.block_names
+
+        def removed_meanwhile(folder):
+            names = names_of(folder)
+            for name in names:
+                (folder / name).unlink()
+            return names
+
+        with monkeypatch.context() as patch:
+            patch.setattr(cache_module, "block_names", removed_meanwhile)
+            cache.put("four", named("four", 10), rows)
+        assert not cache.trouble
+        assert [holding.note.fingerprint for holding in cache.info().encoders] == ["four"]
+
+
+def test_the_folder_of_an_encoder_that_another_process_removes(tmp_path):
+    rows = np.ones((10, 4), dtype=np.float32)
+    with VectorCache(tmp_path) as cache:
+        cache.put("model", named("a", 10), rows)
+        (folder,) = (tmp_path / "vectors").iterdir()
+        shutil.rmtree(folder)
+        cache.put("model", named("b", 10), rows)
+        # Without a note it would count as the least recently used one, and nobody would know whose it is.
+        assert (folder / "encoder.json").exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")

@@ -259,6 +259,12 @@ class _Recorder(dict[str, NDArray[Any]]):
         self.read.add(name)
         return super().__getitem__(name)
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return an array, or the default where there is none; that of ``dict`` would not record it."""
+        if name in self:
+            return self[name]
+        return default
+
     def only_read(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that were read."""
         return {name: array for name, array in self.items() if name in self.read}

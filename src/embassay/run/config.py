@@ -90,9 +90,9 @@ def read(path: Path) -> ConfigFile:
     try:
         return RunSettings.model_validate(tomllib.loads(read_text(path)))
     except ValidationError as error:
-        # Of a union such as str | SpecTable, the last error is that of the last type.
+        # Of a union such as str | SpecTable, the last error is that of the last type, which is no key of the file.
         problem = error.errors()[-1]
-        keys = [str(part) for part in problem["loc"] if part not in ("str", "SpecTable")]
+        keys = [str(part) for part in problem["loc"] if part not in ("str", SpecTable.__name__)]
         place = ".".join(keys)[:SHOWN]
         message = problem["msg"]
         if problem["type"] == "extra_forbidden":

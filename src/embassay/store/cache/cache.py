@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
@@ -169,14 +170,23 @@ class VectorCache:
                 limit = written_bytes(self._limit or 0)
                 self.trouble = f"it is full, at {limit}; {disks.VARIABLE} sets another limit"
                 return
-            self._vectors(fingerprint).put(keys_of(fingerprint, texts), rows)
-            if fingerprint not in self._used:
-                self._write_note(fingerprint)
+            try:
+                self._store(fingerprint, texts, rows)
+            except FileNotFoundError:
+                # Another process has removed the encoder's folder meanwhile, to make room.
+                self._store(fingerprint, texts, rows)
         except OSError as error:
             self.trouble = error.strerror or str(error)
             return
         self._size += added
         self._used.add(fingerprint)
+
+    def _store(self, fingerprint: str, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
+        """Write vectors, and whose they are where no file says so, also because another process has removed it."""
+        vectors = self._vectors(fingerprint)
+        vectors.put(keys_of(fingerprint, texts), rows)
+        if fingerprint not in self._used or not vectors.used():
+            self._write_note(fingerprint)
 
     def missing(self, fingerprint: str, texts: Sequence[Text]) -> tuple[Text, ...]:
         """Return the texts that have no vector, in their order; all of them if the cache cannot be read (``trouble``).
@@ -285,9 +295,11 @@ class VectorCache:
                 if self._size + added <= self._limit:
                     return True
                 path = vectors.folder / name
-                size = path.stat().st_size
-                path.unlink()
-                self._size -= size
-            if not block_names(vectors.folder):
-                shutil.rmtree(vectors.folder, ignore_errors=True)
+                # Another process may make room at the same time.
+                with suppress(FileNotFoundError):
+                    self._size -= path.stat().st_size
+                    path.unlink()
+            vectors.remove_if_empty()
+        # Another process may have removed some of them, whose sizes are not subtracted.
+        self._size = size_of(self._folder)
         return self._size + added <= self._limit
