@@ -107,7 +107,7 @@ def test_the_calls_that_are_drawn_exist():
     """``run/plan.py   prepare → load_corpora   what it does``: files, and functions of the package."""
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     drawn = []
-    for line in re.findall(r"^    (.*)", text.partition("## The way through the code")[2], flags=re.M):
+    for line in re.findall(r"^    (.*)", text.partition("## One command through the code")[2], flags=re.M):
         parts = re.split(r" {2,}", line.strip())
         if re.fullmatch(r"[\w/]+(\.py|/…)", parts[0]):
             file = parts.pop(0).removesuffix("…")
