@@ -26,9 +26,9 @@ from embassay.types import Draws, ItemScores
 _of_corpus = partial(Metric, subset="*", kind="computed", better="neither", low=0.0)
 OVERLAP_METRICS = (
     _of_corpus("rouge1", high=1.0, format="percent", meaning="F1 of the words that two texts share"),
-    _of_corpus("rouge2", high=1.0, format="percent", meaning="F1 of the pairs of words that two texts share"),
+    _of_corpus("rouge2", high=1.0, format="percent", meaning="F1 of the pairs of adjacent words that two texts share"),
     _of_corpus("rougeL", high=1.0, format="percent", meaning="F1 of the longest common subsequence of words"),
-    _of_corpus("levenshtein", high=1.0, meaning="share of the word pieces of a text to change, to get the other"),
+    _of_corpus("levenshtein", high=1.0, meaning="share of word pieces to change to turn one text into the other"),
     _of_corpus("length", meaning="mean number of word pieces of two texts"),
 )
 """They describe the corpus, not an encoder."""

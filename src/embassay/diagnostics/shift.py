@@ -270,7 +270,7 @@ def _distances(subset: str, side: Side) -> Iterator[Metric]:
         f"{prefix}relative",
         of=lambda view: view.relative(subset, side),
         compared="always" if side == "domain" else "never",
-        meaning=f"the distance of the {side} texts, divided by the mean distance of two general texts",
+        meaning=f"distance of the {side} texts, divided by the mean distance of two general texts",
     )
 
 
@@ -287,7 +287,7 @@ def _metrics(subset: str) -> Iterator[Metric]:
         low=0.0,
         high=1.0,
         format="percent",
-        meaning="how much the distributions of the distances of both sides overlap",
+        meaning="overlap of the distributions of domain distances and general distances",
     )
 
 

@@ -69,7 +69,7 @@ def _above_null(key: MetricKey, claim: str) -> Metric:
         key.condition,
         kind="share",
         better="higher",
-        meaning=f"share of samples that satisfy {claim}, less that with targets of other units",
+        meaning=f"share of samples that satisfy {claim}, minus the share with targets of other units",
         of=of,
         places=places,
         headline=is_headline,
@@ -84,9 +84,11 @@ def _above_null(key: MetricKey, claim: str) -> Metric:
 
 
 def _share(subset: str, better: Direction, meaning: str) -> Iterator[Metric]:
-    """Yield a share, whatever its tolerance and measure, and before it how far it is above its null."""
+    """Yield a share, whatever its tolerance and similarity function, and before it how far it is above its null."""
     share = partial(Metric, "share", subset, kind="computed", better=better, high=1.0)
-    yield share("*excess*", low=-1.0, format="points", meaning=f"{meaning}, less that with targets of other units")
+    yield share(
+        "*excess*", low=-1.0, format="points", meaning=f"{meaning}, minus the share with targets of other units"
+    )
     yield share("*", low=0.0, format="percent", meaning=meaning)
 
 
@@ -100,7 +102,7 @@ METRICS = (
         "*null*",
         kind="computed",
         better="neither",
-        meaning="the same with targets of other units: what the corpus and chance give",
+        meaning="the same with targets of other units: what the corpus alone gives",
     ),
     *_share("*:TT", "higher", "share of samples that satisfy both conditions of C1 or C3"),
     *_share("*:FF", "lower", "share of samples that satisfy neither condition of C1 or C3"),
@@ -108,7 +110,7 @@ METRICS = (
     *_share("*:FT", "neither", "share of samples that satisfy the second condition of C1 or C3 only"),
     # The cases of C6 depend on the lengths of the vectors.
     _neither("share", "c6:comparable", low=0.0, high=1.0, meaning="share of unions whose A and B are equally long"),
-    _neither("share", "c6:longer_*", low=0.0, high=1.0, meaning="share of unions of which A, or B, is the longer one"),
+    _neither("share", "c6:longer_*", low=0.0, high=1.0, meaning="share of unions with a longer A, or a longer B"),
     *_share("*", "higher", "share of samples that satisfy C2, C4, C5 or C6"),
     Metric(
         "margin",
@@ -116,7 +118,7 @@ METRICS = (
         "*",
         kind="computed",
         better="higher",
-        meaning="mean margin of a condition of C1, C3 or C4, in units of the measure; it holds from 0 on",
+        meaning="mean margin of a condition of C1, C3 or C4, in units of the similarity function; the condition holds from 0 on",
     ),
     _neither("margin_sd", "*", low=0.0, meaning="standard deviation of a margin over samples"),
     _neither("raw", "*", meaning="mean closeness of a pair of A, B, the target and A − B"),

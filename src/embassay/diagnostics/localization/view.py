@@ -149,7 +149,7 @@ METRICS = (
         better="higher",
         values=CLASSIFIER,
         reason=_unconverged,
-        meaning="the accuracy on the sentences of one fold",
+        meaning="accuracy on the sentences of one fold",
     ),
     Metric(
         "accuracy",
@@ -161,6 +161,6 @@ METRICS = (
         high=1,
         format="percent",
         values=CLASSIFIER,
-        meaning="the accuracy on the sentences of one group",
+        meaning="accuracy on the sentences of one group",
     ),
 )

@@ -290,6 +290,7 @@ def _contrast(first: str, second: str, condition: str = "") -> Metric:
     """Return by how much an edit is more similar to the original than another."""
     is_headline = (first, second, condition) == (*HEADLINE, "")
     raw = condition == "raw"
+    what = "mean cosine" if raw else "normalised similarity"
     return Metric(
         "contrast",
         f"{first}-{second}",
@@ -297,7 +298,7 @@ def _contrast(first: str, second: str, condition: str = "") -> Metric:
         of=lambda view: view.contrast(first, second, raw) if {first, second} <= set(view.edits) else None,
         kind="mean",
         better=_better(first, second),
-        meaning="normalised similarity of the first edit less that of the second" + raw * ", not normalised",
+        meaning=f"{what} of the first edit minus that of the second",
         headline=is_headline,
         # A tenth of the contrast that all-MiniLM-L6-v2 has.
         margin=0.01 if is_headline else None,
@@ -320,7 +321,7 @@ def _nearer(first: str, second: str) -> Metric:
         of=lambda view: view.nearer(first, second) if {first, second} <= set(view.edits) else None,
         kind="share",
         better=_better(first, second),
-        meaning="share of originals that the first edit is nearer to than the second, ties half",
+        meaning="share of originals that are nearer to the first edit than to the second; a tie counts half",
         chance=0.5,
         values=STORED,
     )

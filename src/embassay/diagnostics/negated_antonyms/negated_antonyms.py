@@ -281,7 +281,7 @@ METRICS = (
         subsets=subsets,
         kind="share",
         better="higher",
-        meaning="the accuracy on the entries of one part of speech, negation pattern or pair of words",
+        meaning="accuracy on the entries of one part of speech, negation pattern or pair of words",
     ),
 )
 

@@ -370,7 +370,7 @@ METRICS = (
         explanation=(
             "The share of the questions with a right document among the K nearest documents. 100% is the best value."
         ),
-        meaning="share of the answerable questions with a right document among the first k",
+        meaning="share of answerable questions with a right document among the first k",
     ),
     ranking_metric(
         "R@{k}",
@@ -392,7 +392,7 @@ METRICS = (
             "Reciprocal rank: 1 if the nearest right document comes first, 1/2 if second, 1/3 if third. "
             "Averaged over all questions with a right document."
         ),
-        meaning="the mean of 1/rank of the first right document",
+        meaning="mean of 1/rank of the first right document",
     ),
     ranking_metric(
         "AP",
@@ -422,14 +422,14 @@ METRICS = (
         "Success@1",
         lambda places, k: places.success(1),
         kind="share",
-        meaning="share of the answerable questions whose first document is right",
+        meaning="share of answerable questions whose first document is right",
     ),
     ranking_metric(
         "Success@10",
         lambda places, k: places.success(10),
         kind="share",
         more_documents_than=10,
-        meaning="share of the answerable questions with a right document among the first 10",
+        meaning="share of answerable questions with a right document among the first 10",
     ),
     *map(_success_after, TRANSFORMS),
     # What follows is computed in embassay.diagnostics.retrieval.rows.
@@ -460,7 +460,7 @@ METRICS = (
         "documents",
         kind="computed",
         better="neither",
-        meaning="IsoScore without the bias of few passages",
+        meaning="IsoScore, corrected for the bias of few passages",
     ),
     Metric(
         "rank",
@@ -470,7 +470,7 @@ METRICS = (
         better="neither",
         format="count",
         low=0.0,
-        meaning="dimensions that a transform leaves",
+        meaning="number of dimensions that a transform leaves",
     ),
     Metric(
         f"accuracy_l{LENGTH}",
@@ -479,7 +479,7 @@ METRICS = (
         low=0.0,
         high=1.0,
         format="percent",
-        meaning="success in an exam of 100 questions: the mean and the range over 500 exams",
+        meaning="success in an exam of 100 questions: mean and range over 500 exams",
     ),
     Metric(
         "coe",
@@ -494,7 +494,7 @@ METRICS = (
             "The share of right documents that are more similar than the ψ-th percentile of the retrieved "
             "ones. High is good."
         ),
-        meaning="share of the right documents above the ψ-th percentile of the retrieved similarities",
+        meaning="share of right documents above the ψ-th percentile of the retrieved similarities",
     ),
     Metric(
         "roe",
@@ -517,7 +517,7 @@ METRICS = (
         kind="computed",
         better="neither",
         format="threshold",
-        meaning="a threshold below which retrieved documents are dropped",
+        meaning="threshold below which retrieved documents are dropped",
     ),
     Metric(
         "psi",
@@ -527,28 +527,28 @@ METRICS = (
         format="count",
         low=0.0,
         high=100.0,
-        meaning="the percentile ψ of the threshold with the highest success",
+        meaning="percentile ψ of the threshold with the highest success",
     ),
     Metric(
         "accuracy_at_tau",
         "*",
         kind="share",
         better="higher",
-        meaning="success that is left when documents below the threshold are dropped",
+        meaning="success after documents below the threshold are dropped",
     ),
     Metric(
         "kept",
         "*",
         kind="share",
         better="neither",
-        meaning="share of the retrieved documents that are not below the threshold",
+        meaning="share of retrieved documents that are not below the threshold",
     ),
     Metric(
         "unanswerable_dropped",
         "*",
         kind="share",
         better="higher",
-        meaning="share of the unanswerable questions for which nothing reaches the threshold",
+        meaning="share of unanswerable questions for which no document reaches the threshold",
     ),
     Metric(
         "loss_limit",
