@@ -1,4 +1,4 @@
-"""An encoder kind and a corpus format of one's own are one file each: those of ``CONTRIBUTING.md``, in no folder of ours.
+"""An encoder kind and a corpus format of one's own are one file each: as in ``CONTRIBUTING.md``, in no folder of ours.
 
 Another package names the file as an entry point; nothing else is changed.
 """
