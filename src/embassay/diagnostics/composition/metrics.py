@@ -86,7 +86,9 @@ def _above_null(key: MetricKey, claim: str) -> Metric:
 def _share(subset: str, better: Direction, meaning: str) -> Iterator[Metric]:
     """Yield a share, whatever its tolerance and similarity function, and before it how far it is above its null."""
     share = partial(Metric, "share", subset, kind="computed", better=better, high=1.0)
-    yield share("*excess*", low=-1.0, format="points", meaning=f"{meaning}, minus the share with targets of other units")
+    yield share(
+        "*excess*", low=-1.0, format="points", meaning=f"{meaning}, minus the share with targets of other units"
+    )
     yield share("*", low=0.0, format="percent", meaning=meaning)
 
 
