@@ -69,7 +69,7 @@ def _above_null(key: MetricKey, claim: str) -> Metric:
         key.condition,
         kind="share",
         better="higher",
-        meaning=f"share of samples that satisfy {claim}, minus the share with targets of other units",
+        meaning=f"share of samples that satisfy {claim}, minus that with targets of other units",
         of=of,
         places=places,
         headline=is_headline,
@@ -86,9 +86,7 @@ def _above_null(key: MetricKey, claim: str) -> Metric:
 def _share(subset: str, better: Direction, meaning: str) -> Iterator[Metric]:
     """Yield a share, whatever its tolerance and similarity function, and before it how far it is above its null."""
     share = partial(Metric, "share", subset, kind="computed", better=better, high=1.0)
-    yield share(
-        "*excess*", low=-1.0, format="points", meaning=f"{meaning}, minus the share with targets of other units"
-    )
+    yield share("*excess*", low=-1.0, format="points", meaning=f"{meaning}, minus that with targets of other units")
     yield share("*", low=0.0, format="percent", meaning=meaning)
 
 
@@ -118,7 +116,7 @@ METRICS = (
         "*",
         kind="computed",
         better="higher",
-        meaning="mean margin of a condition of C1, C3 or C4, in units of the similarity function; the condition holds from 0 on",
+        meaning="mean margin of a condition of C1, C3 or C4, as a difference of similarities; 0 or more satisfies it",
     ),
     _neither("margin_sd", "*", low=0.0, meaning="standard deviation of a margin over samples"),
     _neither("raw", "*", meaning="mean closeness of a pair of A, B, the target and A − B"),
