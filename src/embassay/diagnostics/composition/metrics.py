@@ -116,7 +116,7 @@ METRICS = (
         "*",
         kind="computed",
         better="higher",
-        meaning="mean margin of a condition of C1, C3 or C4, as a difference of similarities; 0 or more satisfies it",
+        meaning="mean margin of a condition of C1, C3 or C4, in units of the similarity function; met from 0 on",
     ),
     _neither("margin_sd", "*", low=0.0, meaning="standard deviation of a margin over samples"),
     _neither("raw", "*", meaning="mean closeness of a pair of A, B, the target and A − B"),
