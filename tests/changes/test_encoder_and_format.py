@@ -1,6 +1,6 @@
-"""An encoder kind and a corpus format of one's own are one file each: as in ``CONTRIBUTING.md``, in no folder of ours.
+"""An encoder kind and a corpus format of one's own are one file each.
 
-Another package names the file as an entry point; nothing else is changed.
+The files are those of ``CONTRIBUTING.md``, in no folder of ours: another package names each as an entry point.
 """
 
 import json

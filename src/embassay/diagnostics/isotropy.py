@@ -48,12 +48,12 @@ _described = partial(Metric, subset="*", condition="*", kind="computed", better=
 METRICS = (
     _described("i_a", low=0.0, high=1.0, meaning="1 where the vectors favour no direction, their mean included"),
     _described("isoscore", low=0.0, high=1.0, meaning="1 where all directions vary equally, 0 where one does"),
-    _described("isoscore_unbiased", meaning="isoscore, corrected for the bias of few texts"),
-    _described("participation_ratio", low=0.0, meaning="dimensions used, corrected for the bias of few texts"),
+    _described("isoscore_unbiased", meaning="isoscore, corrected for few texts"),
+    _described("participation_ratio", low=0.0, meaning="number of dimensions used, corrected for few texts"),
     _described(
         "participation_ratio_plugin",
         low=0.0,
-        meaning="dimensions used, without a correction for few texts",
+        meaning="number of dimensions used, not corrected",
     ),
     _described("mean_cosine", low=-1.0, high=1.0, meaning="mean cosine of two texts"),
     _described("rank", low=0.0, meaning="number of dimensions that a transform leaves"),

@@ -105,8 +105,8 @@ class OperatorView(View):
     def margins(self, criterion: str, measure: Measure, null: bool = False) -> tuple[Floats, Floats]:
         """Return the two margins of a criterion, (m,) or (draws, m); those of ``c4`` are against B and against A.
 
-        A margin is in the units of the measure, and a condition holds where it is 0 or more. With ``null``, the target
-        is that of another sample. The formulas are in the module's documentation.
+        A margin is in the units of the similarity function, and a condition holds where it is 0 or more. With ``null``,
+        the target is that of another sample. The formulas are in the module's documentation.
         """
         target = "T"
         if null:
@@ -348,8 +348,8 @@ def yes_no(view: OperatorView) -> Iterator[tuple[MetricKey, Floats]]:
 def numbers(view: OperatorView, axes: Axes) -> Iterator[tuple[MetricKey, Floats]]:
     """Yield the items of each mean that is not a share: (m,) numbers, NaN where undefined.
 
-    These are margins, raw measures and positions, the shares over the grid of tolerances, and each share's excess, the
-    observed value less that of the null.
+    These are margins, closeness of pairs, positions, the shares over the grid of tolerances, and each share's excess,
+    the observed value less that of the null.
     """
     for criterion in margin_criteria(view.operator):
         for measure in MEASURES:

@@ -139,7 +139,7 @@ def _on_grid(criterion: str) -> EncoderTable:
 
 
 def _raw_columns() -> tuple[Column, ...]:
-    """Return the columns of the raw measures: A and B with each operator's target, with each other, A with the null."""
+    """Return the columns of closeness: A and B with each operator's target, with each other, A with the null."""
     columns = list[Column]()
     for criterion, target in (("c1", "O"), ("c3", "D"), ("c6", "U")):
         for pair in (f"A{target}", f"B{target}", "AB", "AN"):
