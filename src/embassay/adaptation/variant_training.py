@@ -1,4 +1,4 @@
-"""VariantTraining the variants: hard negatives found with the base, then the remaining trainings in their order."""
+"""Training the variants: hard negatives found with the base, then the remaining trainings in their order."""
 
 from __future__ import annotations
 
