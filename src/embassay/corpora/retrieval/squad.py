@@ -58,7 +58,7 @@ def load(
         With file and field, for content that is not in this format.
     """
     path = Path(source)
-    reader = _Reader(documents == "sentences", language)
+    reader = _SquadReader(documents == "sentences", language)
     articles = set[str]()
     paragraphs = 0
     for paragraph in read_paragraphs(path):
@@ -87,7 +87,7 @@ class _Context:
 
 
 @dataclass
-class _Reader:
+class _SquadReader:
     """Reads a file; collects its content and what had to be assumed."""
 
     sentences: bool

@@ -123,7 +123,7 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = ()) -> WordVectors:
         line, or the number of the word in a binary file.
     """
     file_format = recognise(path)
-    reader = _Reader(file_format)
+    reader = _WordReader(file_format)
     wanted = {word.encode() for word in always}
     with _reading(path), _open(path) as file:
         file.seek(file_format.start)
@@ -155,7 +155,7 @@ def _blocks(path: Path, file: BufferedIOBase, file_format: WordFormat) -> Iterat
     return text_blocks(path, file, file_format.dim, first_line)
 
 
-class _Reader:
+class _WordReader:
     """The words read so far, and the indices (from 0) of irregular words."""
 
     def __init__(self, file_format: WordFormat) -> None:
