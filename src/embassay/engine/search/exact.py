@@ -306,6 +306,11 @@ class PassageBlock:
         """The number of documents."""
         return int(self.documents[-1]) + 1
 
+    @cached_property
+    def first_of_documents(self) -> Ints:
+        """The place of each document's first passage."""
+        return np.flatnonzero(np.diff(self.documents, prepend=-1))
+
     def rows(self, dtype: DTypeLike) -> Matrix:
         """Return the (B, d) scaled passages."""
         return scaled(self.passages, self.scale, dtype)
@@ -412,9 +417,11 @@ class Scanner:
         low, high = ((exact + sign * error).astype(scores.dtype) for sign in (-1, 1))
 
         is_open = self._may_be_near(block, scores, self.answer.bars(queries) / units, error)
-        for place, least, most in zip(places, low, high, strict=True):
-            # Not "least <= scores <= most": comparisons with NaN are false, and what is unknown is open.
-            is_open[place] |= ~((scores[place] < least) | (scores[place] > most))
+        above = np.empty((len(pairs), scores.shape[1]), dtype=np.bool_)
+        for number, place in enumerate(places):
+            np.greater(scores[place], high[number], out=above[number])
+            # Not "low <= scores <= high": comparisons with NaN are false, and what is unknown is open.
+            is_open[place] |= ~((scores[place] < low[number]) | above[number])
         opened = np.flatnonzero(is_open)
         if scores.dtype == np.float32 and len(opened) > len(scores) * (OPEN + 4 * task.k):
             precise = scaled(task.queries[queries], 1 / task.query_lengths[queries], np.float64)
@@ -436,34 +443,36 @@ class Scanner:
         self.answer.add(queries[row[near]], block.first + document[near], passage[near], similarity[near])
 
         begin = np.searchsorted(row, np.arange(len(scores) + 1))
-        for place, pair, most in zip(places, pairs, high, strict=True):
-            part = slice(begin[place], begin[place + 1])
-            self._count(block, pair, scores[place] > most, document[part], similarity[part])
+        number, position = ranges(begin[places], begin[places + 1])
+        self._count(block, pairs, above, number, document[position], similarity[position])
 
-    def _count(self, block: PassageBlock, pair: int, above: Bools, document: Ints, similarity: Floats) -> None:
+    def _count(
+        self, block: PassageBlock, pairs: Ints, above: Bools, number: Ints, document: Ints, similarity: Floats
+    ) -> None:
         """Count the documents of a block that are nearer than the document of a pair, and those that are as near.
 
         Parameters
         ----------
+        pairs
+            (m,) places of pairs.
         above
-            (B,) which passages are nearer by their products alone.
-        document, similarity
-            (n,) the documents of which a passage is open, and their similarities.
+            (m, B) which passages are nearer by their products alone.
+        number, document, similarity
+            (n,) the places in ``pairs`` of those to which documents are compared of which a passage is open, these
+            documents, and their similarities.
         """
         nearer = above
         if self.task.starts is not None:
-            nearer = np.zeros(block.count, dtype=np.bool_)
-            nearer[block.documents[above]] = True
-        own = self.task.pair_similarity[pair]
-        if np.isnan(own):
-            undefined = np.isnan(similarity)
-            is_nearer, is_equal = ~undefined, undefined
-        else:
-            is_nearer, is_equal = similarity > own, similarity == own
-        nearer[document[is_nearer]] = True
-        self.answer.greater[pair] += np.count_nonzero(nearer)
-        # A passage that is not open may be nearer than the open one that is as near.
-        self.answer.tied[pair] += np.count_nonzero(~nearer[document[is_equal]])
+            nearer = np.logical_or.reduceat(above, block.first_of_documents, axis=1)
+        own = self.task.pair_similarity[pairs][number]
+        # A document without a similarity is ranked after all others, and is as near as another one without.
+        is_nearer = (similarity > own) | (np.isnan(own) & ~np.isnan(similarity))
+        is_equal = (similarity == own) | (np.isnan(own) & np.isnan(similarity))
+        # A passage that is not open may be nearer than the open one.
+        is_counted = nearer[number, document]
+        self.answer.greater[pairs] += np.array([np.count_nonzero(row) for row in nearer], dtype=np.int64)
+        self.answer.greater[pairs] += np.bincount(number[is_nearer & ~is_counted], minlength=len(pairs))
+        self.answer.tied[pairs] += np.bincount(number[is_equal & ~is_counted], minlength=len(pairs))
 
     def _may_be_near(self, block: PassageBlock, scores: np.ndarray, bars: Floats, error: float) -> Bools:
         """Return which passages may be those of the k nearest documents; those with an unknown similarity may."""
@@ -474,8 +483,8 @@ class Scanner:
         many = np.flatnonzero([np.count_nonzero(row) > 4 * k for row in near])
         if len(many):
             # k documents of this block may reach a higher bar. Both their products and the compared one may be off.
-            firsts = np.flatnonzero(np.diff(block.documents, prepend=-1))
-            least[many] = np.fmax(least[many], reached_by(scores[many][:, firsts], k) - 2 * error)
+            of_firsts = scores[many][:, block.first_of_documents]
+            least[many] = np.fmax(least[many], reached_by(of_firsts, k) - 2 * error)
             near[many] = ~(scores[many] < least[many, None])
         return near
 
