@@ -85,6 +85,25 @@ def test_another_adaptation_is_refused_by_name_and_replaced_when_asked(tmp_path)
     assert folder.finished(stages[0]) is None
 
 
+def test_files_of_ones_own_beside_a_model_are_never_removed(tmp_path):
+    folder = AdaptationFolder(tmp_path / "a")
+    folder.open(ASKED)
+    model = folder.place(stages_of()[1])
+    model.mkdir()
+    (model / "model.safetensors").write_text("x")
+    (model / "training.json").write_text('{"asked": {}, "files": ["model.safetensors"]}')
+    folder.check({**ASKED, "seed": 1}, stages_of(), overwrite=True)
+    (model / "notes.txt").write_text("mine")
+    with pytest.raises(OutputError, match=r"finetuned: contains files that are not of the model \(notes.txt\); move"):
+        folder.check({**ASKED, "seed": 1}, stages_of(), overwrite=True)
+    (tmp_path / "a" / "run").mkdir()
+    (tmp_path / "a" / "run" / "notes.txt").write_text("mine")
+    (model / "notes.txt").unlink()
+    folder.open({**ASKED, "seed": 1}, overwrite=True)
+    assert not model.exists()
+    assert (tmp_path / "a" / "run" / "notes.txt").exists()
+
+
 def test_a_variant_of_other_settings_is_refused(tmp_path):
     folder = AdaptationFolder(tmp_path / "a")
     folder.open(ASKED)

@@ -14,13 +14,13 @@ from pathlib import Path
 from embassay.adaptation.variants import BOTH, FINETUNED, PRETRAINED, Stage
 from embassay.errors import OutputError
 from embassay.store.canonical import canonical, write
-from embassay.training.model_folder import as_stored, differences, names_in, read_json
+from embassay.training.model_folder import as_stored, check_files, differences, names_in, read_json
 from embassay.types import JsonObject
 
 RECORD = "adaptation.json"
 FILES = ("split.json", "verdict.md", RECORD)
 """The files of an adaptation. The record is last, so that a partly removed folder never looks complete."""
-FOLDERS = (PRETRAINED, FINETUNED, BOTH, "run")
+MODELS = (PRETRAINED, FINETUNED, BOTH)
 
 
 class AdaptationFolder:
@@ -42,7 +42,8 @@ class AdaptationFolder:
         Raises
         ------
         OutputError
-            If it is not a folder, not an adaptation, or contains an adaptation or a variant with other settings.
+            If it is not a folder, not an adaptation, or contains an adaptation or a variant with other settings; with
+            ``overwrite``, if the folder of a model contains other files, which would be lost.
         """
         # Only a folder with a record was written by this command, and only such a folder is ever cleared.
         record = self._record()
@@ -53,7 +54,11 @@ class AdaptationFolder:
         nearest = next(folder for folder in (self.path, *self.path.absolute().parents) if folder.exists())
         if not nearest.is_dir() or not os.access(nearest, os.W_OK):
             raise OutputError(f"{self.path}: cannot be written to; choose another folder with -o")
-        if overwrite or not record:
+        if overwrite:
+            for name in MODELS:
+                check_files(self.path / name)
+            return
+        if not record:
             return
         if changes := differences(record["asked"], as_stored(identity)):
             raise OutputError(
@@ -108,9 +113,9 @@ class AdaptationFolder:
         write(self.path / RECORD, canonical(record))
 
     def _clear(self) -> None:
-        """Remove the files of the adaptation; everything else in the folder stays."""
+        """Remove the models and the files of the adaptation; the run that assays them clears its folder itself."""
         try:
-            for name in FOLDERS:
+            for name in MODELS:
                 for folder in (self.path / name, self.path / f"{name}.training"):
                     if folder.is_dir():
                         shutil.rmtree(folder)

@@ -55,7 +55,7 @@ class ModelFolder:
             If a folder cannot be written to, contains other files, or (without ``overwrite``) contains a training with
             other settings or data.
         """
-        model = next(filter(None, (read_json(self.path / name) for name in RECORDS)), {})
+        model = record_in(self.path)
         begun = read_json(self.work / ASKED)
         for folder, record in ((self.path, model), (self.work, begun)):
             if not record and names_in(folder):
@@ -72,11 +72,7 @@ class ModelFolder:
                     f"{folder}: contains a training with other settings (different: {changes}); choose another folder "
                     "with -o, or pass --overwrite"
                 )
-        if foreign := self._foreign_files(model):
-            raise OutputError(
-                f"{self.path}: contains files that are not of the model ({', '.join(sorted(foreign))}); move them, or "
-                "choose another folder with -o"
-            )
+        check_files(self.path)
         # A finished model is renamed to its place, which these folders do not allow or do not show.
         if Path.cwd().is_relative_to(self._place) or self._place.is_mount():
             raise OutputError(
@@ -93,7 +89,7 @@ class ModelFolder:
         return False
 
     def finish(self, write_model: Callable[[Path], object], facts: Mapping[str, object]) -> None:
-        """Write the model and its record, put the folder in its place and remove the working folder.
+        """Write the model and its record with the names of its files, put the folder in place, remove the working one.
 
         Parameters
         ----------
@@ -110,19 +106,13 @@ class ModelFolder:
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir()
             write_model(new)
-            record = {**facts, "made_with": self._made_with, "format": 1}
+            files = sorted(path.name for path in new.iterdir())
+            record = {**facts, "files": files, "made_with": self._made_with, "format": 1}
             write(new / self._record, canonical(record))
             replace_folder(new, self._place)
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be written: {error.strerror or error}") from None
         self._remove_work()
-
-    def _foreign_files(self, model: JsonObject) -> set[str]:
-        """Return the names in the model's folder that its record does not list."""
-        files = model.get("files")
-        if not isinstance(files, list):
-            return set()
-        return names_in(self.path) - {*map(str, files), *RECORDS}
 
     def _remove_work(self) -> None:
         """Remove the working folder."""
@@ -138,6 +128,30 @@ class ModelFolder:
             before = {}  # damaged, so all settings differ
         names = before.keys() & {"kind", "stage", *self.identity}
         return differences(_flat({name: before[name] for name in names}), _flat(self.identity))
+
+
+def check_files(folder: Path) -> None:
+    """Refuse a folder whose content would be lost with its model: files that the model's record does not list.
+
+    Raises
+    ------
+    OutputError
+        If there are such files. A folder without a model has none, nor one whose record lists no files.
+    """
+    files = record_in(folder).get("files")
+    if not isinstance(files, list):
+        return
+    foreign = names_in(folder) - {*map(str, files), *RECORDS}
+    if foreign:
+        raise OutputError(
+            f"{folder}: contains files that are not of the model ({', '.join(sorted(foreign))}); move them, or "
+            "choose another folder with -o"
+        )
+
+
+def record_in(folder: Path) -> JsonObject:
+    """Return the record of the trained model in a folder; empty if there is none."""
+    return next(filter(None, (read_json(folder / name) for name in RECORDS)), {})
 
 
 def read_json(path: Path) -> JsonObject:

@@ -76,13 +76,7 @@ class TextFolder(ModelFolder):
         OutputError
             If the folder cannot be written to.
         """
-        record = {**facts, **self.identity, "sentences": self._sentences}
-
-        def write_and_list(folder: Path) -> None:
-            write_model(folder)
-            record["files"] = sorted(path.name for path in folder.iterdir())
-
-        super().finish(write_and_list, record)
+        super().finish(write_model, {**facts, **self.identity, "sentences": self._sentences})
 
 
 def save_arrays(folder: Path, arrays: Mapping[str, np.ndarray]) -> None:

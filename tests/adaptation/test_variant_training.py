@@ -2,13 +2,13 @@
 
 from types import SimpleNamespace
 
-from embassay.adaptation import variant_training as making
+from embassay.adaptation import variant_training
 from embassay.adaptation.variant_training import VariantTraining
 
 
 def test_the_rest_of_a_training_is_estimated_from_ten_steps_after_the_first(monkeypatch):
     clock = [0.0]
-    monkeypatch.setattr(making.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(variant_training.time, "perf_counter", lambda: clock[0])
     said, seen = [], []
     request = SimpleNamespace(say=said.append)
     advance = VariantTraining(request, None, None, ())._with_estimate(
