@@ -18,7 +18,7 @@ from scipy.stats import spearmanr
 
 import embassay as ea
 from embassay.errors import SourceError, SpecError
-from embassay.metrics.metric import direction_of
+from embassay.metrics.metric import declared
 
 ROOT = Path(__file__).parent.parent
 PLUGIN = ROOT / "examples" / "plugin"
@@ -194,7 +194,7 @@ def test_every_built_in_corpus_will_do(site):
     defined = {r.corpus for r in result.rows if r.metric == "spearman_difference" and r.low is not None}
     assert defined == {corpus.name for corpus in result.corpora}
     assert {"handbook", "opposites"} < defined
-    assert {direction_of("length_bias", r.metric, r.subset, r.condition) for r in result.rows} == {"neither"}
+    assert {declared(r.key).better for r in result.rows} == {"neither"}
 
 
 def test_one_unit_has_no_pair_and_no_figure(site):

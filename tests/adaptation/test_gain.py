@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.adaptation.domain import examining_diagnostics
 from embassay.adaptation.gain import Gain, changes
 from embassay.adaptation.wording import CAVEAT, PHRASES, sentence, verdict
-from embassay.metrics.metric import headline_metric, meaning_of
+from embassay.metrics.metric import headline_metric, meaning_of, ranking_diagnostics
 from embassay.result import Comparison, EncoderRecord, Result
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.noninferiority import Headline, NotWorse
@@ -336,7 +335,7 @@ def test_each_outcome_stands_in_the_documentation_and_each_margin():
     table = page.split("## What the verdict means")[1]
     for phrase in PHRASES.values():
         assert f"| *{phrase}*" in table
-    for name in examining_diagnostics().values():
+    for name in ranking_diagnostics().values():
         meaning, headline = meaning_of(name), headline_metric(name)
         margin = headline.margin
         size = f"{100 * margin:g} points" if headline.is_share else f"{margin:g}"

@@ -16,7 +16,7 @@ import embassay as ea
 from contracts.abilities import abilities_in, abilities_of
 from embassay.diagnostics import base
 from embassay.layout import check_layout
-from embassay.metrics.metric import direction_of
+from embassay.metrics.metric import declared
 from embassay.plugins import DIAGNOSTICS
 from embassay.reports.layouts import layouts
 from embassay.run.execute import execute
@@ -157,10 +157,10 @@ def test_each_row_and_comparison_has_a_declared_direction(name):
     directions = set()
     for record in [*result.rows, *result.comparisons]:
         # Raises where nothing is declared.
-        directions.add(direction_of(name, record.metric, record.subset, record.condition))
+        directions.add(declared(record.key).better)
     for verdict in result.verdicts:
         if verdict.metric:
-            assert direction_of(name, verdict.metric, verdict.subset, verdict.condition) == "higher"
+            assert declared(verdict.key).better == "higher"
     # A declaration of one direction for everything would not be one.
     assert directions == DIRECTIONS_OF[name]
 

@@ -6,7 +6,7 @@ import pytest
 import embassay as ea
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import SpecError
-from embassay.metrics.metric import Metric, direction_of, headline_metric
+from embassay.metrics.metric import Metric, headline_metric, metric_of
 from embassay.stats.correlate import correlation
 
 RUNS = {
@@ -103,12 +103,12 @@ def test_the_headline_is_one_of_them_and_declares_its_margin(tasks, name):
     ],
 )
 def test_directions(diagnostic, metric, subset, condition, direction):
-    assert direction_of(diagnostic, metric, subset, condition) == direction
+    assert metric_of(diagnostic, metric, subset, condition).better == direction
 
 
 def test_what_is_not_declared_has_no_direction():
     with pytest.raises(SpecError, match=r"'isotropy' does not say whether higher or lower values of width\[texts\]"):
-        direction_of("isotropy", "width", "texts")
+        metric_of("isotropy", "width", "texts")
 
 
 def test_a_headline_of_which_lower_is_better_is_refused():

@@ -9,11 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from embassay.adaptation.domain import examining_diagnostics
 from embassay.adaptation.gain import Headlines
 from embassay.adaptation.request import AdaptRequest
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import OutputError
+from embassay.metrics.metric import ranking_diagnostics
 from embassay.plugins import DIAGNOSTICS
 from embassay.reports.layouts import layouts
 from embassay.result import Result
@@ -116,7 +116,7 @@ class VariantAssay:
     def _plan(self, encoders: Sequence[Spec]) -> Plan:
         corpora = (*self.tests, *self.general)
         # One diagnostic for each shape of corpus, each once.
-        by_shape = examining_diagnostics()
+        by_shape = ranking_diagnostics()
         # All pairs are compared, so that pretrained+finetuned is also compared with fine-tuning alone.
         diagnostics = dict.fromkeys(f"{by_shape[corpus.shape]},compare=all" for corpus in corpora)
         request = replace(self.run_request, encoders=encoders, corpora=corpora, diagnostics=tuple(diagnostics))

@@ -8,8 +8,7 @@ from pathlib import Path
 from embassay.adaptation.material import Material
 from embassay.adaptation.request import AdaptRequest
 from embassay.errors import SpecError
-from embassay.metrics.metric import meaning_of
-from embassay.plugins import DIAGNOSTICS
+from embassay.metrics.metric import ranking_diagnostics
 from embassay.run.resolve import load_corpus
 from embassay.samples.retrieval import Question
 from embassay.training.triplets import normalised
@@ -17,15 +16,6 @@ from embassay.types import AnyCorpus, Corpus
 
 BUILT_IN = ("handbook", "opposites", "edits", "vignettes")
 """General corpora that are added for each shape for which the user names no corpus."""
-
-
-def examining_diagnostics() -> dict[str, str]:
-    """Return, for each shape of corpus, the built-in diagnostic whose headline shows the effect of adaptation."""
-    diagnostics = {}
-    for name in sorted(DIAGNOSTICS.own_names()):
-        if meaning_of(name).title:
-            diagnostics[DIAGNOSTICS.module(name).create().shape] = name
-    return diagnostics
 
 
 def check_outside(request: AdaptRequest, base: Path) -> None:
@@ -72,7 +62,7 @@ def general_corpora(
     corpora = load_corpora(sources)
     domain_fingerprints = {corpus.fingerprint for corpus in domain}
     learnt = {normalised(question.question) for question in (*material.train, *material.dev)}
-    shapes = examining_diagnostics().keys()
+    shapes = ranking_diagnostics().keys()
     for corpus in corpora:
         if corpus.shape not in shapes:
             raise SpecError(

@@ -10,7 +10,7 @@ from statistics import NormalDist
 from embassay.corpora.io.passages import word_count
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.formatting import counted
-from embassay.metrics.metric import headline_of_shape
+from embassay.metrics.metric import headline_metric, ranking_diagnostics
 from embassay.result import MIN_UNITS, CorpusRecord
 from embassay.samples.pairs import Pair
 from embassay.types import AnyCorpus, Audit
@@ -67,7 +67,8 @@ def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
     if corpus.builtin:
         return
     audit = corpus.audit()
-    headline = headline_of_shape(corpus.shape)
+    diagnostic = ranking_diagnostics().get(corpus.shape)
+    headline = headline_metric(diagnostic) if diagnostic else None
     if headline is None:
         return
     # Pairs without a score have no correlation.

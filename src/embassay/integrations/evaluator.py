@@ -17,7 +17,7 @@ from embassay.encoders.neural.prompts import by_role
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.integrations.figures import STAND_IN, NamedFigures, assay_one, headline_row
 from embassay.integrations.live import LiveEncoder
-from embassay.metrics.metric import Direction, direction_of
+from embassay.metrics.metric import Direction, declared
 from embassay.reports.layouts import layouts
 from embassay.result import Row
 from embassay.run.resolve import load_corpus, load_encoder
@@ -85,7 +85,7 @@ def evaluator(
     if metric and metric not in figures.values:
         raise UnknownNameError(f"metric of diagnostic {diagnostic!r}", metric, figures.values)
     primary = figures.values[metric or figures.headline]
-    direction = direction_of(spec.head, primary.metric, primary.subset, primary.condition)
+    direction = declared(primary.key).better
     if metric and direction == "neither":
         raise SpecError(f"metric {metric!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
     evaluator_class = _evaluator_class()

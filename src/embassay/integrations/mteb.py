@@ -26,7 +26,7 @@ from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownN
 from embassay.integrations.figures import Measurement
 from embassay.integrations.live import LiveEncoder
 from embassay.integrations.vectors import dense
-from embassay.metrics.metric import direction_of
+from embassay.metrics.metric import declared
 from embassay.outputs.mteb_names import model_meta
 from embassay.run.resolve import load_encoder
 from embassay.samples.base import Role
@@ -94,7 +94,7 @@ def mteb_task(
         raise UnknownNameError(f"metric of diagnostic {diagnostic!r}", metric, figures.values)
     main_score = metric or figures.headline
     main = figures.values[main_score]
-    if metric and direction_of(main.diagnostic, main.metric, main.subset, main.condition) != "higher":
+    if metric and declared(main.key).better != "higher":
         raise SpecError(f"metric {metric!r} cannot be a main score: for mteb higher scores are better")
     name = name or f"Embassay.{diagnostic.partition(',')[0]}.{measurement.corpus.name}"
     valid_name = re.sub(NOT_IN_NAMES, "_", name)

@@ -228,13 +228,13 @@ def headline_metric(diagnostic: str) -> Metric | None:
     return next((metric for metric in declared_metrics(diagnostic) if metric.headline), None)
 
 
-def headline_of_shape(shape: str) -> Metric | None:
-    """Return what the diagnostic of this package for a shape of corpus ranks encoders by; None for no such shape."""
+def ranking_diagnostics() -> dict[str, str]:
+    """Return, for each shape of corpus, the diagnostic of this package that ranks encoders on it."""
+    diagnostics = {}
     for name in sorted(DIAGNOSTICS.own_names()):
-        metric = headline_metric(name)
-        if metric is not None and DIAGNOSTICS.module(name).create().shape == shape:
-            return metric
-    return None
+        if headline_metric(name) is not None:
+            diagnostics[DIAGNOSTICS.module(name).create().shape] = name
+    return diagnostics
 
 
 def metric_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Metric:
@@ -266,11 +266,6 @@ def known_metric(key: MetricKey) -> Metric | None:
         return declared(key)
     except (SpecError, UnknownNameError):
         return None
-
-
-def direction_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Direction:
-    """Return which values of a metric are better; see :func:`metric_of`."""
-    return metric_of(diagnostic, name, subset, condition).better
 
 
 @dataclass(frozen=True)

@@ -418,10 +418,10 @@ class Scanner:
 
         is_open = self._may_be_near(block, scores, self.answer.bars(queries) / units, error)
         above = np.empty((len(pairs), scores.shape[1]), dtype=np.bool_)
-        for number, place in enumerate(places):
-            np.greater(scores[place], high[number], out=above[number])
-            # Not "low <= scores <= high": comparisons with NaN are false, and what is unknown is open.
-            is_open[place] |= ~((scores[place] < low[number]) | above[number])
+        for place, least, most, of_pair in zip(places, low, high, above, strict=True):
+            np.greater(scores[place], most, out=of_pair)
+            # Not "least <= scores <= most": comparisons with NaN are false, and what is unknown is open.
+            is_open[place] |= ~((scores[place] < least) | of_pair)
         opened = np.flatnonzero(is_open)
         if scores.dtype == np.float32 and len(opened) > len(scores) * (OPEN + 4 * task.k):
             precise = scaled(task.queries[queries], 1 / task.query_lengths[queries], np.float64)
