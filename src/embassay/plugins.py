@@ -67,6 +67,10 @@ class Folder:
         """Return the names of the plug-ins that ship with this package."""
         return frozenset(self._own_files())
 
+    def other_names(self) -> frozenset[str]:
+        """Return the names of the plug-ins that other packages add."""
+        return frozenset(self._entry_points()) - self.own_names()
+
     def module(self, name: str) -> ModuleType:
         """Import the module of a plug-in.
 

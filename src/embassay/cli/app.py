@@ -160,6 +160,15 @@ def cache_(
     return FINE
 
 
+@app.command
+def doctor() -> int:
+    """Print what is installed and at hand: versions, extras, models, cache, devices; to paste into a bug report."""
+    from embassay.cli import doctor as doctor_module
+
+    doctor_module.show()
+    return FINE
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit.
 

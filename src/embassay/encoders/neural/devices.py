@@ -44,3 +44,13 @@ def available_device(device: str) -> str:
     if kind == "mps" and not torch.backends.mps.is_available():
         raise EncoderError("device 'mps' is not available: torch finds no MPS device; leave --device out")
     return device
+
+
+def devices_here() -> list[str]:
+    """Return the devices on which torch can run models here: ``cpu``, and the names of the GPUs."""
+    import torch
+
+    devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+    if torch.backends.mps.is_available():
+        devices.append("mps")
+    return ["cpu", *devices]

@@ -1,0 +1,54 @@
+"""``embassay doctor`` says what is installed and what is missing, without the names of users."""
+
+from pathlib import Path
+
+import pytest
+
+from embassay.cli import doctor
+from embassay.cli.app import exit_code_of
+
+
+@pytest.fixture
+def printed(capsys, monkeypatch, tmp_path):
+    def run():
+        assert exit_code_of(["doctor"]) == 0
+        return capsys.readouterr().out
+
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
+    return run
+
+
+def test_it_fits_on_a_screen_and_names_the_versions_that_are_installed(printed):
+    out = printed()
+    assert len(out.splitlines()) <= 30
+    for package in ("numpy", "scipy", "torch", "onnxruntime"):
+        assert f"{package} {doctor.version(package)}" in out
+    assert "no vectors yet" in out
+
+
+def test_an_extra_that_is_missing_comes_with_the_line_that_installs_it(printed, monkeypatch):
+    requirements = [
+        "numpy>=2.1",
+        "no-such-package>=1; extra == 'ann'",
+        "numpy>=2.1; extra == 'ann'",
+        "old-package; (python_version < '3.4') and extra == 'words'",
+        "scipy; (python_version < '3.4000') and extra == 'words'",
+        "numpy>=2.1; extra == 'all'",
+    ]
+    monkeypatch.setattr(doctor, "requires", lambda name: requirements)
+    out = printed()
+    assert "ann       pip install 'embassay[ann]' (missing: no-such-package)" in out
+    assert f"words     scipy {doctor.version('scipy')}" in out
+    assert "old-package" not in out
+
+
+def test_no_name_of_a_user_is_printed(printed, monkeypatch):
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/amelie"))
+    monkeypatch.setenv("EMBASSAY_CACHE", "/scratch/amelie/cache")
+    monkeypatch.setenv("HF_HOME", "/home/amelie/models")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    out = printed()
+    assert "amelie" not in out
+    assert "sk-secret" not in out
+    assert "HF_HOME=~/models" in out
+    assert "/scratch/USER/cache: no vectors yet" in out
