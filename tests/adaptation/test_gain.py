@@ -11,7 +11,7 @@ import pytest
 from embassay.adaptation.gain import Gain, changes
 from embassay.adaptation.wording import CAVEAT, PHRASES, sentence, verdict
 from embassay.metrics.metric import headline_metric, meaning_of, ranking_diagnostics
-from embassay.result import Comparison, EncoderRecord, Result
+from embassay.result import Comparison, EncoderRecord, Result, Row
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.noninferiority import Headline, NotWorse
 from embassay.types import Draws
@@ -282,16 +282,18 @@ def test_a_training_that_made_nothing_better_is_told_by_the_verdict():
 
 def test_the_shift_is_said_where_it_is_there():
     planted = Planted().answers(wins=80, losses=25, items=900)
-    place = ("shift", "mine vs handbook", "documents", "cosine", "relative", "distance", "finetuned", "base")
-    moved = Comparison(*place, 0.11, 0.1, 0.13, 0.001, 0.001, 3, 300, 300, "reference")
-    result = replace(planted.result, comparisons=(*planted.result.comparisons, moved))
-    assert verdict(result, planted.headlines, ["mine"])[1] == (
-        "finetuned: your documents are farther from general ones (mine vs handbook): +0.110 [0.100, 0.130] mean pair "
-        "distances (p 0.001)"
+    place = {"diagnostic": "shift", "corpus": "mine vs handbook", "subset": "documents", "similarity_function": "l2"}
+    of = {"items": 90, "units": 90, "undefined": 0, "reason": None, "signature": ""}
+    before = Row(**place, encoder="base", condition="relative", metric="distance", value=0.7, low=0.6, high=0.8, **of)
+    after = replace(before, encoder="finetuned", value=0.81)
+    others = (replace(after, condition=""), replace(after, subset="queries", value=None, reason="no vector"))
+    result = replace(planted.result, rows=(*planted.result.rows, before, after, *others))
+    first, shift, *rest = verdict(result, planted.headlines, ["mine"])
+    assert shift == (
+        "finetuned: your documents lie 0.81 mean pair distances from the nearest general ones (mine vs handbook), "
+        "0.70 before"
     )
-    still = replace(moved, low=-0.1, p_holm=0.3)
-    result = replace(planted.result, comparisons=(*planted.result.comparisons, still))
-    assert verdict(result, planted.headlines, ["mine"]) == said(planted)
+    assert [first, *rest] == list(said(planted))
 
 
 def test_metrics_that_are_no_headline_are_left_out():

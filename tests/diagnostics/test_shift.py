@@ -440,14 +440,9 @@ def test_an_encoder_is_all_of_itself(two_encoders):
         assert (rank, shared) == (pytest.approx(1), pytest.approx(1, abs=1e-3))
 
 
-def test_encoders_are_compared_on_relative_distances_and_nobody_is_ranked(two_encoders):
+def test_no_encoder_is_tested_against_another_and_nobody_is_ranked(two_encoders):
     _, _, result = two_encoders
-    found = [c for c in result.comparisons if c.diagnostic == "shift"]
-    assert {c.subset for c in found} == {"documents", "queries"}
-    for c in (c for c in found if {c.a, c.b} == {"a", "b"}):
-        assert (c.metric, c.condition, c.similarity_function) == ("distance", "relative", "l2")
-        a, b = (rows(result, n)["distance", c.subset, "relative"].value for n in (c.a, c.b))
-        assert c.difference == pytest.approx(a - b, abs=1e-9)
+    assert not [c for c in result.comparisons if c.diagnostic == "shift"]
     (verdict,) = (v for v in result.verdicts if v.diagnostic == "shift")
     assert (verdict.metric, verdict.best, verdict.candidates) == ("", None, ("a", "b"))
     found = sentences_of(result, "shift")

@@ -102,24 +102,19 @@ def sentence(change: Gain, several: bool = False) -> str:
 
 
 def _shift_sentences(result: Result, variant: str) -> list[str]:
-    """Return sentences on whether the domain is farther from general language than before. Neither is better."""
+    """Return how far the domain lies from general texts, before and after; neither is better, and there is no test."""
+    value_of = {(row.encoder, row.key): row.value for row in result.rows if row.diagnostic == "shift"}
     lines = []
-    for comparison in result.comparisons:
-        if (comparison.diagnostic, comparison.metric, comparison.family) != ("shift", "distance", "reference"):
+    for (encoder, key), after in value_of.items():
+        before = value_of.get((BASE, key))
+        if encoder != variant or (key.metric, key.condition) != ("distance", "relative"):
             continue
-        if {comparison.a, comparison.b} != {BASE, variant}:
+        if before is None or after is None:
             continue
-        change = Gain(minus(comparison, BASE), in_domain=True)
-        difference = change.comparison.difference
-        if not change.significant or not difference:
-            continue
-        direction = "nearer to"
-        if difference > 0:
-            direction = "farther from"
-        texts = SHIFT_TEXTS.get(comparison.subset, comparison.subset)
+        texts = SHIFT_TEXTS.get(key.subset, key.subset)
         lines.append(
-            f"{variant}: your {texts} are {direction} general ones ({comparison.corpus}): "
-            f"{_amount(change, 'number')} mean pair distances ({_p_value_of(change)})"
+            f"{variant}: your {texts} lie {after:.2f} mean pair distances from the nearest general ones "
+            f"({key.corpus}), {before:.2f} before"
         )
     return lines
 
