@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from embassay.adaptation.gain import SMALLEST_SHOWN, Gain, Headlines, Outcome, changes, minus
+from embassay.adaptation.gain import SMALLEST_SHOWN, Gain, Headlines, Outcome, changes
 from embassay.adaptation.variants import BASE, BOTH, FINETUNED
 from embassay.formatting import interval, number, p_value
 from embassay.layout import Format
