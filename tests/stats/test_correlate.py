@@ -16,6 +16,7 @@ from embassay.stats.correlate import (
     correlate,
     correlation,
     influences,
+    kurtosis,
     midranks,
 )
 from embassay.stats.resample import counts
@@ -335,13 +336,13 @@ def test_what_is_the_same_has_the_interval_1(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_resamples_in_which_a_side_does_not_vary_are_left_out(kind):
-    # x differs in one unit of twelve, which a resample misses in 35 % of cases: (11/12)¹² = 0.352.
-    x = np.array([0.1] * 11 + [0.7])
-    y, unit = np.arange(12.0), np.arange(12)
+    # x differs in one unit of eleven, which a resample misses in 35 % of cases: (10/11)¹¹ = 0.350.
+    x = np.array([0.1] * 10 + [0.7])
+    y, unit = np.arange(11.0), np.arange(11)
     replicates = bootstrap(x, y, unit, kind, Draws(0, 1000), "x")
-    assert np.isnan(replicates).mean() == pytest.approx((11 / 12) ** 12, abs=5 * np.sqrt(0.352 * 0.648 / 1000))
+    assert np.isnan(replicates).mean() == pytest.approx((10 / 11) ** 11, abs=5 * np.sqrt(0.35 * 0.65 / 1000))
     found = correlate(x, y, unit, kind, Draws(0, 1000), "x")
-    assert (found.low, found.high) == pytest.approx(np.nanquantile(replicates, [expanded(12), 1 - expanded(12)]))
+    assert (found.low, found.high) == pytest.approx(np.nanquantile(replicates, [expanded(11), 1 - expanded(11)]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -461,3 +462,18 @@ def test_a_perfect_correlation_over_models_has_no_interval(kind, sign):
 def test_models_that_are_all_the_same_correlate_with_nothing(kind):
     found = across_models(np.full(6, 0.3), np.arange(6.0), kind)
     assert (found.value, found.items, found.reason) == (None, 6, "one side does not vary")
+
+
+def test_pearson_of_heavy_tails_has_no_interval_and_says_why():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 200))
+    assert kurtosis(x) == pytest.approx(stats.kurtosis(x, fisher=False))
+    x[0] = 40.0
+    unit = np.arange(200)
+    found = correlate(x, y, unit, "pearson", DRAWS, "x")
+    assert found.value == pytest.approx(stats.pearsonr(x, y)[0])
+    assert (found.low, found.high) == (None, None)
+    assert found.reason == (
+        f"no interval: a few items far from the others decide it (kurtosis {kurtosis(x):.0f}); see Spearman's"
+    )
+    assert correlate(x, y, unit, "spearman", DRAWS, "x").low is not None

@@ -38,6 +38,7 @@ REPEATS = {
     "not-worse-means": 100,
     "not-worse-power": 400,
     "not-worse-skewed": 100,
+    "pearson": 200,
     "thresholds": 200,
     "thresholds-average": 200,
     "thresholds-lost": 200,
