@@ -103,9 +103,9 @@ def correlate(x: Floats, y: Floats, unit: Ints, kind: Kind, draws: Draws, *purpo
     Returns
     -------
     Estimate
-        No value under ``MIN_ITEMS`` items or where one side does not vary; no interval under ``MIN_UNITS`` units, nor of
-        Pearson's coefficient where a side has heavy tails: a few items decide it, and intervals by any bootstrap covered
-        76-91 % in simulations.
+        No value under ``MIN_ITEMS`` items or where one side does not vary. No interval under ``MIN_UNITS`` units, nor
+        of Pearson's coefficient where a side has heavy tails: a few items decide it, and the bootstrap covered 76-91 %
+        there in simulations.
     """
     both = _defined(x, y)
     items = int(both.sum())
