@@ -137,7 +137,7 @@ def test_axe_finds_nothing(page_of, page_file, window):
 
 
 def test_a_link_opens_what_it_leads_to(page_of, page_file):
-    anchor = "negated_antonyms-built_in--which-differences-are-real"
+    anchor = "negated_antonyms-built_in--which-differences-are-shown"
     page = page_of(page_file, anchor=f"#{anchor}")
     assert page.locator(f"[id={anchor}]").evaluate("fold => fold.open")
     table = page.locator(f"[id={anchor}] table")
@@ -156,7 +156,7 @@ def test_search_leads_to_the_place(page_of, page_file):
     assert hits.count() >= 1
     page.fill("#search", "nothing has this text")
     assert page.locator("#hits").inner_text() == "nothing found"
-    page.fill("#search", "Which differences are real")
+    page.fill("#search", "Which differences are shown")
     target = hits.first.get_attribute("href")
     hits.first.click()
     assert page.evaluate("decodeURI(location.hash)") == target

@@ -76,7 +76,7 @@ def test_the_size_for_the_gate_is_that_of_its_own_formula(make_run):
     task = read_run(run).tasks["retrieval", "docs"]
     a, b = (task.scores[name].values["Success@1"] for name in (pair.a, pair.b))
     precision = precision_of_values(a, b, task.scores["a"].unit, of_shares=True)
-    assert pair.units_to_detect == units_to_detect(precision, 0.04, 0.95) > pair.units
+    assert pair.units_to_detect == units_to_detect(precision.sure, 0.04, 0.95) > pair.units
 
 
 def test_more_power_takes_more_units(make_run):

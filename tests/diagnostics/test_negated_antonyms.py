@@ -278,6 +278,7 @@ def test_a_verdict_counts_what_is_undefined():
         ([(0.1, 0.2, 0.9)] * 40, "low", "Better than chance at negated antonyms", "all"),
         ([(0.1, 0.9, 0.2)] * 40, "high", "Negation is ignored", "polarity"),
         ([(0.9, 0.1, 0.2)] * 40, "high", "Opposites are confused", "antonym"),
+        ([(0.1, 0.9, 0.2), (0.9, 0.1, 0.2)] * 20, "high", "The contrary is chosen", "all"),
         (
             [(0.1, 0.2, 0.9), (0.1, 0.9, 0.2), (0.9, 0.1, 0.2)] * 13,
             "medium",
@@ -286,7 +287,7 @@ def test_a_verdict_counts_what_is_undefined():
         ),
         ([(0.1, 0.9, 0.2)] * 9, "low", "Too few units to tell", "all"),
     ],
-    ids=["right", "polarity", "antonym", "chance", "few units"],
+    ids=["right", "polarity", "antonym", "either", "chance", "few units"],
 )
 def test_what_is_found_follows_from_where_the_interval_lies(cosines, severity, title, subset):
     corpus = corpus_of([choice(n) for n in range(len(cosines))])

@@ -1363,3 +1363,20 @@ def test_the_interval_of_an_exam_is_about_three_times_that_of_all_questions(xqua
     exam, whole = found["accuracy_l100", "all", ""], found["Success@5", "all", ""]
     assert exam.value == pytest.approx(whole.value, abs=0.005)
     assert 2 < (exam.high - exam.low) / (whole.high - whole.low) < 4.5
+
+
+@pytest.mark.parametrize(
+    ("turn", "consequence"),
+    [
+        (1e6, "That it is of use for search on this corpus is not shown; more questions would tell."),
+        (None, "For search on this corpus it is worse than random order."),
+    ],
+)
+def test_what_a_failed_search_means_follows_from_where_its_interval_lies(turn, consequence):
+    corpus = many()
+    vectors = noisy(corpus, 0) if turn is None else noisy(corpus, turn)
+    if turn is None:
+        # Questions lie opposite to their right documents.
+        vectors = {text: -v if text.startswith("question") else v for text, v in vectors.items()}
+    (finding,) = titled(run([Table("t", vectors)], corpus), "Search is not shown to be better than chance")
+    assert finding.consequence == consequence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -11,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from embassay.stats.detectable import Precision, effective_items, precision_of
+from embassay.stats.detectable import Precision, effective_items, precision_of, precision_of_values
 from embassay.stats.families import Roles, compare_means
-from embassay.stats.units import effective_number, ratio_variance
+from embassay.stats.units import effective_number, freedom_of_variance, ratio_variance
 from embassay.types import Draws
 from simulations.comparisons import sign_flip_p
 
@@ -125,7 +126,11 @@ def test_the_least_precise_pair_with_the_reference_counts():
     values, unit = yes_no()
     found = compare_means(values, unit, Roles(tuple("abc")), DRAWS, "x", of_shares=True)
     precision = precision_of(found, values, unit, of_shares=True)
-    each = [Precision(d.error, effective_items(unit, values[d.a], values[d.b]), d.units, d.items, 2) for d in found]
+    each = []
+    for d in found:
+        gaps = values[d.a] - values[d.b]
+        freedom = freedom_of_variance(gaps, unit)
+        each.append(Precision(d.error, effective_items(unit, np.abs(gaps)), d.units, d.items, 2, freedom=freedom))
     assert precision == max(each, key=lambda p: p.minimum_detectable_difference)
     assert (precision.tests, precision.units, precision.items) == (2, 60, 240)
 
@@ -147,14 +152,38 @@ def test_one_candidate_is_taken_twice():
     assert (precision.effective_items, precision.tests) == (effective_items(unit, values["a"]), 1)
 
 
-def test_effective_items_are_the_fewest_and_between_units_and_items():
+def test_effective_items_are_between_units_and_items():
     values, unit = yes_no()
-    one, two = values["a"], values["b"]
-    numbers = [effective_number(v, unit) for v in (one, two)]
-    assert effective_items(unit, one, two) == pytest.approx(min(max(min(numbers), 60), 240))
+    assert effective_items(unit, values["a"]) == pytest.approx(min(max(effective_number(values["a"], unit), 60), 240))
     whole_units = (np.arange(60) % 2)[unit].astype(float)
     assert effective_items(unit, whole_units) == pytest.approx(60)
     assert effective_items(unit, np.full(240, 1 / 3)) == 240
+
+
+def test_where_answers_hang_together_and_differences_do_not_the_floor_counts_the_differences():
+    # Whole units are right or wrong for both, and one encoder misses one more item in every tenth unit.
+    unit = np.repeat(np.arange(200), 5)
+    old = (np.arange(200) % 2)[unit].astype(float)
+    new = old.copy()
+    new[5 * np.arange(1, 200, 20)] = 0
+    precision = precision_of_values(old, new, unit, of_shares=True)
+    assert effective_items(unit, old) == pytest.approx(200)
+    assert precision.effective_items > 900
+    (found,) = compare_means({"old": old, "new": new}, unit, Roles(("old", "new")), DRAWS, "x", of_shares=True)
+    assert found.p < 0.01
+    assert abs(found.difference) > 0.65 * precision.minimum_detectable_difference
+
+
+def test_a_plan_takes_the_upper_limit_of_the_variance():
+    rng = np.random.default_rng(0)
+    values, unit = rng.normal(size=25), np.arange(25)
+    assert freedom_of_variance(values, unit) <= 24
+    precision = Precision(0.1, None, 25, 25, freedom=24)
+    assert precision.sure.error == pytest.approx(0.1 * sqrt(24 / stats.chi2.ppf(0.2, 24)))
+    assert Precision(0.1, None, 25, 25).sure.error == 0.1
+    assert precision.sure.units_needed(0.05) > precision.units_needed(0.05)
+    target = replace(precision, error=0.3).next_target()
+    assert target["more_units"] == replace(precision, error=0.3).sure.units_needed(target["target"]) - 25
 
 
 # --- degenerate data -------------------------------------------------------------------------------------

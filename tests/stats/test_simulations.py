@@ -32,6 +32,7 @@ REPEATS = {
     "gate-equal": 60,
     "gate-loss": 60,
     "gate-margin": 60,
+    "pilots": 200,
     "power": 400,
     "test": 1000,
     "not-worse": 400,

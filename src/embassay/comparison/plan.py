@@ -66,11 +66,16 @@ class PairPlan:
         Of this run, at the power that was asked for; None under 10 units, or where the difference does not vary.
     curve
         The same for more units like these.
+    units_estimated
+        How many units the difference that was named takes if the variance is the one that this run shows; None without
+        such a difference.
     units_needed, items_needed
-        For the difference that was named; None without one.
+        The same with the upper 80 % limit of the variance.
     margin, units_not_worse
         About how many units it takes to show that ``a`` is not worse than the reference by this margin (power 80 %) if
         nothing is lost; None for other pairs, and where the metric has no margin.
+    freedom
+        The degrees of freedom of the variance: how well this run, as a pilot, knows it.
     units_to_detect
         How many units ``embassay check`` takes to call a true loss of twice the margin a regression (power 95 %), for
         an old and a new model that disagree as much as these two; None as for ``margin``.
@@ -90,11 +95,13 @@ class PairPlan:
     items: int
     minimum_detectable_difference: float | None = None
     curve: tuple[SizePoint, ...] = ()
+    units_estimated: int | None = None
     units_needed: int | None = None
     items_needed: int | None = None
     margin: float | None = None
     units_not_worse: int | None = None
     units_to_detect: int | None = None
+    freedom: float | None = None
 
     @property
     def name(self) -> str:
@@ -254,22 +261,30 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
             pair = replace(pair, margin=headline.margin, units_not_worse=test.units_needed)
             if precision is not None:
                 loss = 2 * headline.margin
-                pair = replace(pair, units_to_detect=units_to_detect(precision, loss, POWER_OF_CHECK))
+                pair = replace(pair, units_to_detect=units_to_detect(precision.sure, loss, POWER_OF_CHECK))
         yield pair
 
 
 def _with_precision(pair: PairPlan, precision: Precision, difference: float | None) -> PairPlan:
-    """Return the plan with the differences that more units would show, and how many units a difference takes."""
-    larger = [precision.with_units(growth * precision.units) for growth in GROWTH]
+    """Return the plan with the differences that more units would show, and how many units a difference takes.
+
+    What is still to be collected is planned with the upper 80 % limit of the variance.
+    """
+    sure = precision.sure
+    sizes = [precision, *(sure.with_units(growth * precision.units) for growth in GROWTH[1:])]
     pair = replace(
         pair,
         minimum_detectable_difference=precision.minimum_detectable_difference,
-        curve=tuple(SizePoint(one.units, one.items, one.minimum_detectable_difference) for one in larger),
+        curve=tuple(SizePoint(one.units, one.items, one.minimum_detectable_difference) for one in sizes),
+        freedom=precision.freedom,
     )
     if difference is None:
         return pair
     return replace(
-        pair, units_needed=precision.units_needed(difference), items_needed=precision.items_needed(difference)
+        pair,
+        units_estimated=precision.units_needed(difference),
+        units_needed=sure.units_needed(difference),
+        items_needed=sure.items_needed(difference),
     )
 
 

@@ -12,6 +12,7 @@ from embassay.comparison.plan import PairPlan, SizePlan
 from embassay.formatting import difference_format, interval, number, visible
 from embassay.reports.tables import Cell, Table
 from embassay.result import MIN_UNITS
+from embassay.stats.detectable import FEW_DEGREES
 from embassay.store.canonical import canonical
 
 if TYPE_CHECKING:
@@ -87,9 +88,9 @@ def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
         if pair.minimum_detectable_difference is None:
             sentences.append(f"{pair.name}: no plan, because the difference is the same in all {pair.units:,} units.")
             continue
-        if plan.difference is not None and pair.units_needed is not None and pair.items_needed is not None:
+        if plan.difference is not None and pair.units_needed is not None:
             difference = number(plan.difference, style)
-            sentences.append(_sentence_on_difference(pair, difference, pair.units_needed, pair.items_needed))
+            sentences.append(_sentence_on_difference(pair, difference, plan.power))
         if pair.units_not_worse is not None and pair.margin is not None:
             sentences.append(
                 f"To show that {pair.a} is not worse than {pair.b} by {number(pair.margin, style)}, if nothing is "
@@ -105,19 +106,39 @@ def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
             f"Power {plan.power:.0%}: the probability that a true difference of that size becomes significant. No "
             "figure rests on the present difference."
         )
+        known = [pair.freedom for pair in pairs if pair.freedom is not None]
+        if known:
+            sentences.append(_sentence_on_pilot(min(known)))
     return sentences
 
 
-def _sentence_on_difference(pair: PairPlan, difference: str, units_needed: int, items_needed: int) -> str:
-    """Return how many units and items show a difference, for example of ``3 points``."""
-    wanted = f"To show a difference of {difference} between {pair.a} and {pair.b}"
-    if units_needed <= pair.units:
-        return f"{wanted}, the {pair.units:,} units of this run are enough."
-    units_to_add = units_needed - pair.units
-    items_to_add = items_needed - pair.items
+def _sentence_on_pilot(freedom: float) -> str:
+    """Return how well a run, as a pilot, knows the variance that the sizes rest on."""
+    if freedom < FEW_DEGREES:
+        return (
+            f"This run is a weak pilot: a few units decide its variance ({freedom:.0f} degrees of freedom), so the "
+            "sizes may be far too small. Plan again with more units."
+        )
     return (
-        f"{wanted} takes {units_needed:,} units ({items_needed:,} items) like these: add {units_to_add:,} units "
-        f"({items_to_add:,} items)."
+        f"Sizes above that of this run take the upper 80% limit of the variance: a run of this size ({freedom:.0f} "
+        "degrees of freedom) may show too small a one."
+    )
+
+
+def _sentence_on_difference(pair: PairPlan, difference: str, power: float) -> str:
+    """Return how many units and items show a difference, for example of ``3 points``."""
+    units_estimated, units_needed = pair.units_estimated or 0, pair.units_needed or 0
+    wanted = f"To show a difference of {difference} between {pair.a} and {pair.b}"
+    if units_estimated <= pair.units:
+        return (
+            f"{wanted}, the {pair.units:,} units of this run have a power of {power:.0%} or more, by the variance that "
+            "it shows."
+        )
+    units_to_add = units_needed - pair.units
+    items_to_add = (pair.items_needed or 0) - pair.items
+    return (
+        f"{wanted} takes between {units_estimated:,} and {units_needed:,} units like these (80% sure): add "
+        f"{units_to_add:,} units ({items_to_add:,} items) for the larger number."
     )
 
 

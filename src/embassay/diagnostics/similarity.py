@@ -234,11 +234,14 @@ def _findings(scores: Sequence[ItemScores], rows: Sequence[Row]) -> Iterator[Fin
         if s.origin.baseline or row.value is None:
             continue
         correlation = f"Spearman's correlation with the human scores is {written(row, 'number')}"
-        if against_chance(row, 0.0) in ("below", "both"):
+        title, severity, consequence = "Cosines follow human scores", "low", ""
+        side = against_chance(row, 0.0)
+        if side == "both":
             title, severity = "Cosines are not shown to follow human scores", "high"
-            consequence = "Its cosine says nothing about how alike people find two texts."
-        else:
-            title, severity, consequence = "Cosines follow human scores", "low", ""
+            consequence = "That its cosine tells how alike people find two texts is not shown."
+        elif side == "below":
+            title, severity = "Cosines run against human scores", "high"
+            consequence = "Texts that people find more alike have the lower cosine."
         sentence = f"{s.origin.encoder}: {correlation} ({counted(row.items, 'pair')})."
         yield finding(s, title, sentence, severity=severity, row=row, style="number", consequence=consequence)
 
@@ -282,7 +285,7 @@ LAYOUT = Layout(
     parts=(
         IntervalChart("Spearman's correlation with its 95% interval", _SPEARMAN),
         ComparisonTable(
-            "Which differences are real",
+            "Which differences are shown",
             _SPEARMAN,
             note="Paired on the same pairs of sentences; Holm's correction within each question.",
         ),

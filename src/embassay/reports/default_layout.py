@@ -73,7 +73,7 @@ def _compared(name: str, result: Result, columns: list[Column]) -> Iterator[Part
     yield IntervalChart(columns[0].heading, columns[0], chances.pop() if len(chances) == 1 else None)
     for column in columns:
         # A table without comparisons is left out.
-        yield ComparisonTable(f"Which differences are real: {column.heading}", column)
+        yield ComparisonTable(f"Which differences are shown: {column.heading}", column)
 
 
 def _examples(name: str, result: Result) -> Iterator[Examples]:

@@ -53,7 +53,11 @@ TERMS = (
         "How often chance alone gives a difference at least this large; up to 0.05 it is called significant. Holm's "
         "correction accounts for comparing several pairs.",
     ),
-    _term("Chance", "chance", "The value that random guessing reaches. A value below chance is a systematic error."),
+    _term(
+        "Chance",
+        "chance",
+        "The value that random guessing reaches. A value whose interval lies below it is not explained by guessing.",
+    ),
     _term(
         "Baseline",
         "baselines?",

@@ -341,7 +341,7 @@ def _answers(
         weaknesses = [(entry.finding.title, entry.link) for entry in severe[:2]]
         yield "What does it get wrong?", [*weaknesses, ("All findings", "#findings")]
     for question, title in (
-        ("Is the difference real?", "Which differences are real"),
+        ("Is the difference shown?", "Which differences are shown"),
         ("What does a similarity of 0.6 mean?", "What a similarity means"),
         ("Which items fail?", None),
     ):

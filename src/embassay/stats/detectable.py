@@ -2,6 +2,9 @@
 
 Both come from one formula and one :class:`Precision`, so they never contradict each other: the minimum detectable
 difference needs exactly the present number of units. Neither is computed from an observed difference.
+
+What is still to be collected is planned with the upper 80 % limit of the variance (:attr:`Precision.sure`): a small
+pilot's variance is too small as often as it is too large, and the average power would fall short of what is promised.
 """
 
 from __future__ import annotations
@@ -17,8 +20,12 @@ import numpy as np
 from embassay.result import MIN_UNITS
 from embassay.stats.families import PairedDifference
 from embassay.stats.permutation import ALPHA
-from embassay.stats.units import Floats, Ints, effective_number, ratio_variance
+from embassay.stats.units import Floats, Ints, effective_number, freedom_of_variance, ratio_variance
 
+SURE = 0.8
+"""How sure a plan is that the variance is not larger than the one it takes."""
+FEW_DEGREES = 10
+"""With fewer degrees of freedom a few units decide the variance, and its limit is not to be trusted either."""
 POWER = 0.8
 """The power that is planned for unless another one is given."""
 ROUNDING = 1e-9
@@ -46,6 +53,8 @@ class Precision:
         The number of tests in the family, which Holm's correction multiplies p by at most.
     power
         The probability that a true difference of the minimum detectable size becomes significant.
+    freedom
+        The degrees of freedom of the error's square; infinite where it is known.
     """
 
     error: float
@@ -54,14 +63,26 @@ class Precision:
     items: int
     tests: int = 1
     power: float = POWER
+    freedom: float = math.inf
+
+    @property
+    def sure(self) -> Precision:
+        """The same with the upper 80 % limit of the variance: error²·ν/χ²_ν, with the 20 % quantile of χ²_ν."""
+        from scipy.special import chdtri
+
+        if math.isinf(self.freedom):
+            return self
+        growth = self.freedom / float(chdtri(self.freedom, SURE))
+        return replace(self, error=self.error * math.sqrt(growth), freedom=math.inf)
 
     @property
     def minimum_detectable_difference(self) -> float:
         """The smallest true difference that such a corpus shows with this power.
 
         With m tests and z = z₁₋α/₂ₘ + z_power it is z·error; for shares at least z²/(n + z²), n the effective number of
-        items. This floor matters if two encoders hardly differ: for a difference of δ a share of at least δ of the
-        items differs, so the standard error is at least √(δ(1 − δ)/n). The floor is the δ that is z times this error.
+        items that differ. This floor matters if two encoders hardly differ: for a difference of δ a share of at least δ
+        of the items differs, so the standard error is at least √(δ(1 − δ)/n). The floor is the δ that is z times this
+        error.
         """
         z = self._z
         difference = z * self.error
@@ -99,12 +120,13 @@ class Precision:
     def next_target(self) -> dict[str, Any]:
         """Return a smaller difference to aim at as ``target``, and the ``more_units`` and ``more_items`` it needs.
 
-        Empty if the minimum detectable difference is small already.
+        They are those of :attr:`sure`. Empty if the minimum detectable difference is small already.
         """
+        sure = self.sure
         for target in TARGETS:
             if target <= CLEARLY_BELOW * self.minimum_detectable_difference:
-                more_units = self.units_needed(target) - self.units
-                more_items = self.items_needed(target) - self.items
+                more_units = sure.units_needed(target) - self.units
+                more_items = sure.items_needed(target) - self.items
                 return {"target": target, "more_units": more_units, "more_items": more_items}
         return {}
 
@@ -185,18 +207,13 @@ def precision_of_pair(
     """
     if difference.error is None:
         return None
-    if not of_shares and difference.error <= ROUNDING:
-        return None
-    effective = None
-    if of_shares:
-        effective = effective_items(unit, values[difference.a], values[difference.b])
-    return Precision(
-        error=difference.error,
-        effective_items=effective,
-        units=difference.units,
-        items=difference.items,
-        tests=max(difference.tests, 1),
+    precision = precision_of_values(
+        values[difference.a], values[difference.b], unit, of_shares=of_shares, tests=difference.tests
     )
+    if precision is None:
+        return None
+    # Of a mean over folds the error is not quite that of the mean over items.
+    return replace(precision, error=difference.error, units=difference.units, items=difference.items)
 
 
 def precision_of_values(a: Floats, b: Floats, unit: Ints, *, of_shares: bool, tests: int = 1) -> Precision | None:
@@ -225,9 +242,10 @@ def precision_of_values(a: Floats, b: Floats, unit: Ints, *, of_shares: bool, te
         return None
     effective = None
     if of_shares:
-        effective = effective_items(unit, a, b)
+        effective = effective_items(unit, np.abs(gaps))
     items = int(defined.sum())
-    return Precision(error, effective, units, items, max(tests, 1))
+    freedom = freedom_of_variance(gaps[defined], unit[defined])
+    return Precision(error, effective, units, items, max(tests, 1), freedom=freedom)
 
 
 def _precision_of_one(values: Floats, unit: Ints, of_shares: bool) -> list[Precision]:
@@ -244,19 +262,18 @@ def _precision_of_one(values: Floats, unit: Ints, of_shares: bool) -> list[Preci
     if of_shares:
         effective = effective_items(unit, values)
     items = int(defined.sum())
-    return [Precision(error, effective, units, items)]
+    freedom = freedom_of_variance(values[defined], unit[defined])
+    return [Precision(error, effective, units, items, freedom=freedom)]
 
 
-def effective_items(unit: Ints, *values: Floats) -> float:
-    """Return the effective number of items of encoders' shares, of the encoder with the fewest.
+def effective_items(unit: Ints, values: Floats) -> float:
+    """Return the effective number of items of a share; see :func:`~embassay.stats.units.effective_number`.
 
-    It is at least the number of units and at most the number of items. The items that differ between two encoders are
-    assumed to be as correlated within units as the right answers; see :func:`~embassay.stats.units.effective_number`.
+    It is at least the number of units and at most the number of items. Of two encoders the share is that of the items
+    on which they differ: where whole units are right or wrong, two encoders may still differ on single items.
     """
-    defined = ~np.isnan(values).any(axis=0)
+    defined = ~np.isnan(values)
     codes = unit[defined]
     units = len(np.unique(codes))
     items = int(defined.sum())
-    numbers = [effective_number(column[defined], codes) for column in values]
-    at_least_units = max(min(numbers), units)
-    return float(min(at_least_units, items))
+    return float(min(max(effective_number(values[defined], codes), units), items))

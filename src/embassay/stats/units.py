@@ -148,6 +148,32 @@ def effective_sample_size(sums: Floats, sizes: Floats, squares: Floats) -> Float
     return effective_size(p, residuals, units, kish_units, independent, agreed)
 
 
+def freedom_of_variance(values: Floats, unit: Ints) -> float:
+    """Return the degrees of freedom of :func:`ratio_variance` by :func:`satterthwaite`; all values are defined."""
+    sums, sizes = unit_sums(values, unit)
+    squared = (sums - values.mean() * sizes) ** 2
+    return float(satterthwaite(squared, int(np.count_nonzero(sizes)), kish(sizes)))
+
+
+def satterthwaite(squared: Floats, units: Ints | int, kish_units: Floats) -> Floats:
+    """Return the degrees of freedom of a variance over units: 2v²/Var(v), from 1 to U_e − 1 (Satterthwaite 1946).
+
+    Parameters
+    ----------
+    squared
+        (units,) or (units, k): the squared residual of each unit, whose variance estimates Var(v).
+    units, kish_units
+        () or (k,) U, the number of units with items, and U_e, Kish's effective number of units.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = squared.sum(axis=0)
+        # Where the squares are all equal, rounding may leave a tiny variance, even a negative one.
+        variance_of_squares = (squared**2).sum(axis=0) - total**2 / units
+        squares_vary = variance_of_squares > 1e-12 * total**2
+        freedom = np.where(squares_vary, 2 * total**2 / variance_of_squares, np.inf)
+    return np.asarray(np.maximum(np.minimum(freedom, kish_units - 1), 1.0))
+
+
 def effective_size(
     p: Floats, residuals: Floats, units: Ints, kish_units: Floats, independent: Floats, agreed: Floats
 ) -> Floats:
@@ -171,13 +197,7 @@ def effective_size(
         total = squared.sum(axis=0)
         linear = units / (units - 1) * total
 
-        # Satterthwaite: 2v²/Var(v), with Var(v) from the variance of the squared residuals. Where these are all equal,
-        # rounding may leave a tiny variance, even a negative one.
-        variance_of_squares = (squared**2).sum(axis=0) - total**2 / units
-        squares_vary = variance_of_squares > 1e-12 * total**2
-        freedom = np.where(squares_vary, 2 * total**2 / variance_of_squares, np.inf)
-        freedom = np.maximum(np.minimum(freedom, kish_units - 1), 1.0)
-        t = stdtrit(freedom, UPPER)
+        t = stdtrit(satterthwaite(squared, units, kish_units), UPPER)
         z = NormalDist().inv_cdf(UPPER)
         widened = linear * (t / z) ** 2
 

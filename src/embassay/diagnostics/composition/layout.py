@@ -178,7 +178,7 @@ LAYOUT = Layout(
     parts=(
         IntervalChart("C1 at ε = 0, less its null", _HEADLINE),
         ComparisonTable(
-            "Which differences are real",
+            "Which differences are shown",
             _HEADLINE,
             note="Paired on the same samples, each minus its null; p by exchanging whole units at random, with "
             "Holm's correction within each question.",

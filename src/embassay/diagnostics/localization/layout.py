@@ -40,15 +40,15 @@ LAYOUT = Layout(
     parts=(
         IntervalChart("Accuracy with its 95% interval", _ACCURACY),
         ComparisonTable(
-            "Which differences are real", _ACCURACY, note=f"{_PAIRED} Conditional on the trained classifiers."
+            "Which differences are shown", _ACCURACY, note=f"{_PAIRED} Conditional on the trained classifiers."
         ),
         EncoderTable(
             "Accuracy in each fold",
             tuple(Column(f"fold {number}", "accuracy", f"fold{number}") for number in range(3)),
         ),
         Matrix("Which encoders make the same errors, on all folds", "agreement_pooled", note=_AGREE),
-        ComparisonTable("Which differences are real: nearest centroid", _CENTROID, note=_PAIRED),
-        ComparisonTable("Which differences are real: MAP@R", _PRECISION, note=_PAIRED),
+        ComparisonTable("Which differences are shown: nearest centroid", _CENTROID, note=_PAIRED),
+        ComparisonTable("Which differences are shown: MAP@R", _PRECISION, note=_PAIRED),
         Examples(
             "Sentence by sentence",
             "sentence",

@@ -175,7 +175,7 @@ def _placement(view: LocalizationView, accuracy: Row, centroid: Row | None) -> F
             sentence,
             severity="high",
             row=accuracy,
-            consequence="Do not use its vectors to sort texts by topic or to find duplicates.",
+            consequence="That its vectors sort texts by topic or find duplicates is not shown.",
         )
     return finding(view.scores, "Groups are separable", sentence, row=accuracy)
 

@@ -74,7 +74,7 @@ LAYOUT = Layout(
         ),
         IntervalChart("Synonym − negation, paired by original", _CONTRAST),
         ComparisonTable(
-            "Which differences are real",
+            "Which differences are shown",
             _CONTRAST,
             note="Paired on the same originals; Holm's correction within each question.",
         ),

@@ -421,7 +421,7 @@ def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
             "All texts get almost the same vector",
             f"{name} gives all texts almost the same vector: random pairs have a mean cosine of {view.average:.6f}.",
             severity="high",
-            consequence="It cannot be used for search: every text is as near as any other.",
+            consequence="It is of no use for search: every text is as near as any other.",
         )
         return
     nearer = {r.subset: r for r in rows if (r.encoder, r.metric) == (name, "nearer")}

@@ -387,16 +387,23 @@ def _finding(view: ChoiceView, rows: Sequence[Row]) -> Finding:
         return finding(view.scores, title, f"{right} ({chance}){undefined}.", row=accuracy)
     if side == "both":
         title = "Not shown to understand negated antonyms"
-        sentence = f"{right}, which does not differ from chance ({CHANCE:.1%}){undefined}."
+        sentence = f"{right}, which is not shown to differ from chance ({CHANCE:.1%}){undefined}."
         return finding(view.scores, title, sentence, severity="medium", row=accuracy)
 
     polarity, antonym = row_of["chosen", "polarity"], row_of["chosen", "antonym"]
-    if (polarity.value or 0.0) >= (antonym.value or 0.0):
+    # Which of the two is chosen more often is said only where their intervals do not overlap.
+    if (polarity.low or 0.0) > (antonym.high or 1.0):
         title, chosen, changed = "Negation is ignored", polarity, "with only a negation added or removed"
         consequence = "In search, 'is not covered by the warranty' will be found for 'is covered'."
-    else:
+    elif (antonym.low or 0.0) > (polarity.high or 1.0):
         title, chosen, changed = "Opposites are confused", antonym, "with only one word replaced by its opposite"
         consequence = "In search, 'the price rose' will be found for 'the price fell'."
+    else:
+        sentence = f"{right} ({chance}){undefined}."
+        consequence = "In search, a text that says the contrary will be found."
+        return finding(
+            view.scores, "The contrary is chosen", sentence, severity="high", row=accuracy, consequence=consequence
+        )
     sentence = (
         f"{name} chooses the sentence {changed} in {written(chosen)} of {chosen.items:,} entries, and the right "
         f"paraphrase in {written(accuracy)} ({chance}){undefined}."
@@ -431,7 +438,7 @@ LAYOUT = Layout(
             note="The paper's figure 2.",
         ),
         ComparisonTable(
-            "Which differences are real",
+            "Which differences are shown",
             _ACCURACY,
             note="Paired on the same entries; p by exchanging whole units at random, with Holm's correction within "
             "each question.",

@@ -19,7 +19,11 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield what is found about one encoder: failure, approximate search, and the recommended threshold."""
     row_of = {(r.metric, r.subset): r for r in rows if r.encoder == view.encoder and not r.condition}
     success = row_of.get((view.headline, "all"))
-    if success is not None and against_chance(success, view.chance) in ("below", "both"):
+    side = "" if success is None else against_chance(success, view.chance)
+    if success is not None and side in ("below", "both"):
+        consequence = "That it is of use for search on this corpus is not shown; more questions would tell."
+        if side == "below":
+            consequence = "For search on this corpus it is worse than random order."
         yield finding(
             view.scores,
             "Search is not shown to be better than chance",
@@ -27,7 +31,7 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
             f"random order has {view.chance:.1%}.",
             severity="high",
             row=success,
-            consequence="It cannot be used for search on this corpus.",
+            consequence=consequence,
         )
     if "search" in view.scores.labels:
         route = view.scores.labels["search"][0]

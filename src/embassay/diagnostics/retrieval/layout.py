@@ -61,7 +61,7 @@ def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
         parts=(
             IntervalChart(f"Success@{k} with its 95% interval", success),
             ComparisonTable(
-                "Which differences are real",
+                "Which differences are shown",
                 success,
                 note="Paired on the same questions; p by exchanging whole units at random, with Holm's correction "
                 "within each question.",
