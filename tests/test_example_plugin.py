@@ -300,64 +300,6 @@ def test_no_ability_is_asked_for_by_its_name():
         assert not by_name.findall(path.read_text(encoding="utf-8")), path
 
 
-CONFORMING = """
-from embassay.diagnostics.base import ChecksCorpus, DeclaresMetrics, ScoresInParallel, SetsSideBySide
-from embassay.diagnostics.localization.localization import Localization
-from embassay.diagnostics.shift import Shift
-from embassay.encoders.base import (
-    BatchInvariant, Batches, CountsTokens, Derived, KnowsWords, MayChange, Prepares, Relearns, Releases, Remote,
-    Reworded, Routed,
-)
-from embassay.encoders.exported.encoder import ExportedEncoder
-from embassay.encoders.exported.vectors import VectorsEncoder
-from embassay.encoders.lexical.counts import ProjectedEncoder
-from embassay.encoders.neural.hf import TransformersEncoder
-from embassay.encoders.objects.foreign import ObjectEncoder
-from embassay.encoders.remote.api import ApiEncoder
-from embassay.encoders.static.words import WordsEncoder
-
-
-def encoders(
-    hf: TransformersEncoder, api: ApiEncoder, words: WordsEncoder, exported: ExportedEncoder, vectors: VectorsEncoder,
-    thing: ObjectEncoder, projected: ProjectedEncoder,
-) -> None:
-    batches: list[Batches] = [hf, api, exported, vectors]
-    invariant: BatchInvariant = hf
-    counts: list[CountsTokens] = [hf, exported]
-    knows: KnowsWords = words
-    changes: MayChange = thing
-    derived: list[Derived] = [hf, exported]
-    prepares: list[Prepares] = [hf, words, exported, vectors]
-    relearns: Relearns = projected
-    releases: list[Releases] = [hf, words]
-    remote: Remote = api
-    reworded: Reworded = hf
-    routed: list[Routed] = [hf, api, exported, words]
-
-
-def diagnostics(localization: Localization, shift: Shift) -> None:
-    checks: ChecksCorpus = localization
-    parallel: ScoresInParallel = localization
-    headline: DeclaresMetrics = localization
-    pair: SetsSideBySide = shift
-"""
-
-
-@pytest.mark.slow
-def test_mypy_finds_nothing_wrong(tmp_path):
-    conforming = tmp_path / "conforming.py"
-    conforming.write_text(CONFORMING)
-    # The classes of this package are checked with its own settings; here nothing but what the examples see of them.
-    strict = ["--strict", "--config-file=", "--follow-imports=silent", f"--cache-dir={tmp_path / 'mypy'}"]
-    checked = subprocess.run(
-        [sys.executable, "-m", "mypy", *strict, PACKAGE, SCRIPT, conforming],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "MYPYPATH": str(SOURCE)},
-    )
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-
-
 @pytest.mark.slow
 def test_basedpyright_finds_nothing_wrong(tmp_path):
     settings = {

@@ -24,7 +24,7 @@ from simulations.intervals import GROUPS, fold_hits, mean_hits, share_hits, spre
 INTERVALS = ["localization", "means", "shares", "shares-pool", "ties"]
 COMPARISONS = ["best", "best-correlations", "best-size", "correlations", "differences", "power", "test"]
 REPEATS = {
-    "best": 300,
+    "best": 200,
     "best-correlations": 200,
     "best-size": 40,
     "correlations": 1000,
@@ -35,7 +35,7 @@ REPEATS = {
     "pilots": 200,
     "power": 400,
     "test": 1000,
-    "not-worse": 400,
+    "not-worse": 300,
     "not-worse-means": 100,
     "not-worse-power": 400,
     "not-worse-skewed": 100,

@@ -1,0 +1,56 @@
+"""Classes of the package have the abilities that its protocols describe: ``make lint`` checks this file with mypy."""
+
+from embassay.diagnostics.base import ChecksCorpus, DeclaresMetrics, ScoresInParallel, SetsSideBySide
+from embassay.diagnostics.localization.localization import Localization
+from embassay.diagnostics.shift import Shift
+from embassay.encoders.base import (
+    Batches,
+    BatchInvariant,
+    CountsTokens,
+    Derived,
+    KnowsWords,
+    MayChange,
+    Prepares,
+    Relearns,
+    Releases,
+    Remote,
+    Reworded,
+    Routed,
+)
+from embassay.encoders.exported.encoder import ExportedEncoder
+from embassay.encoders.exported.vectors import VectorsEncoder
+from embassay.encoders.lexical.counts import ProjectedEncoder
+from embassay.encoders.neural.hf import TransformersEncoder
+from embassay.encoders.objects.foreign import ObjectEncoder
+from embassay.encoders.remote.api import ApiEncoder
+from embassay.encoders.static.words import WordsEncoder
+
+
+def encoders(
+    hf: TransformersEncoder,
+    api: ApiEncoder,
+    words: WordsEncoder,
+    exported: ExportedEncoder,
+    vectors: VectorsEncoder,
+    thing: ObjectEncoder,
+    projected: ProjectedEncoder,
+) -> None:
+    batches: list[Batches] = [hf, api, exported, vectors]
+    invariant: BatchInvariant = hf
+    counts: list[CountsTokens] = [hf, exported]
+    knows: KnowsWords = words
+    changes: MayChange = thing
+    derived: list[Derived] = [hf, exported]
+    prepares: list[Prepares] = [hf, words, exported, vectors]
+    relearns: Relearns = projected
+    releases: list[Releases] = [hf, words]
+    remote: Remote = api
+    reworded: Reworded = hf
+    routed: list[Routed] = [hf, api, exported, words]
+
+
+def diagnostics(localization: Localization, shift: Shift) -> None:
+    checks: ChecksCorpus = localization
+    parallel: ScoresInParallel = localization
+    headline: DeclaresMetrics = localization
+    pair: SetsSideBySide = shift
