@@ -1373,7 +1373,7 @@ def test_the_interval_of_an_exam_is_about_three_times_that_of_all_questions(xqua
     ],
 )
 def test_what_a_failed_search_means_follows_from_where_its_interval_lies(turn, consequence):
-    corpus = many()
+    corpus = many(300, 30)
     vectors = noisy(corpus, 0) if turn is None else noisy(corpus, turn)
     if turn is None:
         # Questions lie opposite to their right documents.
