@@ -347,6 +347,9 @@ class Verdict(OfMetric):
         Candidates with a value that are not ranked: undefined for more than 5 % of the items, or constant on the rest.
     undefined_as_wrong
         By candidate its value when every undefined item counts as wrong; empty where nothing is right or wrong.
+    first_too_high
+        A lower and an upper estimate of by how much the value of the first of the best set is too high, as chance helps
+        the first of several; None where that is not estimated.
     reason
         Why there is no best set; None where there is one, and where encoders are not ranked at all.
     opponents
@@ -384,6 +387,7 @@ class Verdict(OfMetric):
     rank_high: Mapping[str, int] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     undefined_as_wrong: Mapping[str, float] = field(default_factory=dict)
+    first_too_high: tuple[float, float] | None = None
     reason: str | None = None
     opponents: tuple[Opponent, ...] = ()
     chance: float | None = None

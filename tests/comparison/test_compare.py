@@ -9,6 +9,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
+from embassay.comparison import differences
 from embassay.comparison.runs import read_run
 from embassay.errors import SourceError, SpecError, UnknownNameError
 
@@ -86,6 +87,17 @@ def test_one_model_under_two_labels_is_paired(make_run, capsys):
     assert exit_code_of(["compare", str(old), str(new), *proposed.split()[-2:]]) == 0
     assert "x → y" in capsys.readouterr().out
     assert [pair.label for pair in ea.compare([old, new], {"a": "y"}).pairs] == ["a → y"]
+
+
+def test_p_values_are_corrected_over_everything_that_is_shown(make_run, monkeypatch):
+    corrected = []
+    plain = differences.holm
+    monkeypatch.setattr(differences, "holm", lambda p: corrected.append(len(p)) or plain(p))
+    names = ("docs", "more")
+    found = ea.compare([make_run("old", OLD, names=names), make_run("new", NEW, names=names)])
+    tested = [one for one in found.differences if one.p is not None]
+    assert {one.corpus for one in tested} == set(names)
+    assert corrected == [len(tested)]
 
 
 def test_a_renamed_encoder_is_paired_by_the_mapping(make_run):

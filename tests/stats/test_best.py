@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embassay.stats import best
-from embassay.stats.best import JointExchange, JointFlips, Standings, rank_correlations, rank_means
+from embassay.stats.best import JointExchange, JointFlips, Standings, first_too_high, rank_correlations, rank_means
 from embassay.stats.correlate import correlation
 from embassay.stats.exchange import correlation_sums
 from embassay.stats.families import Roles, compare_means
+from embassay.stats.resample import counts
 from embassay.types import Draws
 
 NAN = float("nan")
@@ -331,3 +332,19 @@ def test_candidates_without_an_item_in_common_have_no_verdict():
 def test_the_seed_decides_nothing_that_is_clear():
     items, unit = candidates("abc", step=0.5)
     assert len({rank_means(items, unit, Draws(seed), "x").best_set for seed in range(5)}) == 1
+
+
+def test_by_how_much_the_first_is_too_high_is_the_mean_of_a_plain_loop_over_resamples():
+    rng = np.random.default_rng(4)
+    sums, sizes = rng.normal(size=(30, 4)), np.full(30, 2.0)
+    is_best = np.array([True, True, False, True])
+    here = sums.sum(axis=0) / 60
+    of_highest, largest = [], []
+    for block in counts(30, Draws(0, 500), "x"):
+        for drawn in block:
+            means = np.array([sum(c * sums[u, k] for u, c in enumerate(drawn)) / 60 for k in range(4)])
+            of_highest.append((means - here)[means.argmax()])
+            largest.append(max((means - here)[k] for k in (0, 1, 3)))
+    found = first_too_high(sums, sizes, is_best, Draws(0, 500), "x")
+    assert found == pytest.approx(sorted([np.mean(of_highest), np.mean(largest)]))
+    assert 0 < found[0] < found[1]

@@ -18,6 +18,7 @@ from embassay.stats.families import (
     Roles,
     compare_means,
     consistent_interval,
+    corrected_interval,
 )
 from embassay.stats.folds import compare_means_over_folds
 from embassay.stats.permutation import holm
@@ -48,6 +49,16 @@ def pair_of_items(wins, losses, units=450):
 
 def rows_of(found, family):
     return {(d.a, d.b): d for d in found if d.family == family}
+
+
+def test_the_interval_of_a_difference_agrees_with_the_corrected_test():
+    # One of ten tests: z goes from 1.96 to 2.81, so 0.02 [0.01, 0.03] becomes 0.02 ± 0.0143 below, and 0 is reached.
+    assert corrected_interval(0.01, 0.03, 0.02, 0.2, 10) == (0.0, 0.03)
+    low, high = corrected_interval(0.002, 0.038, 0.02, 0.2, 10)
+    assert (low, high) == (pytest.approx(0.02 - 0.018 * 2.807034 / 1.959964, abs=1e-6), 0.038)
+    assert corrected_interval(-0.038, -0.002, -0.02, 0.2, 10) == (-0.038, pytest.approx(-low))
+    assert corrected_interval(0.002, 0.038, 0.02, 0.04, 10) == (0.002, 0.038)
+    assert corrected_interval(-0.01, 0.05, 0.02, 0.2, 10) == (-0.01, 0.05)
 
 
 # --- who is compared with whom ---------------------------------------------------------------------------

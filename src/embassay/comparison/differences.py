@@ -13,6 +13,7 @@ from embassay.comparison.runs import CommonTask
 from embassay.diagnostics.base import DeclaresMetrics, ShowsItems
 from embassay.layout import Column, Format
 from embassay.reports.layouts import headlines
+from embassay.stats.families import corrected_interval
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.noninferiority import Headline
 from embassay.stats.permutation import ALPHA, holm
@@ -158,30 +159,41 @@ def differences_of(merged: MergedRuns, pairs: Sequence[EncoderPair], *, texts: b
         Whether flipped items have their texts.
     """
     columns = headlines(merged.result)
-    differences = []
+    compared_pairs: list[tuple[CommonTask, _Compared]] = []
     for task in merged.tasks:
         column = columns.get(task.diagnostic)
         if column is None or not isinstance(task.method, DeclaresMetrics):
             continue
         scores = merged.scores[task.name]
-        compared_pairs = []
         for pair in pairs:
             if pair.old in scores and pair.new in scores:
                 compared = _compared(task, task.method, pair, scores, column, merged.draws)
                 if compared is not None:
-                    compared_pairs.append(compared)
+                    compared_pairs.append((task, compared))
 
-        # Holm's correction is over the pairs of one diagnostic and corpus that have a p-value: pairs with fewer than 10
-        # units or with the same scores are not tested.
-        p_values = {one.difference.pair: one.difference.p for one in compared_pairs if one.difference.p is not None}
-        corrected = holm(list(p_values.values()))
-        corrected_p_values = dict(zip(p_values, corrected, strict=True))
-        for compared in compared_pairs:
-            difference = replace(compared.difference, p=corrected_p_values.get(compared.difference.pair))
-            if not compared.is_same:
-                difference = _with_outcome(difference, compared.headline, merged.draws)
-            differences.append(_with_flips(difference, task, compared.scores, texts=texts))
+    # Holm's correction is over everything that is shown, as in a check. Pairs with fewer than 10 units or with the same
+    # scores are not tested and have no p.
+    p_values = {}
+    for place, (_, compared) in enumerate(compared_pairs):
+        if compared.difference.p is not None:
+            p_values[place] = compared.difference.p
+    corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    differences = []
+    for place, (task, compared) in enumerate(compared_pairs):
+        difference = _with_corrected_p(compared.difference, corrected.get(place), len(corrected))
+        if not compared.is_same:
+            difference = _with_outcome(difference, compared.headline, merged.draws)
+        differences.append(_with_flips(difference, task, compared.scores, texts=texts))
     return tuple(differences)
+
+
+def _with_corrected_p(difference: HeadlineChange, p: float | None, tests: int) -> HeadlineChange:
+    """Return a difference with the p that is corrected for all tests, and the interval that belongs to it."""
+    change, low, high = difference.difference, difference.low, difference.high
+    if p is None or change is None or low is None or high is None:
+        return replace(difference, p=p)
+    low, high = corrected_interval(low, high, change, p, tests)
+    return replace(difference, p=p, low=low, high=high)
 
 
 OLD, NEW = "old", "new"

@@ -22,7 +22,7 @@ from embassay.result import MIN_UNITS
 from embassay.stats.correlate import correlation
 from embassay.stats.detectable import Precision, precision_of_pair
 from embassay.stats.exchange import compare_correlations
-from embassay.stats.families import PairedDifference, Roles, compare_means, mean_of
+from embassay.stats.families import PairedDifference, Roles, compare_means, corrected_interval, mean_of
 from embassay.stats.noninferiority import UNCHANGED, Correlated, NotWorse, mean_not_worse, share_not_worse
 from embassay.stats.permutation import ALPHA, holm
 from embassay.stats.units import Floats, Ints
@@ -324,6 +324,8 @@ def _change(
         test = mean_not_worse(gains, pair.unit, pair.margin, draws, *pair.purpose, p=p, same_encoder=pair.unchanged)
     low, high = difference.low, difference.high
     if low is not None and high is not None:
+        if p is not None:
+            low, high = corrected_interval(low, high, difference.difference, p, tests)
         # A gain is a fall where lower is better, which swaps the limits of its interval.
         low, high = sorted((_signed(pair, low), _signed(pair, high)))
     return replace(

@@ -26,6 +26,12 @@ MAX_UNDEFINED = 0.05
 """A candidate with a larger share of undefined items is not ranked; see ``stats.best``."""
 NAMED = 6
 """Candidates of the best set that a sentence names at most."""
+MANY = 5
+"""From this many candidates on, the best set comes with what chance does to such a table."""
+FALSE_SENTENCES = 10
+"""Of so many tables of equally good candidates about one calls one better or worse (3-9 %; docs/statistics.md)."""
+LEFT_OUT = {5: 6, 12: 3, 20: 2}
+"""By the number of equally good candidates: of so many tables one leaves some candidate out of the best set."""
 NAMED_WORSE = 3
 """Worse candidates that a sentence names at most."""
 
@@ -230,9 +236,23 @@ class Decision:
         if others:
             sentence += f" Unlikely to be the {first}, but not significantly {lower} than any single candidate: "
             sentence += f"{_some(others)}."
+        sentence += self.chance_of(ranked)
         encoder = v.best_set[0] if len(v.best_set) == 1 else ""
         severity = "high" if self.decides else "medium"
         return self.finding(severity, f"May be the {first}", sentence, encoder)
+
+    def chance_of(self, ranked: list[str]) -> str:
+        """Say what chance does to a table of many candidates; nothing for few, or where one is clearly ahead."""
+        v = self.verdict
+        if len(ranked) < MANY or len(v.best_set) < 2 or v.first_too_high is None:
+            return ""
+        low, high = (number(value, self.difference_style) for value in v.first_too_high)
+        left_out = LEFT_OUT[max(size for size in LEFT_OUT if size <= len(ranked))]
+        return (
+            f" {v.best_set[0]} is the first of {len(ranked)}, so its value is probably {low} to {high} too high. Of so "
+            f"many candidates that are equally good, about 1 table in {FALSE_SENTENCES} calls one better or worse, and "
+            f"1 in {left_out} leaves one out of the best set."
+        )
 
     def smaller_index(self) -> Iterator[Finding]:
         """Yield which candidate with a smaller index than the best one is shown not to be worse, or that none is.

@@ -76,6 +76,7 @@ def verdict(
         rank_high=dict(standings.rank_high),
         left_out=tuple(name for name in standings.left_out if name in defined),
         undefined_as_wrong=dict(standings.undefined_as_wrong),
+        first_too_high=standings.first_too_high,
         reason=standings.reason,
         opponents=tuple(_opponents(differences, headline)),
         chance=chance,

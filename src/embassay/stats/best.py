@@ -26,6 +26,7 @@ from embassay.result import MIN_UNITS
 from embassay.stats.correlate import Kind, correlation, influences
 from embassay.stats.exchange import MAX_SHARE, coefficient, correlation_sums
 from embassay.stats.permutation import ALPHA, ROUNDING, monte_carlo_interval, random_signs
+from embassay.stats.resample import counts
 from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws
 
@@ -54,6 +55,9 @@ class Standings:
         Candidates that are undefined for more than 5 % of the items; they have neither rank nor value here.
     undefined_as_wrong
         The value of each candidate, including those left out, with every undefined item counted as wrong.
+    first_too_high
+        By how much the value of the first is probably too high, as chance helps the first of several; see
+        :func:`first_too_high`. None for fewer than two candidates, and for correlations.
     items, units
         The number of common items, and of their units.
     """
@@ -64,6 +68,7 @@ class Standings:
     values: Mapping[str, float] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     undefined_as_wrong: Mapping[str, float] = field(default_factory=dict)
+    first_too_high: tuple[float, float] | None = None
     items: int = 0
     units: int = 0
     reason: str | None = None
@@ -109,7 +114,41 @@ def rank_means(
     if standings.reason:
         return standings
     sums = _unit_sums([weighted[name] for name in standings.values], common_unit)
-    return _ranked(standings, JointFlips.of(sums), draws, *purpose)
+    standings = _ranked(standings, JointFlips.of(sums), draws, *purpose)
+    if len(standings.values) < 2:
+        return standings
+    is_best = np.array([name in standings.best_set for name in standings.values])
+    weights = np.bincount(common_unit, weights=weight).astype(np.float64)
+    return replace(standings, first_too_high=first_too_high(sums, weights, is_best, draws, *purpose))
+
+
+def first_too_high(sums: Floats, weights: Floats, is_best: Bools, draws: Draws, *purpose: str) -> tuple[float, float]:
+    """Return a lower and an upper estimate of by how much the highest of several means is too high on average.
+
+    Both come from bootstrap samples of units. The lower one is the bias of the sample's highest candidate: its mean in
+    the sample less its mean here. It is too low where candidates are equal, because their means here already differ by
+    chance. The upper one takes all candidates of the best set as equal: the mean of their largest deviation.
+
+    Parameters
+    ----------
+    sums
+        (units, K) the weighted sum of each candidate's items in each unit.
+    weights
+        (units,) the sum of the weights.
+    is_best
+        (K,) whether a candidate is in the best set.
+    """
+    here = sums.sum(axis=0) / weights.sum()
+    of_highest, largest = [], []
+    for block in counts(len(sums), draws, *purpose):
+        drawn = block.astype(np.float64)
+        means = drawn @ sums / (drawn @ weights)[:, None]
+        deviations = means - here
+        highest = means.argmax(axis=1)
+        of_highest.append(deviations[np.arange(len(means)), highest])
+        largest.append(deviations[:, is_best].max(axis=1))
+    low, high = float(np.concatenate(of_highest).mean()), float(np.concatenate(largest).mean())
+    return min(low, high), max(low, high)
 
 
 def rank_correlations(

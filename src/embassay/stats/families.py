@@ -22,6 +22,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -135,8 +136,9 @@ class PairedDifference:
     Attributes
     ----------
     difference, low, high
-        None if no item is defined for both; no interval under ``MIN_UNITS`` units. The interval contains 0 if and only
-        if p is above 0.05.
+        None if no item is defined for both; no interval under ``MIN_UNITS`` units. The interval is that of the pair
+        alone if the pair is significant, or if it contains 0; else see :func:`corrected_interval`. So it contains 0 if
+        and only if the corrected p is above 0.05.
     p, p_adjusted
         The two-sided permutation p, and the same after Holm's correction over the family; never 0. None under
         ``MIN_UNITS`` units: then neither encoder is called better or worse.
@@ -323,6 +325,24 @@ def consistent_interval(low: float, high: float, difference: float, p: float) ->
     return low, high
 
 
+def corrected_interval(
+    low: float, high: float, difference: float, p_adjusted: float, tests: int
+) -> tuple[float, float]:
+    """Return the interval that belongs to a corrected test, where that of the pair alone would contradict it.
+
+    Where the pair is not significant after Holm's correction although its own interval excludes 0, the end nearer to 0
+    is moved away from the difference by z₁₋α/₂ₘ/z₁₋α/₂, as the interval of m differences together (Bonferroni) has it,
+    and to 0 at least. The other end, on which "not worse" rests, stays.
+    """
+    if p_adjusted <= ALPHA or low <= 0 <= high:
+        return low, high
+    normal = NormalDist()
+    wider = normal.inv_cdf(1 - ALPHA / (2 * max(tests, 1))) / normal.inv_cdf(1 - ALPHA / 2)
+    if low > 0:
+        return min(difference - wider * (difference - low), 0.0), high
+    return low, max(difference + wider * (high - difference), 0.0)
+
+
 def _may_be_tested(gap: Gap) -> bool:
     """Return whether a difference has a value and enough units for a test."""
     return gap.testable and gap.estimate.value is not None and gap.estimate.units >= MIN_UNITS
@@ -357,6 +377,7 @@ def _tested_row(question: PairTest, gap: Gap, p: PValue, adjusted: float, tests:
         return tested
     # Bootstrap and permutation test may disagree at the limit; a reader must not see both answers in one row.
     low, high = consistent_interval(tested.low, tested.high, tested.difference, p.p)
+    low, high = corrected_interval(low, high, tested.difference, adjusted, tests)
     return replace(tested, low=low, high=high)
 
 
