@@ -237,7 +237,17 @@ def test_the_written_table_is_read_when_it_is_filled(make_run, unlabelled, tmp_p
     for number in range(8):
         (folder / f"d{number}.txt").write_text(f"document {number}")
     corpus = ea.load(f"docs={folder},questions={out}")
-    assert [sample.question for sample in corpus.samples] == [row["question"] for row in rows]
+    asked = {way: [row["question"] for row in rows if row["chosen_by"] == way] for way in ("random", "disagreement")}
+    assert [sample.question for sample in corpus.samples] == asked["random"]
+    assert any("only the 3 questions with chosen_by=random, 3 others are left out" in note for note in corpus.notes)
+    apart = ea.load(f"docs={folder},questions={out},chosen=disagreement")
+    assert [sample.question for sample in apart.samples] == asked["disagreement"]
+    with out.open("w", newline="") as file:
+        writer = csv.DictWriter(file, ["id", "question", "document"], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    with pytest.raises(SourceError, match="line 2, field 'id': 'to-label-0' is from 'embassay plan --unlabelled'"):
+        ea.load(f"docs={folder},questions={out}")
 
 
 def test_labelling_refuses_what_it_cannot_use(make_run, unlabelled, tmp_path, monkeypatch):

@@ -431,3 +431,17 @@ def test_documents_that_are_not_read_are_named_with_the_remedy(tmp_path, at, fil
         with pytest.raises(SourceError) as found:
             read(path)
         assert says in str(found.value)
+
+
+def test_questions_that_were_chosen_by_disagreement_are_read_apart(docs, at):
+    chosen = at("q.csv", "question,document,chosen_by\nDid it rain?,a,random\nWho sang?,c d,disagreement\n")
+    assert told(load(docs, "mine", questions=chosen))[1] == {"Did it rain?": ("a",)}
+    assert told(load(docs, "mine", questions=chosen, chosen="disagreement"))[1] == {"Who sang?": ("c d",)}
+    other = at("r.csv", "question,document,chosen_by\nDid it rain?,a,me\n")
+    assert "must be one of random, disagreement, is 'me'" in fails(docs, questions=other)
+    none = at("s.csv", "question,document,chosen_by\nDid it rain?,a,random\n")
+    assert "the table has no questions with chosen_by=disagreement" in fails(
+        docs, questions=none, chosen="disagreement"
+    )
+    plain = at("t.csv", ASKED)
+    assert "needs the column 'chosen_by'" in fails(docs, questions=plain, chosen="disagreement")

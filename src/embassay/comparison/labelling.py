@@ -21,6 +21,7 @@ import numpy as np
 from embassay.comparison.runs import StoredRun, read_run
 from embassay.corpora.io.records import read_table
 from embassay.corpora.io.texts import read_text
+from embassay.corpora.retrieval.questions import CHOSEN_BY, TO_LABEL
 from embassay.diagnostics.retrieval.scores import References
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.randomness import generator
@@ -73,13 +74,14 @@ class Chosen:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         columns = [f"first of {candidate}" for candidate in self.candidates]
-        writer.writerow(["question", "document", "chosen_by", "disagreement", *columns])
-        for question in self.questions:
+        writer.writerow(["id", "question", "document", CHOSEN_BY, "disagreement", *columns])
+        for number, question in enumerate(self.questions):
             # The user fills this column in.
             right_document = ""
             disagreement = f"{question.disagreement:.3f}"
             first_documents = [question.first[candidate] for candidate in self.candidates]
-            writer.writerow([question.question, right_document, question.chosen_by, disagreement, *first_documents])
+            cells = (f"{TO_LABEL}{number}", question.question, right_document, question.chosen_by, disagreement)
+            writer.writerow([*cells, *first_documents])
         return text.getvalue().encode("utf-8", "replace")
 
 

@@ -17,7 +17,7 @@ from embassay.corpora.io.documents import looks_like_documents, read_documents
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
 from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all
-from embassay.corpora.retrieval.questions import QUESTION, RIGHT, read_questions
+from embassay.corpora.retrieval.questions import QUESTION, RIGHT, Chosen, read_questions
 from embassay.errors import SourceError, SpecError
 from embassay.samples.retrieval import Document, Question
 from embassay.store.paths import source_path
@@ -62,6 +62,7 @@ def load(
     method: Literal["auto", "headings", "cloze"] = "auto",
     count: int = QUERIES,
     seed: int = 0,
+    chosen: Chosen = "random",
 ) -> Corpus[Question]:
     """Read documents and the questions about them.
 
@@ -92,6 +93,8 @@ def load(
         The maximum number of queries that are made.
     seed
         Seed for the choice of queries and sentences.
+    chosen
+        Which questions are read of a file of ``embassay plan --unlabelled``: ``random`` or ``disagreement``.
 
     Raises
     ------
@@ -116,8 +119,8 @@ def load(
     questions_path = source_path(questions)
     documents, notes = read(aside=[questions_path])
     texts = {document.id: document.whole for document in documents}
-    samples, columns = read_questions(questions_path, texts, question, document, unit)
-    all_notes = [*notes, f"columns of the questions: {columns}", f"passages: {passages}"]
+    samples, notes_on_questions = read_questions(questions_path, texts, question, document, unit, chosen)
+    all_notes = [*notes, *notes_on_questions, f"passages: {passages}"]
     return corpus_of(name, "documents", cut_all(texts, cut), samples, licence=licence, notes=all_notes)
 
 

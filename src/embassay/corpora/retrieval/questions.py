@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, get_args
 
 from embassay.corpora.io.documents import without_suffix
 from embassay.corpora.io.records import Selection, TableColumn, read_table
@@ -29,6 +30,11 @@ RIGHT = (
 WITH_IDS = f"{RIGHT[0]!r} with the ids of the right documents"
 ID = ("id", "qid", "query_id", "question_id")
 """Column names that are recognised, tried in this order."""
+CHOSEN_BY = "chosen_by"
+"""The column of a file of ``embassay plan --unlabelled`` that says which of its questions are a random sample."""
+TO_LABEL = "to-label-"
+"""How the ids of the questions of such a file begin."""
+Chosen = Literal["random", "disagreement"]
 
 
 @dataclass
@@ -41,11 +47,13 @@ class _Question:
 
 
 def read_questions(
-    path: Path, documents: Mapping[str, object], question: str, document: str, unit: Unit
-) -> tuple[tuple[Question, ...], str]:
-    """Return the questions of a table, and the columns that they were read from.
+    path: Path, documents: Mapping[str, object], question: str, document: str, unit: Unit, chosen: Chosen = "random"
+) -> tuple[tuple[Question, ...], tuple[str, ...]]:
+    """Return the questions of a table, with notes: the columns that they were read from, and rows that are left out.
 
-    Rows with the same question id are one question, whose right documents are those of all rows.
+    Rows with the same question id are one question, whose right documents are those of all rows. Half of the questions
+    of a file of ``embassay plan --unlabelled`` were chosen because encoders disagree on them. They are harder than
+    usual, so only the random ones are a test set, and the others are read apart.
 
     Parameters
     ----------
@@ -53,6 +61,8 @@ def read_questions(
         The documents, by id.
     question, document
         The column names, if they are not recognised.
+    chosen
+        Which questions are read of a file whose column ``chosen_by`` tells them apart.
 
     Raises
     ------
@@ -64,15 +74,26 @@ def read_questions(
         question=TableColumn(QUESTION, question, "of questions", "question="),
         document=TableColumn(RIGHT, document, WITH_IDS, "document="),
         id=TableColumn(ID),
+        chosen_by=TableColumn((CHOSEN_BY,)),
     )
-    questions = _read(columns, documents)
+    if chosen != "random" and CHOSEN_BY not in columns.names:
+        raise SourceError(f"chosen={chosen} needs the column {CHOSEN_BY!r}, which 'embassay plan' writes", path)
+    questions, left_out = _read(columns, documents, chosen)
     if not questions:
-        raise SourceError("the table has no questions", path)
+        kind = f" with {CHOSEN_BY}={chosen}" if left_out else ""
+        raise SourceError(f"the table has no questions{kind}", path)
+    notes = [f"columns of the questions: {columns.note}"]
+    if left_out:
+        other = "random" if chosen == "disagreement" else "disagreement"
+        notes.append(
+            f"only the {len(questions):,} questions with {CHOSEN_BY}={chosen}, {left_out:,} others are left out; to "
+            f"read them apart: chosen={other}"
+        )
     samples = list[Question]()
     for key, entry in questions.items():
         right = tuple(entry.right)
         samples.append(Question(key, entry.text, right, units=units(right, unit)))
-    return tuple(samples), columns.note
+    return tuple(samples), tuple(notes)
 
 
 def possible_ids(path: Path, document: str) -> set[str]:
@@ -91,20 +112,20 @@ def possible_ids(path: Path, document: str) -> set[str]:
     return names | {without_suffix(name) for name in names}
 
 
-def _read(columns: Selection, documents: Mapping[str, object]) -> dict[str, _Question]:
-    """Return the questions by id."""
+def _read(columns: Selection, documents: Mapping[str, object], chosen: Chosen) -> tuple[dict[str, _Question], int]:
+    """Return the questions by id, and the number of rows that were chosen in another way."""
     questions: dict[str, _Question] = {}
+    left_out = 0
     unknown = list[tuple[int | None, str]]()
     for number, row in enumerate(columns.rows()):
         for column in ("question", "document"):
             if column not in row.values:
                 raise row.error("missing", column)
+        if CHOSEN_BY in columns.names and not _is_chosen(row, chosen):
+            left_out += 1
+            continue
         text = row.text("question").strip()
-        key = str(number)
-        if "id" in columns.names:
-            key = row.key("id").strip()
-            if not key:
-                raise row.error("missing; if some questions have an id, all need one", "id")
+        key = _key(row, number, columns)
         question = questions.setdefault(key, _Question(text, row.line))
         if question.text != text:
             problem = f"{quoted(key)} has another question on line {question.line}; one id must have one question"
@@ -117,7 +138,31 @@ def _read(columns: Selection, documents: Mapping[str, object]) -> dict[str, _Que
                 unknown.append((row.line, name))
     if unknown:
         raise unknown_documents(columns.table.path, columns.names["document"], unknown, documents)
-    return questions
+    return questions, left_out
+
+
+def _key(row: FileRow, number: int, columns: Selection) -> str:
+    """Return the id of a question: that of its row, or its number where the table has no ids."""
+    if "id" not in columns.names:
+        return str(number)
+    key = row.key("id").strip()
+    if not key:
+        raise row.error("missing; if some questions have an id, all need one", "id")
+    if key.startswith(TO_LABEL) and CHOSEN_BY not in columns.names:
+        problem = (
+            f"{quoted(key)} is from 'embassay plan --unlabelled', but the column {CHOSEN_BY!r} is missing; without it "
+            "the questions that were chosen by disagreement pass for a random sample: restore it"
+        )
+        raise row.error(problem, "id")
+    return key
+
+
+def _is_chosen(row: FileRow, chosen: Chosen) -> bool:
+    """Return whether a row was chosen in this way."""
+    way = row.text(CHOSEN_BY).strip()
+    if way not in get_args(Chosen):
+        raise row.error(f"must be one of {', '.join(get_args(Chosen))}, is {quoted(way)}", CHOSEN_BY)
+    return way == chosen
 
 
 def _possible(row: FileRow) -> list[list[str]]:
