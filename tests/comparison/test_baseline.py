@@ -1,9 +1,12 @@
 """``embassay bless``: what it keeps, its size, its bytes, and what it refuses to replace."""
 
+import re
+
 import pytest
 
 import embassay as ea
 from comparison.choice_runs import Answers
+from embassay.cli.app import exit_code_of
 from embassay.comparison.baseline import bless, without_folders
 from embassay.comparison.runs import common_tasks, read_run
 from embassay.errors import InputError
@@ -155,3 +158,43 @@ def test_a_thousand_items_of_three_encoders_are_under_a_megabyte(tmp_path, diagn
     folder, size = bless(out, tmp_path / "baseline")
     assert size < 1_000_000
     assert ea.check(out, folder).outcome == "pass"
+
+
+def test_the_first_baseline_stays_as_an_anchor_and_checks_compare_with_it(choice_run, tmp_path):
+    first = choice_run("first", [Answers(range(180))])
+    folder, _ = bless(first, tmp_path / "baseline")
+    assert not (folder / "anchor").exists()
+    alone = contents(folder)
+    second = choice_run("second", [Answers(range(170))])
+    bless(second, folder)
+    bless(choice_run("third", [Answers(range(160))]), folder)
+    assert contents(folder / "anchor") == alone
+
+    found = ea.check(choice_run("new", [Answers(range(150))]), folder)
+    of_step, of_anchor = found.changes
+    assert [change.name for change in found.changes] == ["accuracy", "accuracy (anchor)"]
+    assert (of_step.tests, of_anchor.tests) == (2, 2)
+    assert 180 - 150 == round(-of_anchor.change * of_anchor.items) == 3 * round(-of_step.change * of_step.items)
+    assert of_anchor.outcome == "regression"
+    assert any("accuracy (anchor) on mine" in sentence for sentence in found.sentences)
+    # A baseline that has the values of the anchor is not tested twice.
+    bless(first, folder)
+    assert [change.name for change in ea.check(second, folder).changes] == ["accuracy"]
+    bless(second, folder, new_anchor=True)
+    assert not (folder / "anchor").exists()
+
+
+def test_an_anchor_that_does_not_fit_any_more_is_noted_and_not_tested(make_run, tmp_path):
+    folder, _ = bless(make_run("first", ["m=hashing,dim=512"], names=("docs",)), tmp_path / "baseline")
+    bless(make_run("second", ["m=hashing,dim=256"], names=("more",)), folder)
+    found = ea.check(make_run("new", ["m=hashing,dim=128"], names=("more",)), folder)
+    assert {change.since for change in found.changes} == {"baseline"}
+    assert "retrieval on docs: only the anchor has it" in found.notes
+
+
+def test_bless_says_which_margin_can_pass(choice_run, tmp_path, capsys):
+    run = choice_run("old", [Answers(range(180))])
+    assert exit_code_of(["bless", str(run), "-o", str(tmp_path / "baseline")]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "a check can rule out a loss of about" in said
+    assert re.search(r"check with --margin accuracy=0\.\d+", said)

@@ -40,6 +40,7 @@ REPEATS = {
     "not-worse-power": 400,
     "not-worse-skewed": 100,
     "pearson": 200,
+    "releases": 60,
     "screens": 60,
     "thresholds": 200,
     "thresholds-average": 200,

@@ -17,7 +17,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from embassay._version import __version__
-from embassay.comparison.gate import candidates_in
+from embassay.comparison.gate import ANCHOR, candidates_in
 from embassay.comparison.runs import StoredRun, StoredTask, TaskName, read_run
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import OutputError, SourceError
@@ -25,7 +25,7 @@ from embassay.result import Result, Row
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
 from embassay.store.paths import output_path
-from embassay.store.runs.folder import ITEMS, RunFolder
+from embassay.store.runs.folder import ITEMS, RECORD, RunFolder
 from embassay.store.runs.items import CorpusItems
 from embassay.store.runs.record import RunSettings
 from embassay.types import ItemScores, content_hash
@@ -33,7 +33,7 @@ from embassay.types import ItemScores, content_hash
 LIMIT = 900_000
 """Bytes from which on scores are reduced to what a check reads."""
 FILES = ("run.json", "result.json")
-FOLDERS = ("scores", ITEMS)
+FOLDERS = ("scores", ITEMS, ANCHOR)
 FOLDERS_OF_PATH = re.compile(
     r"(?<![\w/.])"  # no relative path and no URL
     r"(?:~/|[A-Za-z]:\\|/(?!/)|\\\\)"  # the start of an absolute path, also on Windows
@@ -43,7 +43,7 @@ FOLDERS_OF_PATH = re.compile(
 """An absolute path without its last name; ``,`` and ``;`` end a path, because they separate the options of a spec."""
 
 
-def bless(run: str | Path, out: str | Path, *, texts: bool = False) -> tuple[Path, int]:
+def bless(run: str | Path, out: str | Path, *, texts: bool = False, new_anchor: bool = False) -> tuple[Path, int]:
     """Write a finished run as a baseline, and return its folder and its size in bytes.
 
     Only the encoders that the user named are kept. Of a baseline above ``LIMIT`` bytes, the largest scores are reduced
@@ -57,6 +57,9 @@ def bless(run: str | Path, out: str | Path, *, texts: bool = False) -> tuple[Pat
         Folder to write. A baseline in it is replaced; other files beside that baseline stay.
     texts
         Whether the texts of the items are kept, each cut after 400 characters.
+    new_anchor
+        Whether the anchor goes. Otherwise the first baseline stays in the folder ``anchor``, and a check compares with
+        it, too.
 
     Raises
     ------
@@ -74,6 +77,8 @@ def bless(run: str | Path, out: str | Path, *, texts: bool = False) -> tuple[Pat
         with tempfile.TemporaryDirectory(prefix=".embassay-", dir=folder.parent) as place:
             complete = RunFolder(Path(place))
             _write(stored, labels, complete, texts=texts)
+            if not new_anchor:
+                _keep_anchor(folder, complete.path / ANCHOR)
             _replace(folder, complete.path)
     except OSError as error:
         raise OutputError(f"{folder}: cannot be written: {error.strerror}") from None
@@ -286,6 +291,20 @@ def _read_by_check(task: StoredTask, all_scores: Sequence[ItemScores]) -> list[I
     for place, scores in enumerate(all_scores):
         reduced.append(replace(scores, values=values[place].only_read(), labels=labels[place].only_read()))
     return reduced
+
+
+def _keep_anchor(folder: Path, place: Path) -> None:
+    """Copy the anchor of a baseline, or the baseline itself where it is the first; nothing where there is none."""
+    anchor = folder / ANCHOR
+    if anchor.is_dir():
+        shutil.copytree(anchor, place)
+    elif (folder / RECORD).is_file():
+        place.mkdir()
+        for name in FILES:
+            shutil.copy2(folder / name, place / name)
+        for name in FOLDERS[:-1]:
+            if (folder / name).is_dir():
+                shutil.copytree(folder / name, place / name)
 
 
 def _replace(folder: Path, complete: Path) -> None:

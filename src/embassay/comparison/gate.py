@@ -30,6 +30,8 @@ Outcome = Literal["pass", "regression", "inconclusive", "failed"]
 Inconclusive = Literal["", "pass", "fail"]
 Testable = Mapping[MetricKey, tuple[CommonTask, ItemMetric]]
 """The metrics that can be tested: means over items, and correlations, each of one task of both runs."""
+ANCHOR = "anchor"
+"""The folder in a baseline with the first baseline, which later ones do not replace."""
 EXIT_CODES: dict[Outcome, int] = {"pass": 0, "regression": 1, "failed": 3, "inconclusive": 4}
 
 
@@ -96,6 +98,11 @@ class Floor:
     floor: float
     lower_is_better: bool = False
     reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """The metric."""
+        return self.metric
 
     @property
     def outcome(self) -> Literal["pass", "regression"]:
@@ -192,15 +199,17 @@ def check(
     shown = "the result" if isinstance(run, Result) else str(run)
     try:
         old = read_run(baseline, "baseline")
+        anchor_folder = Path(baseline) / ANCHOR
+        anchor = read_run(anchor_folder, "anchor") if anchor_folder.is_dir() else None
         new = run_in_memory(run, "run") if isinstance(run, Result) else read_run(run, "run", may_have_failed=True)
-        outcome = check_runs(new, old, options)
+        outcome = check_runs(new, old, options, anchor)
     except InputError as error:
         raise InputError(f"cannot check {shown} against {baseline}: {error}") from None
     return replace(outcome, run=shown, baseline=str(baseline))
 
 
-def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
-    """Check a run against a baseline; see :func:`check`."""
+def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions, anchor: StoredRun | None = None) -> Check:
+    """Check a run against a baseline, and against its anchor if it has one; see :func:`check`."""
     # A task in which every encoder failed is missing from the run.
     known_tasks = [*new.tasks, *old.tasks]
     selection = _Selection.of(options.on, known_tasks)
@@ -227,6 +236,10 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
         notes += common.notes
 
     pairs = _pairs(tasks, labels, margins, rows)
+    if anchor is not None:
+        since_anchor, notes_on_anchor = _since_anchor(new, selection.of_run(anchor), pairs, margins, rows)
+        pairs += since_anchor
+        notes += notes_on_anchor
     changes = changes_of(pairs, Draws(new.result.seed, new.result.resamples))
     floors = tuple(_floors(new, rows, floor_values))
     if not changes and not floors and not failures:
@@ -240,6 +253,49 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
         notes=tuple(dict.fromkeys(notes)),
         inconclusive=options.inconclusive,
     )
+
+
+def _since_anchor(
+    new: StoredRun,
+    anchor: StoredRun,
+    pairs: Sequence[PairedMetric],
+    margins: Mapping[str, float],
+    rows: Sequence[Row],
+) -> tuple[list[PairedMetric], list[str]]:
+    """Return the metrics that are tested against the anchor as well, and what is not, one sentence each.
+
+    Small losses, each within the margin, add up over releases whose baselines replace each other; the anchor stays.
+    What does not fit the anchor any more is noted and not tested, as the baseline is what a run must match.
+
+    Parameters
+    ----------
+    pairs
+        Those of the baseline. Where it has the values of the anchor, a second test would say the same.
+    """
+    notes = []
+    tasks = {}
+    for name, task in anchor.tasks.items():
+        where = " on ".join(name)
+        if name not in new.tasks:
+            notes.append(f"{where}: only the anchor has it")
+        elif task.documents != new.tasks[name].documents:
+            notes.append(f"{where}: the documents have changed since the anchor, so it is not tested against that")
+        else:
+            tasks[name] = task
+    labels = [label for label in candidates_in(new) if label in candidates_in(anchor)]
+    # Runs are told apart by their names, as the scores of both are joined.
+    common = common_tasks([replace(anchor, tasks=tasks), new], may_be_reduced=True) if tasks else None
+    if common is None or not labels:
+        return [], notes
+    for name, reason in common.incomparable.items():
+        notes.append(f"{' on '.join(name)}: not tested against the anchor ({reason})")
+    of_baseline = {(pair.encoder, pair.diagnostic, pair.corpus, pair.metric): pair for pair in pairs}
+    since_anchor = []
+    for pair in _pairs(common.tasks, labels, margins, rows):
+        other = of_baseline.get((pair.encoder, pair.diagnostic, pair.corpus, pair.metric))
+        if other is not None and not np.array_equal(pair.old, other.old, equal_nan=True):
+            since_anchor.append(replace(pair, since="anchor"))
+    return since_anchor, notes
 
 
 def candidates_in(run: StoredRun) -> list[str]:

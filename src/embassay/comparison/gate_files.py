@@ -85,7 +85,7 @@ def _table(lines: Sequence[Line]) -> Iterator[str]:
     rows = []
     for line in lines:
         record = line.record
-        name = visible(f"{record.encoder} {record.metric} on {record.corpus}")
+        name = visible(f"{record.encoder} {record.name} on {record.corpus}")
         figure = line.change
         if isinstance(record, Floor):
             figure = f"{line.new} {line.change}".strip()
@@ -249,7 +249,7 @@ def _row(line: Line) -> str:
     """Return the row of a metric or floor in Markdown."""
     record = line.record
     outcome = record.outcome if line.passed else f"**{record.outcome}**"
-    names = [escaped(name) for name in (record.encoder, record.metric, record.corpus)]
+    names = [escaped(name) for name in (record.encoder, record.name, record.corpus)]
     cells = [outcome, *names, line.old, line.new, escaped(line.change), line.limit]
     return f"| {' | '.join(cells)} |"
 
@@ -264,7 +264,7 @@ def _flipped_items(lines: Sequence[Line]) -> list[str]:
         listed = {"Lost": change.lost, "Gained": change.gained}
         paragraphs = [f"{direction}: {_listed_items(items)}" for direction, items in listed.items() if items]
         counts = f"{len(change.lost):,} lost, {len(change.gained):,} gained"
-        title = f"{change.encoder}, {change.metric} on {change.corpus}: {counts}"
+        title = f"{change.encoder}, {change.name} on {change.corpus}: {counts}"
         blocks.append(folded(title, "\n\n".join(paragraphs)))
     return blocks
 

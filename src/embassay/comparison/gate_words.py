@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embassay.formatting import counted, difference_format, interval, number, p_value
+import numpy as np
+
+from embassay.comparison.runs import figures_of, read_run
+from embassay.formatting import counted, difference_format, interval, number, p_value, visible
 from embassay.layout import Format
+from embassay.reports.layouts import headlines
 from embassay.result import MIN_UNITS
+from embassay.stats.noninferiority import CHANGED, possible_margin
 
 if TYPE_CHECKING:
     from embassay.comparison.gate import Check, Floor
@@ -59,6 +66,45 @@ def lines_of(check: Check) -> list[Line]:
     return [_change_line(change) for change in check.changes] + [_floor_line(floor) for floor in check.floors]
 
 
+def what_a_baseline_shows(folder: Path) -> Iterator[str]:
+    """Yield for each headline that is a share which loss a check can rule out, and whether its margin can pass.
+
+    Parameters
+    ----------
+    folder
+        That of the baseline.
+    """
+    run = read_run(folder)
+    columns = headlines(run.result)
+    for task in run.tasks.values():
+        figures = figures_of(task)
+        headline = None if figures is None else figures.headline()
+        if headline is None or not headline.of_shares:
+            continue
+        column = columns[task.diagnostic]
+        defined = ~np.isnan(np.stack(list(headline.values.values()))).any(axis=0)
+        unit = headline.unit[defined]
+        possible = possible_margin(unit)
+        if possible is None:
+            continue
+        size = f"{counted(len(unit), 'item')} in {counted(len(np.unique(unit)), 'unit')}"
+        margin = number(headline.margin, "points")
+        sentence = (
+            f"{column.heading} ({task.diagnostic} on {visible(task.corpus)}, {size}): a check can rule out a loss of "
+            f"about {number(possible, 'points')}, if {CHANGED:.0%} of the answers change"
+        )
+        if possible > headline.margin:
+            # Rounded up to a whole point.
+            whole = math.ceil(100 * possible) / 100
+            sentence += (
+                f"; its margin of {margin} will hardly pass: add items ('embassay plan' says how many), or check with "
+                f"--margin {column.metric}={whole:g}"
+            )
+        else:
+            sentence += f"; its margin is {margin}"
+        yield f"{sentence}."
+
+
 def failures_of(check: Check) -> list[str]:
     """Return a sentence for each failure."""
     return [f"failed: {failure}" for failure in check.failures]
@@ -84,12 +130,12 @@ def _change_line(change: LossTest) -> Line:
     if change.unchanged:
         difference = "nothing changed"
     course = f"{new}, nothing changed" if change.unchanged else f"{old} → {new}, change {difference}"
-    sentence = f"{change.outcome}: {change.encoder}, {change.metric} on {change.corpus}: "
+    sentence = f"{change.outcome}: {change.encoder}, {change.name} on {change.corpus}: "
     if change.change is None:
         sentence += f"no item has a value, so nothing can be compared (margin {margin})."
     else:
         sentence += f"{course}{_undefined(change)}; {_reason(change, margin)} ({_smallest_loss(change)})."
-    return Line(change, change.metric, old, new, difference, f"margin {margin}", sentence)
+    return Line(change, change.name, old, new, difference, f"margin {margin}", sentence)
 
 
 def _floor_line(floor: Floor) -> Line:
@@ -160,6 +206,9 @@ def _reason(change: LossTest, margin: str) -> str:
         reason = f"{counted(change.units, 'unit')} are too few for a verdict on a {loss} of {margin}"
     else:
         reason = f"a {loss} of {margin} is not ruled out"
+    if change.possible_margin is not None and change.possible_margin > change.margin:
+        # It rests on the size of the test set only: a margin that is chosen by the change would prove nothing.
+        reason += f": a check of this size can pass a margin of about {_size(change, change.possible_margin)}"
     if change.units_needed is None or change.units >= change.units_needed:
         return reason
     # The change of so few units says little about the true one, so the number assumes none, as in a comparison.

@@ -23,12 +23,20 @@ from embassay.stats.correlate import correlation
 from embassay.stats.detectable import Precision, precision_of_pair
 from embassay.stats.exchange import compare_correlations
 from embassay.stats.families import PairedDifference, Roles, compare_means, corrected_interval, mean_of
-from embassay.stats.noninferiority import UNCHANGED, Correlated, NotWorse, mean_not_worse, share_not_worse
+from embassay.stats.noninferiority import (
+    UNCHANGED,
+    Correlated,
+    NotWorse,
+    mean_not_worse,
+    possible_margin,
+    share_not_worse,
+)
 from embassay.stats.permutation import ALPHA, holm
 from embassay.stats.units import Floats, Ints
 from embassay.types import Draws
 
 Outcome = Literal["pass", "regression", "inconclusive"]
+Since = Literal["baseline", "anchor"]
 OLD, NEW = "old", "new"
 ROLES = Roles((OLD, NEW), reference=OLD)
 FLIPPED = 0.5
@@ -63,6 +71,8 @@ class PairedMetric:
         Whether both have the same fingerprint.
     correlated
         For a correlation: what it is computed from, under the names ``old`` and ``new``.
+    since
+        What it is compared with: ``baseline``, or the ``anchor``, the first baseline.
     """
 
     encoder: str
@@ -79,6 +89,7 @@ class PairedMetric:
     lower_is_better: bool = False
     same_encoder: bool = False
     correlated: Correlated | None = None
+    since: Since = "baseline"
 
     @property
     def unchanged(self) -> bool:
@@ -141,6 +152,9 @@ class LossTest:
     units_needed
         About how many units like these rule out a loss of the margin with a power of 80 % if nothing is lost; None
         where unknown.
+    possible_margin
+        About the smallest margin that a check with these units can pass, see
+        :func:`~embassay.stats.noninferiority.possible_margin`; None for other than shares.
     lower_is_better
         Whether a rise is a loss.
     of_shares
@@ -154,6 +168,8 @@ class LossTest:
     undefined_as
         The value that such an item counts as where it has none: the worst one, 0 or 1. None for a correlation, which
         leaves it out.
+    since
+        What it is compared with: ``baseline``, or the ``anchor``, the first baseline.
     """
 
     encoder: str
@@ -173,6 +189,7 @@ class LossTest:
     items: int = 0
     units: int = 0
     units_needed: int | None = None
+    possible_margin: float | None = None
     lower_is_better: bool = False
     of_shares: bool = True
     unchanged: bool = False
@@ -180,6 +197,12 @@ class LossTest:
     gained: tuple[str, ...] = ()
     undefined: int = 0
     undefined_as: float | None = 0.0
+    since: Since = "baseline"
+
+    @property
+    def name(self) -> str:
+        """The metric, and whether it is compared with the anchor: ``Success@5 (anchor)``."""
+        return self.metric if self.since == "baseline" else f"{self.metric} (anchor)"
 
     @property
     def loss(self) -> float | None:
@@ -309,6 +332,7 @@ def _change(
         unchanged=pair.unchanged,
         undefined=int(pair.in_one_run.sum()),
         undefined_as=pair.worst,
+        since=pair.since,
     )
     if difference is None or difference.difference is None:
         return change
@@ -340,6 +364,7 @@ def _change(
         items=difference.items,
         units=difference.units,
         units_needed=test.units_needed,
+        possible_margin=possible_margin(pair.unit[~np.isnan(gains)]) if pair.of_shares else None,
     )
 
 

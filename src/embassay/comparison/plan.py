@@ -12,16 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embassay.comparison.losses import units_to_detect
-from embassay.comparison.runs import StoredRun, StoredTask, read_run
-from embassay.diagnostics.base import DeclaresMetrics
+from embassay.comparison.runs import StoredRun, StoredTask, figures_of, read_run
 from embassay.errors import SpecError, UnknownNameError
 from embassay.layout import Format
 from embassay.metrics.key import MetricKey
 from embassay.metrics.summary import Figures
 from embassay.reports.layouts import headlines
 from embassay.result import MIN_UNITS, Comparison, Role, Verdict
-from embassay.run.resolve import load_diagnostic
-from embassay.run.specs import Spec
 from embassay.stats.detectable import POWER, Precision, precision_of_values
 from embassay.stats.noninferiority import ItemMetric
 from embassay.types import Draws
@@ -214,7 +211,7 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
         As in :func:`plan`.
     """
     verdict = _verdict(run, task)
-    figures = _figures(task)
+    figures = figures_of(task)
     headline = None if figures is None else figures.headline()
     if verdict is None or figures is None or headline is None:
         return
@@ -296,12 +293,6 @@ def _verdict(run: StoredRun, task: StoredTask) -> Verdict | None:
     return None
 
 
-def _figures(task: StoredTask) -> Figures[Any] | None:
-    """Return the declared metrics of a task; None where its diagnostic declares none."""
-    method = load_diagnostic(Spec(task.diagnostic, options=dict(task.options))).method
-    return method.figures(list(task.scores.values())) if isinstance(method, DeclaresMetrics) else None
-
-
 def _other_metrics(figures: Figures[Any]) -> dict[MetricKey, ItemMetric]:
     """Return the item values of each metric that is a mean over items."""
     metrics = dict[MetricKey, ItemMetric]()
@@ -343,7 +334,7 @@ def _precision(metric: ItemMetric, comparison: Comparison, stated: float | None,
 
 def _reason(run: StoredRun, task: StoredTask) -> str:
     """Return why there is no plan for a task."""
-    figures = _figures(task)
+    figures = figures_of(task)
     if _verdict(run, task) is None or figures is None or figures.headline() is None:
         return "it does not rank encoders"
     return "the run has one candidate and no lexical baseline, so there is no pair to compare"

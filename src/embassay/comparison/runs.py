@@ -12,11 +12,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import InputError, SourceError, SpecError
 from embassay.metrics.scoreboard import Ints
+from embassay.metrics.summary import Figures
 from embassay.result import Result
 from embassay.run.items import Items
 from embassay.run.record import variants_in
@@ -540,3 +543,9 @@ def _only_rows(scores: ItemScores, rows: Ints, unit: Ints, ids: Sequence[str]) -
         labels[name] = np.array(all_labels[rows].tolist(), dtype=np.str_)
     values = {name: all_values[rows] for name, all_values in scores.values.items()}
     return replace(scores, item=np.array(ids), unit=unit, labels=labels, values=values)
+
+
+def figures_of(task: StoredTask) -> Figures[Any] | None:
+    """Return the declared metrics of a task; None where its diagnostic declares none."""
+    method = load_diagnostic(Spec(task.diagnostic, options=dict(task.options))).method
+    return method.figures(list(task.scores.values())) if isinstance(method, DeclaresMetrics) else None

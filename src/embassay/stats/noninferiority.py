@@ -40,6 +40,8 @@ POWER_Z = Z + 0.8416212335729143
 """z₀.₉₅ + z₀.₈: the margin in standard errors that gives a power of 80 %."""
 PRECISION = 1e-6
 """The precision to which the smallest margin is computed."""
+CHANGED = 0.1
+"""The share of the answers that is assumed to change between two versions of a model, half of them for the better."""
 UNCHANGED = "nothing changed"
 """The note if the same encoder has the same value on every item, which needs no test."""
 NOTHING_DEFINED = "no item is defined for both"
@@ -190,6 +192,28 @@ def share_not_worse(
         of_shares=True,
     )
     return _judge(values, units, test, p)
+
+
+def possible_margin(unit: Ints) -> float | None:
+    """Return the smallest margin that :func:`share_not_worse` passes if ``CHANGED`` of the items differ.
+
+    Half of them are won and half lost, evenly spread over the units, so the number rests on the units only.
+
+    Parameters
+    ----------
+    unit
+        (n,) unit codes of the items, in which the items of a unit stand together.
+
+    Returns
+    -------
+    None where no margin passes.
+    """
+    gaps = np.zeros(len(unit))
+    changed = np.linspace(0, len(unit) - 1, 2 * max(round(CHANGED * len(unit) / 2), 1)).astype(np.int64)
+    gaps[changed[::2]] = 1.0
+    gaps[changed[1::2]] = -1.0
+    _, codes = np.unique(unit, return_inverse=True)
+    return DiscordantCounts.of(gaps, codes.astype(np.int64)).smallest_margin()
 
 
 def mean_not_worse(
