@@ -19,7 +19,7 @@ DESIGNS = ((60, "1 item", 0.0), (150, "4 items", 0.3))
 
 
 @simulation("screens", "A screen of equally good encoders: how often it says anything false")
-def screens(repeats: int = 1000) -> Iterator[Row]:
+def screens(repeats: int = 600) -> Iterator[Row]:
     """Cross candidates with designs; two lexical baselines are as good as all others."""
     for units, sizes, within in DESIGNS:
         for number in CANDIDATES:
