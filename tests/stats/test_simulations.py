@@ -24,7 +24,7 @@ from simulations.intervals import GROUPS, fold_hits, mean_hits, share_hits, spre
 INTERVALS = ["localization", "means", "shares", "shares-pool", "ties"]
 COMPARISONS = ["best", "best-correlations", "best-size", "correlations", "differences", "power", "test"]
 REPEATS = {
-    "best": 200,
+    "best": 150,
     "best-correlations": 200,
     "best-size": 40,
     "correlations": 1000,
@@ -39,9 +39,9 @@ REPEATS = {
     "not-worse-means": 100,
     "not-worse-power": 400,
     "not-worse-skewed": 100,
-    "pearson": 200,
+    "pearson": 120,
     "releases": 60,
-    "screens": 60,
+    "screens": 40,
     "thresholds": 200,
     "thresholds-average": 200,
     "thresholds-lost": 200,
