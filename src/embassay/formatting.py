@@ -10,6 +10,8 @@ from embassay.errors import visible as visible
 from embassay.layout import Format
 
 DASH = "–"
+POINTS = "points"
+"""How percentage points are written after a number; ``point`` after 1."""
 
 
 def number(value: float | None, style: Format = "percent", signed: bool = False) -> str:
@@ -21,7 +23,7 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
         case "percent":
             text = f"{100 * value:{sign}.1f}%"
         case "points":
-            text = f"{100 * value:{sign}.1f} points"
+            text = f"{100 * value:{sign}.1f} {POINTS}"
         case "number":
             text = f"{value:{sign},.3f}"
         case "count":
@@ -31,6 +33,16 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
     if not sign and not any(digit in text for digit in "123456789"):
         text = text.removeprefix("-")  # what rounds to 0 has no sign
     return text.replace("-", "−")
+
+
+def size_in_points(value: float) -> str:
+    """Write a share that somebody chose, such as a margin, with the digits it has: ``2 points``, ``0.5 points``."""
+    return f"{100 * value:.2g} {POINTS}"
+
+
+def without_points(text: str) -> str:
+    """Return a figure without its unit, for where the heading has it."""
+    return text.replace(f" {POINTS}", "")
 
 
 def difference_format(style: Format) -> Format:
@@ -47,7 +59,7 @@ def interval(low: float | None, high: float | None, style: Format = "percent", s
     """Write an interval without its unit: ``[1.4, 2.7]``; nothing for none."""
     if low is None or high is None:
         return ""
-    ends = [number(end, style, signed).removesuffix("%").removesuffix(" points") for end in (low, high)]
+    ends = [without_points(number(end, style, signed).removesuffix("%")) for end in (low, high)]
     return f"[{', '.join(ends)}]"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from embassay.adaptation.gain import SMALLEST_SHOWN, Gain, Headlines, Outcome, changes
 from embassay.adaptation.variants import BASE, BOTH, FINETUNED
-from embassay.formatting import interval, number, p_value
+from embassay.formatting import interval, number, p_value, size_in_points
 from embassay.layout import Format
 from embassay.metrics.metric import declared, meaning_of
 from embassay.result import FEW_UNITS, MIN_UNITS, Result
@@ -206,7 +206,7 @@ def _amount(change: Gain, style: Format) -> str:
 
 def _size(value: float, style: Format) -> str:
     """Format the size of a loss: ``2 points``, ``0.01``."""
-    return f"{100 * value:.2g} points" if style == "points" else f"{value:.2g}"
+    return size_in_points(value) if style == "points" else f"{value:.2g}"
 
 
 def _note(test: NotWorse) -> str:

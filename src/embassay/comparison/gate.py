@@ -19,6 +19,7 @@ from embassay.comparison.losses import NEW, OLD, LossTest, PairedMetric, changes
 from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run, run_in_memory
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import InputError, SpecError, UnknownNameError
+from embassay.formatting import POINTS
 from embassay.metrics.key import MetricKey, matching, near_names, shortest_name
 from embassay.metrics.metric import declared
 from embassay.metrics.scoreboard import unit_codes
@@ -66,7 +67,7 @@ class CheckOptions:
         """Refuse what no check can use."""
         for name, margin in self.margins.items():
             if not (math.isfinite(margin) and margin > 0):
-                raise SpecError(f"the margin of {name} must be above 0, is {margin:g}; 0.02 is 2 points of a share")
+                raise SpecError(f"the margin of {name} must be above 0, is {margin:g}; 0.02 is 2 {POINTS} of a share")
         for name, floor in self.floors.items():
             if not math.isfinite(floor):
                 raise SpecError(f"the floor of {name} must be a number, is {floor:g}")
@@ -515,7 +516,9 @@ def _user_margins(
             _, metric = testable[key]
             _refuse_without_direction(key, name, "a margin")
             if metric.of_shares and margin >= 1:
-                raise SpecError(f"the margin of {name} must be below 1, is {margin:g}; it is a share: 0.02 is 2 points")
+                raise SpecError(
+                    f"the margin of {name} must be below 1, is {margin:g}; it is a share: 0.02 is 2 {POINTS}"
+                )
             margin_of[key] = margin
     return margin_of
 

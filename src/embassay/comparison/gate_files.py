@@ -14,7 +14,7 @@ from embassay.comparison.gate import Check, Floor
 from embassay.comparison.gate_words import Line, failures_of, lines_of, summary
 from embassay.comparison.losses import LossTest
 from embassay.errors import OutputError, SpecError
-from embassay.formatting import visible
+from embassay.formatting import visible, without_points
 from embassay.outputs.markdown import escaped, folded
 from embassay.store.canonical import canonical, write
 from embassay.store.paths import output_path
@@ -90,7 +90,7 @@ def _table(lines: Sequence[Line]) -> Iterator[str]:
         if isinstance(record, Floor):
             figure = f"{line.new} {line.change}".strip()
         # Lines are short, so the unit is left out.
-        rows.append((record.outcome, name, figure.replace(" points", ""), line.limit.replace(" points", "")))
+        rows.append((record.outcome, name, without_points(figure), without_points(line.limit)))
     if not rows:
         return
     outcome_width, name_width, figure_width, limit_width = (max(map(len, column)) for column in zip(*rows, strict=True))

@@ -14,14 +14,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from embassay.comparison.runs import StoredRun, read_run
+from embassay.corpora.io.labelling import CHOSEN_BY, TO_LABEL
+from embassay.corpora.io.labelling import Chosen as Way
 from embassay.corpora.io.records import read_table
 from embassay.corpora.io.texts import read_text
-from embassay.corpora.retrieval.questions import CHOSEN_BY, TO_LABEL
 from embassay.diagnostics.retrieval.scores import References
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.randomness import generator
@@ -58,7 +59,7 @@ class ToLabel:
 
     question: str
     disagreement: float
-    chosen_by: Literal["disagreement", "random"]
+    chosen_by: Way
     first: Mapping[str, str]
 
 
@@ -242,7 +243,7 @@ def _disagreement(documents_of: Sequence[Sequence[frozenset[int]]]) -> Floats:
     return 1 - mean_similarity
 
 
-def _order(disagreement: Floats, count: int, seed: int) -> list[tuple[int, Literal["disagreement", "random"]]]:
+def _order(disagreement: Floats, count: int, seed: int) -> list[tuple[int, Way]]:
     """Return the places of the questions to label: by turns one at random and the one with the largest disagreement.
 
     Parameters
@@ -260,7 +261,7 @@ def _order(disagreement: Floats, count: int, seed: int) -> list[tuple[int, Liter
     at_random = shuffled[:random_count].tolist()
     largest_first = np.argsort(-disagreement, kind="stable")
     others = largest_first[~np.isin(largest_first, at_random)].tolist()
-    order: list[tuple[int, Literal["disagreement", "random"]]] = []
+    order: list[tuple[int, Way]] = []
     for turn in range(count):
         if turn % 2 == 0:
             order.append((at_random[turn // 2], "random"))

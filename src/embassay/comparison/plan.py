@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from embassay.comparison.losses import units_to_detect
 from embassay.comparison.runs import StoredRun, StoredTask, figures_of, read_run
 from embassay.errors import SpecError, UnknownNameError
+from embassay.formatting import POINTS
 from embassay.layout import Format
 from embassay.metrics.key import MetricKey
 from embassay.metrics.summary import Figures
@@ -198,7 +199,7 @@ def check_share(name: str, value: float | None) -> None:
         return
     hint = ""
     if name == "difference" and 1 <= value < 100:
-        hint = f"; {value:g} points are {value / 100:g}"
+        hint = f"; {value:g} {POINTS} are {value / 100:g}"
     raise SpecError(f"{name} must be above 0 and below 1, is {value:g}{hint}")
 
 

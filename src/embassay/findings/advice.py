@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 from embassay.corpora.io.passages import word_count
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
-from embassay.formatting import counted
+from embassay.formatting import POINTS, counted, size_in_points
 from embassay.metrics.metric import headline_metric, ranking_diagnostics
 from embassay.result import MIN_UNITS, CorpusRecord
 from embassay.samples.pairs import Pair
@@ -87,11 +87,11 @@ def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
         if worst != best:
             points = f"{best} to {worst}"
         yield (
-            f"estimate: this size can show differences of about {points} points "
+            f"estimate: this size can show differences of about {points} {POINTS} "
             f"(80% power, if two encoders disagree on {DISAGREEMENT:.0%} of the items)"
         )
         yield (
-            f'estimate: to show that an encoder is "not worse" by {100 * MARGIN:.0f} points takes about '
+            f'estimate: to show that an encoder is "not worse" by {size_in_points(MARGIN)} takes about '
             f"{items_for_not_worse():,} independent items (the same assumptions, and nothing is lost)"
         )
     elif headline.deviation is not None:

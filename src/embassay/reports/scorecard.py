@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import commonprefix
 
-from embassay.formatting import DASH, interval, number, visible
+from embassay.formatting import DASH, interval, number, visible, without_points
 from embassay.layout import Column, Layout
 from embassay.result import MIN_UNITS, Result, Row, Verdict, anchor
 
@@ -45,7 +45,7 @@ class Score:
     @property
     def short(self) -> str:
         """The value with its mark, for a column whose heading tells the unit."""
-        return f"{self.text.removesuffix(' points')} {self.mark}".rstrip()
+        return f"{without_points(self.text)} {self.mark}".rstrip()
 
 
 @dataclass(frozen=True)

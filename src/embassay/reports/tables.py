@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from embassay.findings.templates import remark
-from embassay.formatting import DASH, difference_format, interval, number, p_value
+from embassay.formatting import DASH, POINTS, difference_format, interval, number, p_value, without_points
 from embassay.layout import (
     AcrossTable,
     Column,
@@ -430,7 +430,7 @@ def number_cell(row: Row | None, column: Column) -> Cell:
         return Cell(DASH)
     signed = column.format == "points"
     # The heading of the column names the unit.
-    text = number(row.value, column.format, signed).removesuffix(" points")
+    text = without_points(number(row.value, column.format, signed))
     ends = ""
     if column.interval:
         ends = interval(row.low, row.high, column.format, signed)
@@ -440,7 +440,7 @@ def number_cell(row: Row | None, column: Column) -> Cell:
 def heading_of(column: Column) -> str:
     """Return the heading of a column, with the unit if it is points."""
     if column.format == "points":
-        return f"{column.heading}, points"
+        return f"{column.heading}, {POINTS}"
     return column.heading
 
 
@@ -452,7 +452,7 @@ def _formatted(value: Any, style: str) -> Cell:
         return Cell(str(value))
     text = SERIES_FORMATS[style].format(value).replace("-", "−")
     if style == "points":
-        text = text.replace("%", " points")
+        text = text.replace("%", f" {POINTS}")
     return Cell(text)
 
 

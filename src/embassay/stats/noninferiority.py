@@ -21,6 +21,7 @@ from typing import Literal
 
 import numpy as np
 
+from embassay.formatting import size_in_points
 from embassay.metrics.key import MetricKey
 from embassay.result import MIN_UNITS
 from embassay.stats.correlate import Kind
@@ -414,7 +415,7 @@ class _Test:
     def written(self, value: float) -> str:
         """Return a loss or a margin as text: points for shares."""
         if self.of_shares:
-            return f"{100 * value:.2g} points"
+            return size_in_points(value)
         return f"{value:.2g}"
 
 

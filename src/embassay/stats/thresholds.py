@@ -22,6 +22,7 @@ from typing import Literal
 
 import numpy as np
 
+from embassay.formatting import POINTS
 from embassay.stats.units import LEVEL, Floats, Ints, unit_sums
 
 REFERENCE_LOSS = 0.1
@@ -223,5 +224,5 @@ def _too_few(number: int, effective: float, loss: float) -> str:
 
 def points(loss: float) -> str:
     """Return a share as text in percentage points, for example ``2 points``."""
-    plural = "" if loss == 0.01 else "s"
-    return f"{100 * loss:g} point{plural}"
+    unit = POINTS.removesuffix("s") if loss == 0.01 else POINTS
+    return f"{100 * loss:g} {unit}"

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Literal
 
 from embassay.corpora.io.documents import looks_like_documents, read_documents
+from embassay.corpora.io.labelling import Chosen
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
 from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all
-from embassay.corpora.retrieval.questions import QUESTION, RIGHT, Chosen, read_questions
+from embassay.corpora.retrieval.questions import QUESTION, RIGHT, read_questions
 from embassay.errors import SourceError, SpecError
 from embassay.samples.retrieval import Document, Question
 from embassay.store.paths import source_path

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 from embassay.corpora.io.documents import without_suffix
+from embassay.corpora.io.labelling import CHOSEN_BY, TO_LABEL, Chosen
 from embassay.corpora.io.records import Selection, TableColumn, read_table
 from embassay.corpora.io.rows import FileRow, is_blank
 from embassay.corpora.retrieval.corpus import Unit, units, unknown_documents
@@ -30,11 +31,6 @@ RIGHT = (
 WITH_IDS = f"{RIGHT[0]!r} with the ids of the right documents"
 ID = ("id", "qid", "query_id", "question_id")
 """Column names that are recognised, tried in this order."""
-CHOSEN_BY = "chosen_by"
-"""The column of a file of ``embassay plan --unlabelled`` that says which of its questions are a random sample."""
-TO_LABEL = "to-label-"
-"""How the ids of the questions of such a file begin."""
-Chosen = Literal["random", "disagreement"]
 
 
 @dataclass

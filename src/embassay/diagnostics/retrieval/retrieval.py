@@ -35,6 +35,7 @@ from embassay.diagnostics.retrieval.scores import (
 from embassay.diagnostics.retrieval.series import series_of
 from embassay.diagnostics.retrieval.view import RetrievalView
 from embassay.errors import SpecError
+from embassay.formatting import POINTS
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import Layout
 from embassay.metrics.metric import Kind, Meaning, Metric, with_options
@@ -264,7 +265,7 @@ class Retrieval:
             yield finding(figures.board[0], "Units needed", sentence, severity="medium", about_all=True)
             return
         sentence = (
-            f"Detecting a difference of {100 * self.gap:g} points with 80% power needs about "
+            f"Detecting a difference of {100 * self.gap:g} {POINTS} with 80% power needs about "
             f"{precision.units_needed(self.gap):,} units like these ({precision.items_needed(self.gap):,} questions); "
             f"there are {precision.units:,} units."
         )

@@ -1,0 +1,31 @@
+"""Another wording of percentage points is one line: no other file writes the word behind a number."""
+
+import ast
+from pathlib import Path
+
+from embassay import formatting
+from embassay.comparison.gate_words import number
+
+SOURCE = Path(__file__).parent.parent.parent / "src" / "embassay"
+
+
+def test_no_other_file_writes_the_unit():
+    found = []
+    for path in SOURCE.rglob("*.py"):
+        if path.name == "formatting.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                pieces = [part.value for part in node.values if isinstance(part, ast.Constant)]
+                found += [(path.name, piece) for piece in pieces if piece.startswith((" point", "\u00a0point"))]
+            elif isinstance(node, ast.Constant) and node.value == " points":
+                found.append((path.name, node.value))
+    assert found == []
+
+
+def test_another_wording_is_everywhere_at_once(monkeypatch):
+    monkeypatch.setattr(formatting, "POINTS", "pp")
+    assert number(0.02, "points") == "2.0 pp"
+    assert formatting.interval(0.01, 0.02, "points") == "[1.0, 2.0]"
+    assert formatting.size_in_points(0.02) == "2 pp"
+    assert formatting.without_points("2.0 pp [1.0 pp]") == "2.0 [1.0]"
