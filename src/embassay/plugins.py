@@ -297,4 +297,5 @@ def _changed(place: str) -> int:
 ENCODERS = Folder("embassay.encoders", "encoder")
 CORPORA = Folder("embassay.corpora", "corpus loader", "load")
 DIAGNOSTICS = Folder("embassay.diagnostics", "diagnostic")
+FORMATS = Folder("embassay.outputs.kinds", "format", "write", group="embassay.formats")
 BUILDERS = Folder("embassay.testsets.kinds", "builder", "build", group="embassay.builders")

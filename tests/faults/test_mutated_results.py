@@ -13,7 +13,8 @@ from embassay import plugins as folder_module
 from embassay.api import assay, read
 from embassay.diagnostics.negated_antonyms.published import beside_published
 from embassay.errors import LONGEST, InputError, SourceError
-from embassay.outputs.formats import write_page
+from embassay.outputs.formats import write_again
+from embassay.outputs.kinds import html
 from embassay.plugins import PluginWarning
 from embassay.store.runs.folder import RunFolder
 from embassay.store.runs.results import from_bytes, to_bytes
@@ -136,7 +137,7 @@ def drawn(run):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PluginWarning)  # a diagnostic's name may be changed
-            write_page(run)
+            write_again(run, None, "html", html)
     except InputError as error:
         assert str(error).isprintable()
         assert len(str(error)) <= LONGEST

@@ -11,7 +11,8 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.errors import InputError
 from embassay.export.exporting import make as export
-from embassay.outputs.formats import write_page
+from embassay.outputs.formats import write_again
+from embassay.outputs.kinds import html
 from embassay.run.config import read
 from embassay.run.request import RunRequest
 from embassay.store.files import default_folder
@@ -65,7 +66,7 @@ READ = {
     "corpus with a loader": lambda path, docs: ea.load(f"{path},loader=pairs"),
     "questions": lambda path, docs: ea.load(f"{docs},questions={path}"),
     "config": lambda path, docs: read(f"{path}.toml" if not path.endswith("loop") else path),
-    "report of a run": lambda path, docs: write_page(path),
+    "report of a run": lambda path, docs: write_again(path, None, "html", html),
     "result": lambda path, docs: ea.read(path),
     "source of a build": lambda path, docs: ea.build("minimal-pairs", docs.parent / path),
     "documents of a build": lambda path, docs: ea.build("composition", docs.parent / path),

@@ -121,7 +121,7 @@ def list_(what: str | None = None, *, cite: Flag = False) -> int:
     Parameters
     ----------
     what
-        encoders, corpora, diagnostics, builders, sets or profiles (all of them by default), or metrics.
+        encoders, corpora, diagnostics, builders, formats, sets or profiles (all of them by default), or metrics.
     cite
         Print the references in BibTeX: of this package and of the method behind each diagnostic.
     """

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from embassay._version import __version__
 from embassay.errors import OutputError, one_line
+from embassay.plugins import FORMATS
 from embassay.result import Result
 from embassay.store.canonical import canonical, write
 from embassay.store.partial_files import remove_left_overs
@@ -37,8 +38,6 @@ from embassay.store.runs.record import (
 )
 from embassay.types import ItemScores, JsonObject, Origin, content_hash
 
-EXPORTS = ("latex", "svg", "pdf", "parquet", "csv", "mteb", "model-card", "trec")
-"""The folders that ``embassay report --format`` writes by default."""
 ITEMS = "items"
 """The folder with the items of each corpus; see ``store.items``."""
 RECORD = "run.json"
@@ -210,7 +209,8 @@ class RunFolder:
         for path in (self.path / ITEMS).glob("*.json"):
             path.unlink(missing_ok=True)
         # Tables and figures of the run before would pass for those of the next.
-        for folder in EXPORTS:
+        # The folder that 'embassay report --format' writes by default has the name of the format.
+        for folder in (name.replace("_", "-") for name in FORMATS.names()):
             # Every exported file has a suffix.
             for path in (self.path / folder).rglob("*.*"):
                 if not path.is_dir():
