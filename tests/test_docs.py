@@ -74,7 +74,7 @@ def test_the_picture_shows_the_first_console_block():
     finally:
         sys.path.remove(str(ROOT / "tools"))
     lines = shown(README)
-    assert len(lines) <= 34
+    assert len(lines) <= 36
     assert lines[0].startswith("$ embassay run ")
     assert (ROOT / "docs" / "first_screen.svg").read_text(encoding="utf-8") == svg(lines)
 

@@ -261,6 +261,8 @@ class Difference:
         The minimum detectable difference of this pair.
     target, more_units, more_items
         Where the minimum is large, a smaller difference, and how many more units and items it takes.
+    won, lost
+        Of a share, on how many items the candidate has the higher and the lower value; the others are tied.
     """
 
     candidate: str
@@ -272,6 +274,8 @@ class Difference:
     target: float | None = None
     more_units: int | None = None
     more_items: int | None = None
+    won: int | None = None
+    lost: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse NaN, infinity, and an interval whose ends are swapped."""

@@ -134,6 +134,14 @@ def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
     ]
 
 
+def test_what_was_won_and_lost_stands_beside_the_difference():
+    counted = gap(-0.1, -0.2, -0.01, 0.01, won=3, lost=1012)
+    assert (
+        "a: −10.0 points [−20.0, −1.0] of accuracy (3 won, 1,012 lost), p (Holm) 0.010."
+        in lines(verdict_with(reference=("a", {"b": counted})))[1]
+    )
+
+
 def test_where_higher_is_not_better_it_may_be_the_highest():
     assert lines(verdict_with(leader="Highest")) == [
         "May be the highest of 3 candidates: a (80.0% accuracy), b (70.0%) (95% confidence). "

@@ -431,7 +431,10 @@ class Decision:
             relation = f"{worse} than {opponent}"
         amount = number(difference.difference, self.difference_style, signed=True)
         ends = interval(difference.low, difference.high, self.difference_style, signed=True)
-        return f"{relation}: {amount} {ends} of {self.headline.heading}, p (Holm) {p_value(difference.p)}"
+        counts = ""
+        if difference.won is not None and difference.lost is not None:
+            counts = f" ({difference.won:,} won, {difference.lost:,} lost)"
+        return f"{relation}: {amount} {ends} of {self.headline.heading}{counts}, p (Holm) {p_value(difference.p)}"
 
     def precision(self) -> Iterator[Finding]:
         """Yield the minimum detectable differences of the deciding pairs, and how many items a smaller one needs."""

@@ -105,6 +105,9 @@ def _opponents(differences: Sequence[PairedDifference], headline: Headline) -> I
 def _difference(pair: PairedDifference, headline: Headline) -> Difference:
     """Return a pair as a verdict has it, with the difference that could be detected."""
     difference = Difference(pair.a, pair.difference, pair.low, pair.high, pair.p_adjusted)
+    if headline.of_shares:
+        gaps = headline.values[pair.a] - headline.values[pair.b]
+        difference = replace(difference, won=int((gaps > 0).sum()), lost=int((gaps < 0).sum()))
     # Under MIN_UNITS units nothing is called better or worse, so no difference can be detected.
     if pair.units < MIN_UNITS:
         return difference
