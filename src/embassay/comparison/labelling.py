@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from embassay.comparison.runs import StoredRun, read_run
-from embassay.corpora.io.labelling import CHOSEN_BY, TO_LABEL
-from embassay.corpora.io.labelling import Chosen as Way
+from embassay.corpora.io.labelling import CHOSEN_BY, TO_LABEL, ChosenBy
 from embassay.corpora.io.records import read_table
 from embassay.corpora.io.texts import read_text
 from embassay.diagnostics.retrieval.scores import References
@@ -59,7 +58,7 @@ class ToLabel:
 
     question: str
     disagreement: float
-    chosen_by: Way
+    chosen_by: ChosenBy
     first: Mapping[str, str]
 
 
@@ -243,7 +242,7 @@ def _disagreement(documents_of: Sequence[Sequence[frozenset[int]]]) -> Floats:
     return 1 - mean_similarity
 
 
-def _order(disagreement: Floats, count: int, seed: int) -> list[tuple[int, Way]]:
+def _order(disagreement: Floats, count: int, seed: int) -> list[tuple[int, ChosenBy]]:
     """Return the places of the questions to label: by turns one at random and the one with the largest disagreement.
 
     Parameters
@@ -261,7 +260,7 @@ def _order(disagreement: Floats, count: int, seed: int) -> list[tuple[int, Way]]
     at_random = shuffled[:random_count].tolist()
     largest_first = np.argsort(-disagreement, kind="stable")
     others = largest_first[~np.isin(largest_first, at_random)].tolist()
-    order: list[tuple[int, Way]] = []
+    order: list[tuple[int, ChosenBy]] = []
     for turn in range(count):
         if turn % 2 == 0:
             order.append((at_random[turn // 2], "random"))

@@ -295,11 +295,17 @@ class DiscordantCounts:
 
     @classmethod
     def of(cls, gaps: Floats, unit: Ints) -> DiscordantCounts:
-        """Count the (n,) differences, and divide by :func:`design_effect`."""
+        """Count the (n,) differences, and divide by :func:`design_effect`.
+
+        Units of several items may be lost whole, as when a topic breaks, and a few such units do not show how often
+        that happens: an encoder that is worse by the margin passed in 4-11 % of the cases. So one more unit is counted
+        as lost, less the item that the test allows for by itself; then it passes in 2-6 %.
+        """
         divisor = design_effect(gaps, unit)
         wins = float(np.maximum(gaps, 0).sum())
         losses = float(np.maximum(-gaps, 0).sum())
-        return cls(wins / divisor, losses / divisor, len(gaps) / divisor)
+        one_more_unit = len(gaps) / len(np.unique(unit)) - 1
+        return cls(wins / divisor, (losses + one_more_unit) / divisor, (len(gaps) + one_more_unit) / divisor)
 
     def statistic(self, margin: float) -> float:
         """Return Tango's (1998, section 3) score statistic of the null hypothesis that the share fell by ``margin``.

@@ -8,4 +8,4 @@ CHOSEN_BY = "chosen_by"
 """The column that says which of the questions are a random sample."""
 TO_LABEL = "to-label-"
 """How the ids of the questions begin."""
-Chosen = Literal["random", "disagreement"]
+ChosenBy = Literal["random", "disagreement"]

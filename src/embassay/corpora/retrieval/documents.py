@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from embassay.corpora.io.documents import looks_like_documents, read_documents
-from embassay.corpora.io.labelling import Chosen
+from embassay.corpora.io.labelling import ChosenBy
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
 from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all
@@ -63,7 +63,7 @@ def load(
     method: Literal["auto", "headings", "cloze"] = "auto",
     count: int = QUERIES,
     seed: int = 0,
-    chosen: Chosen = "random",
+    chosen: ChosenBy = "random",
 ) -> Corpus[Question]:
     """Read documents and the questions about them.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from embassay.corpora.io.documents import without_suffix
-from embassay.corpora.io.labelling import CHOSEN_BY, TO_LABEL, Chosen
+from embassay.corpora.io.labelling import CHOSEN_BY, TO_LABEL, ChosenBy
 from embassay.corpora.io.records import Selection, TableColumn, read_table
 from embassay.corpora.io.rows import FileRow, is_blank
 from embassay.corpora.retrieval.corpus import Unit, units, unknown_documents
@@ -43,7 +43,7 @@ class _Question:
 
 
 def read_questions(
-    path: Path, documents: Mapping[str, object], question: str, document: str, unit: Unit, chosen: Chosen = "random"
+    path: Path, documents: Mapping[str, object], question: str, document: str, unit: Unit, chosen: ChosenBy = "random"
 ) -> tuple[tuple[Question, ...], tuple[str, ...]]:
     """Return the questions of a table, with notes: the columns that they were read from, and rows that are left out.
 
@@ -108,7 +108,7 @@ def possible_ids(path: Path, document: str) -> set[str]:
     return names | {without_suffix(name) for name in names}
 
 
-def _read(columns: Selection, documents: Mapping[str, object], chosen: Chosen) -> tuple[dict[str, _Question], int]:
+def _read(columns: Selection, documents: Mapping[str, object], chosen: ChosenBy) -> tuple[dict[str, _Question], int]:
     """Return the questions by id, and the number of rows that were chosen in another way."""
     questions: dict[str, _Question] = {}
     left_out = 0
@@ -153,11 +153,11 @@ def _key(row: FileRow, number: int, columns: Selection) -> str:
     return key
 
 
-def _is_chosen(row: FileRow, chosen: Chosen) -> bool:
+def _is_chosen(row: FileRow, chosen: ChosenBy) -> bool:
     """Return whether a row was chosen in this way."""
     way = row.text(CHOSEN_BY).strip()
-    if way not in get_args(Chosen):
-        raise row.error(f"must be one of {', '.join(get_args(Chosen))}, is {quoted(way)}", CHOSEN_BY)
+    if way not in get_args(ChosenBy):
+        raise row.error(f"must be one of {', '.join(get_args(ChosenBy))}, is {quoted(way)}", CHOSEN_BY)
     return way == chosen
 
 
