@@ -262,3 +262,8 @@ def single_paragraphs():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("embassay.corpora.io.passages.FEWEST_WORDS", 1)
         yield
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the tests that take minutes: at the end, one worker would wait for another."""
+    items.sort(key=lambda item: "test_docs_figures.py" not in item.nodeid)

@@ -136,6 +136,21 @@ def size_for_shares(repeats: int = 4000) -> Iterator[Row]:
                 yield _not_worse(design, passed, repeats)
 
 
+@simulation("not-worse-lost", "The same where whole units are lost: a topic breaks")
+def size_for_lost_units(repeats: int = 2000) -> Iterator[Row]:
+    """Lose all items of 2 % of the units; of the others 4 % differ, as many for the better."""
+    for units in (150, 300, 400, 1000):
+        for sizes in ("1 item", "4 items", "7 items", "25 items"):
+            rng = np.random.default_rng([5, units, len(sizes)])
+            passed = 0
+            for _ in range(repeats):
+                unit = units_of_items(sizes, units, rng)
+                gaps = paired_answers(rng, unit, 0.02, 0.02, 0.0)
+                is_lost = (rng.random(units) < MARGIN)[unit]
+                passed += share_not_worse(np.where(is_lost, -1.0, gaps), unit, MARGIN).outcome == "not worse"
+            yield _not_worse(f"{units} units, {sizes}, 2 % of the units lost", passed, repeats, most=0.06)
+
+
 @simulation("not-worse-power", "Not worse by 2 points, shares: how often an equally good encoder passes")
 def power_for_shares(repeats: int = 2000) -> Iterator[Row]:
     """Hardly ever under 300 units."""

@@ -36,6 +36,7 @@ REPEATS = {
     "power": 400,
     "test": 1000,
     "not-worse": 300,
+    "not-worse-lost": 300,
     "not-worse-means": 100,
     "not-worse-power": 400,
     "not-worse-skewed": 100,
