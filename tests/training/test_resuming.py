@@ -11,6 +11,9 @@ from embassay.training.finetuning import finetune
 from embassay.training.pretraining import pretrain
 from embassay.training.triplets import Triplet
 
+# Each test trains a model several times.
+pytestmark = pytest.mark.slow
+
 
 def contents(folder):
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
