@@ -1017,7 +1017,7 @@ def test_what_is_not_above_chance_is_told_too():
     at_zero = rows(result)["share", "c4:vsB", "cosine", "excess:eps0"]
     assert sentences(result) == [
         "t satisfies C3 (difference nearer to A), C5 (difference near A) more often than with a wrong target; "
-        "C4 (A − B nearer to it than to B) on the paper's grid of tolerances, but not at ε = 0 "
+        "C4 (A − B nearer to it than to B) on the paper's grid of tolerances, not shown at ε = 0 "
         f"(0.0 points [−{-100 * at_zero.low:.1f}, {100 * at_zero.high:.1f}]); "
         "this is not shown for C1 (overlap nearer to both than they are), C2 (overlap between them)",
     ]
@@ -1047,7 +1047,7 @@ def test_a_claim_that_holds_at_zero_but_not_on_the_grid_is_told():
     assert at_zero.low > 0 > on_grid.high
     finding = result.findings[-1]
     assert "C3 at ε = 0" in finding.title
-    assert "C3 (difference nearer to A) at ε = 0, but not on the paper's grid of tolerances (−" in finding.sentence
+    assert "C3 (difference nearer to A) at ε = 0, not shown on the paper's grid of tolerances (−" in finding.sentence
     assert f"(−{-100 * on_grid.value:.1f} points [" in finding.sentence
 
 

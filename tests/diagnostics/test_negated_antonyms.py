@@ -276,7 +276,7 @@ def test_a_verdict_counts_what_is_undefined():
     ("cosines", "severity", "title", "subset"),
     [
         ([(0.1, 0.2, 0.9)] * 40, "low", "Better than chance at negated antonyms", "all"),
-        ([(0.1, 0.9, 0.2)] * 40, "high", "Negation is ignored", "polarity"),
+        ([(0.1, 0.9, 0.2)] * 40, "high", "Negations are confused", "polarity"),
         ([(0.9, 0.1, 0.2)] * 40, "high", "Opposites are confused", "antonym"),
         ([(0.1, 0.9, 0.2), (0.9, 0.1, 0.2)] * 20, "high", "The contrary is chosen", "all"),
         (

@@ -1366,17 +1366,21 @@ def test_the_interval_of_an_exam_is_about_three_times_that_of_all_questions(xqua
 
 
 @pytest.mark.parametrize(
-    ("turn", "consequence"),
+    ("turn", "title", "consequence"),
     [
-        (1e6, "That it is of use for search on this corpus is not shown; more questions would tell."),
-        (None, "For search on this corpus it is worse than random order."),
+        (
+            1e6,
+            "Search is not shown to be better than chance",
+            "That it is of use for search on this corpus is not shown; more questions would tell.",
+        ),
+        (None, "Search is worse than chance", "For search on this corpus it is worse than random order."),
     ],
 )
-def test_what_a_failed_search_means_follows_from_where_its_interval_lies(turn, consequence):
+def test_what_a_failed_search_means_follows_from_where_its_interval_lies(turn, title, consequence):
     corpus = many(300, 30)
     vectors = noisy(corpus, 0) if turn is None else noisy(corpus, turn)
     if turn is None:
         # Questions lie opposite to their right documents.
         vectors = {text: -v if text.startswith("question") else v for text, v in vectors.items()}
-    (finding,) = titled(run([Table("t", vectors)], corpus), "Search is not shown to be better than chance")
+    (finding,) = titled(run([Table("t", vectors)], corpus), title)
     assert finding.consequence == consequence

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from embassay.claims import INTERVAL, Template, figure_of
 from embassay.formatting import interval, number
 from embassay.layout import Format
 from embassay.result import Finding, Row
 from embassay.types import ItemScores
+
+NOT_REPRODUCED = Template(
+    "{encoder}: {paper} print {published:.2f}% for {what}; measured here: {measured}, an interval that does not "
+    "contain it.",
+    "the published share lies outside the interval",
+    INTERVAL,
+    "shown",
+    title="A published figure is not reproduced",
+    consequence="Compare with figures measured here, not with the published one.",
+)
 
 
 def finding(
@@ -41,11 +52,6 @@ def finding(
     about_all
         Whether it is about all encoders: then it names none.
     """
-    # The fields of a finding that say which value it is about have the names of a row's.
-    fields_of_row = {}
-    if row is not None:
-        for name in ("metric", "subset", "condition", "value", "low", "high"):
-            fields_of_row[name] = getattr(row, name)
     encoder = scores.origin.encoder
     if about_all:
         encoder = ""
@@ -59,7 +65,7 @@ def finding(
         consequence=consequence,
         action=action,
         format=style,
-        **fields_of_row,
+        **figure_of(row),
     )
 
 
@@ -72,7 +78,7 @@ def written(row: Row, style: Format = "percent") -> str:
     return text
 
 
-def not_reproduced(scores: ItemScores, row: Row, value: float, what: str, paper: str) -> Iterator[Finding]:
+def not_reproduced(row: Row, value: float, what: str, paper: str) -> Iterator[Finding]:
     """Yield a finding if a published share lies outside the 95 % interval of the one measured here.
 
     Parameters
@@ -88,16 +94,8 @@ def not_reproduced(scores: ItemScores, row: Row, value: float, what: str, paper:
     """
     if row.low is None or row.high is None or row.low <= value <= row.high:
         return
-    sentence = (
-        f"{scores.origin.encoder}: {paper} print {100 * value:.2f}% for {what}; measured here: {written(row)}, "
-        "an interval that does not contain it."
-    )
-    yield finding(
-        scores,
-        "A published figure is not reproduced",
-        sentence,
-        row=row,
-        consequence="Compare with figures measured here, not with the published one.",
+    yield NOT_REPRODUCED.finding(
+        row, encoder=row.encoder, paper=paper, published=100 * value, what=what, measured=written(row)
     )
 
 

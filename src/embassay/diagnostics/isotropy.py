@@ -15,14 +15,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from embassay.diagnostics.findings import finding
+from embassay.claims import COUNT, LIMIT, Template
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import WIDEST, Isotropy, isotropy
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout
@@ -69,6 +69,29 @@ TEXTS_PER_DIMENSION = 5
 """The number of dimensions used is stated from this many texts per dimension used on."""
 DIGITS = 6
 """Significant digits that are kept: the precision of float32 vectors and their products."""
+
+DIMENSIONS_USED = Template(
+    "{encoder}: the {subset} use {used:.0f} of {dimensions:,.0f} dimensions (participation ratio); two of them have a "
+    "mean cosine of {cosine:.2f}.",
+    f"there are {TEXTS_PER_DIMENSION} times as many texts as dimensions that are used",
+    COUNT,
+    "count",
+    title="Dimensions used by the {subset}",
+)
+TOO_FEW_TEXTS = replace(
+    DIMENSIONS_USED,
+    text="{encoder}: {texts:,.0f} {subset} are too few to say how many of {dimensions:,.0f} dimensions they use: that "
+    "takes about {needed:,} (participation ratio); two of them have a mean cosine of {cosine:.2f}.",
+    when="there are fewer",
+)
+TOO_FEW_TO_WHITEN = Template(
+    "{encoder}: whitening rests on {texts:,.0f} {subset} for {dimensions:,.0f} dimensions (rank {rank:,.0f}); with "
+    "fewer than twice as many it overfits.",
+    "there are fewer texts than twice the dimensions",
+    LIMIT,
+    "limit",
+    title="Too few {subset} to whiten",
+)
 
 
 def create() -> IsotropyDiagnostic:
@@ -205,31 +228,20 @@ def _findings(view: IsotropyView) -> Iterator[Finding]:
         values = view.values(subset)
         if "participation_ratio_plugin" not in values:
             continue
+        place = {"encoder": view.encoder, "subset": subset}
         width, rows = values["width"], values.get("rows", 0.0)
-        dimensions = _dimensions(subset, rows, width, values.get("participation_ratio"))
-        cosine = values.get("mean_cosine", 0.0)
-        sentence = f"{view.encoder}: {dimensions}; two of them have a mean cosine of {cosine:.2f}."
-        yield finding(view.scores, f"Dimensions used by the {subset}", sentence)
+        sizes = {"dimensions": width, "texts": rows, "cosine": values.get("mean_cosine", 0.0)}
+        # By chance the estimate may be above the number of dimensions; without one, all of them may be in use.
+        ratio = values.get("participation_ratio")
+        used = width if ratio is None else min(ratio, width)
+        needed = math.ceil(TEXTS_PER_DIMENSION * used)
+        template = TOO_FEW_TEXTS
+        if rows >= needed and ratio is not None:
+            template = DIMENSIONS_USED
+        yield template.finding(view.scores.origin, **place, **sizes, used=used, needed=needed)
         rank = view.values(subset, "whiten").get("rank")
         if rank is not None and rows < 2 * width:
-            sentence = (
-                f"{view.encoder}: whitening rests on {rows:,.0f} {subset} for {width:,.0f} dimensions "
-                f"(rank {rank:,.0f}); with fewer than twice as many it overfits."
-            )
-            yield finding(view.scores, f"Too few {subset} to whiten", sentence)
-
-
-def _dimensions(subset: str, rows: float, width: float, ratio: float | None) -> str:
-    """Return how many dimensions the texts use, or how many texts it takes to estimate that."""
-    # By chance the estimate may be above the number of dimensions; without one, all of them may be in use.
-    used = width if ratio is None else min(ratio, width)
-    needed = math.ceil(TEXTS_PER_DIMENSION * used)
-    if rows >= needed and ratio is not None:
-        return f"the {subset} use {used:.0f} of {width:,.0f} dimensions (participation ratio)"
-    return (
-        f"{rows:,.0f} {subset} are too few to say how many of {width:,.0f} dimensions they use: "
-        f"that takes about {needed:,} (participation ratio)"
-    )
+            yield TOO_FEW_TO_WHITEN.finding(view.scores.origin, **place, **sizes, rank=rank)
 
 
 _ISOSCORE = Column("IsoScore", "isoscore", "texts", "number")

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.findings import finding
+from embassay.claims import COUNT, Template
 from embassay.diagnostics.published import table
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
@@ -62,6 +62,15 @@ ROUNDING = 1e-5
 """A mean distance of at most this is that of equal vectors, up to the rounding of float32: no ruler."""
 BINS = 40
 LINES: dict[Side, str] = {"domain": "domain to general", "general": "general to general"}
+DISTANCE = Template(
+    "{encoder}: the domain's {subset} lie {domain.value:.2f} from the nearest general text, general texts "
+    "{general.value:.2f} from theirs (1 is the mean distance of two general texts); the two distributions overlap by "
+    "{shared.value:.0%}.",
+    "all three are defined; neither is better, and nothing is tested",
+    COUNT,
+    "count",
+    title="Distance of the domain's {subset}",
+)
 AGAINST = {
     "pair": "text",
     "Spearman of the distances": "number",
@@ -491,12 +500,9 @@ def _findings(view: ShiftView, rows: Sequence[Row]) -> Iterator[Finding]:
             continue
         if domain.value is None or general.value is None or shared.value is None:
             continue
-        sentence = (
-            f"{view.encoder}: the domain's {subset} lie {domain.value:.2f} from the nearest general text, general "
-            f"texts {general.value:.2f} from theirs (1 is the mean distance of two general texts); "
-            f"the two distributions overlap by {shared.value:.0%}."
+        yield DISTANCE.finding(
+            domain, style="number", encoder=view.encoder, subset=subset, domain=domain, general=general, shared=shared
         )
-        yield finding(view.scores, f"Distance of the domain's {subset}", sentence, row=domain, style="number")
 
 
 def _headline_columns() -> tuple[Column, ...]:

@@ -8,15 +8,16 @@ scores behave differently. The lexical overlap of the pairs (their table 1) stan
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.claims import INTERVAL, LIMIT, Template
 from embassay.diagnostics import overlap as overlap_module
 from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.findings import against_chance, finding, written
+from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.overlap import OVERLAP_METRICS, PairOverlap, overlap_rows, overlap_series
 from embassay.formatting import counted
 from embassay.geometry.closeness import paired_cosine
@@ -54,6 +55,38 @@ KINDS: tuple[Kind, ...] = ("spearman", "pearson")
 MEANING = Meaning("correlation with human scores", "pairs", task="semantic-similarity")
 BINS = 10
 """Groups of equal size, by human score, whose mean cosine is drawn."""
+
+TOO_FEW_SCORES = Template(
+    "The pairs have too few human scores to correlate with.",
+    f"under {MIN_ITEMS} pairs have a score",
+    LIMIT,
+    "limit",
+    title="Not ranked",
+    severity="medium",
+)
+EQUAL_SCORES = replace(TOO_FEW_SCORES, text="The human scores do not vary.", when="all scores are equal")
+FOLLOWS = Template(
+    "{encoder}: Spearman's correlation with the human scores is {correlation} ({pairs}).",
+    "the interval lies above 0",
+    INTERVAL,
+    "shown",
+    title="Cosines follow human scores",
+)
+NOT_SHOWN = replace(
+    FOLLOWS,
+    when="the interval contains 0, or there is none",
+    claim="not shown",
+    title="Cosines are not shown to follow human scores",
+    severity="high",
+    consequence="That its cosine tells how alike people find two texts is not shown.",
+)
+BELOW = replace(
+    FOLLOWS,
+    when="the interval lies below 0",
+    title="Cosines run against human scores",
+    severity="high",
+    consequence="Texts that people find more alike have the lower cosine.",
+)
 
 
 def create(*, compare: Literal["headline", "all"] = "headline") -> SimilarityDiagnostic:
@@ -219,31 +252,22 @@ METRICS = (
 
 def _findings(scores: Sequence[ItemScores], rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield how far each encoder's cosines follow the human scores, or why that cannot be said."""
+    origin = scores[0].origin
     human = scores[0].values["human"]
-    sentence = ""
     if not _has_enough(human):
-        sentence = "The pairs have too few human scores to correlate with."
-    elif not _vary(human):
-        sentence = "The human scores do not vary."
-    if sentence:
-        yield finding(scores[0], "Not ranked", sentence, severity="medium", about_all=True)
+        yield TOO_FEW_SCORES.finding(origin)
+        return
+    if not _vary(human):
+        yield EQUAL_SCORES.finding(origin)
         return
     correlation_of = {r.encoder: r for r in rows if (r.metric, r.subset) == (HEADLINE, "all")}
     for s in scores:
         row = correlation_of[s.origin.encoder]
         if s.origin.baseline or row.value is None:
             continue
-        correlation = f"Spearman's correlation with the human scores is {written(row, 'number')}"
-        title, severity, consequence = "Cosines follow human scores", "low", ""
-        side = against_chance(row, 0.0)
-        if side == "both":
-            title, severity = "Cosines are not shown to follow human scores", "high"
-            consequence = "That its cosine tells how alike people find two texts is not shown."
-        elif side == "below":
-            title, severity = "Cosines run against human scores", "high"
-            consequence = "Texts that people find more alike have the lower cosine."
-        sentence = f"{s.origin.encoder}: {correlation} ({counted(row.items, 'pair')})."
-        yield finding(s, title, sentence, severity=severity, row=row, style="number", consequence=consequence)
+        template = {"above": FOLLOWS, "below": BELOW}.get(against_chance(row, 0.0), NOT_SHOWN)
+        correlation, pairs = written(row, "number"), counted(row.items, "pair")
+        yield template.finding(row, style="number", encoder=row.encoder, correlation=correlation, pairs=pairs)
 
 
 def _curve(scores: Sequence[ItemScores]) -> Series:

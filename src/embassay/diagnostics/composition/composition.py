@@ -20,6 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.claims import COUNT, INTERVAL, LIMIT, Template
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.composition import layout as composition_layout
 from embassay.diagnostics.composition.criteria import (
@@ -45,7 +46,7 @@ from embassay.diagnostics.composition.metrics import ABOVE_NULL, HEADLINE, METRI
 from embassay.diagnostics.composition.nulls import other_targets
 from embassay.diagnostics.composition.ratings import rating_matrix, rating_rows, rating_series
 from embassay.diagnostics.composition.scores import all_unit, measured, null_measured
-from embassay.diagnostics.findings import finding, written
+from embassay.diagnostics.findings import written
 from embassay.errors import SpecError
 from embassay.geometry.closeness import MEASURES
 from embassay.metrics.key import MetricKey
@@ -95,6 +96,40 @@ KEPT = 1_000_000
 ALONE = "no other unit has a target to compare with"
 STRETCHED = 2
 """An encoder sets a grid of tolerances if it is at least this many times as long as without it."""
+
+NOT_RANKED = Template(
+    "Encoders are not ranked: they are ranked by C1, which needs overlaps.",
+    "the corpus has no overlaps",
+    LIMIT,
+    "limit",
+    title="Not ranked",
+    severity="medium",
+)
+COMBINE = Template(
+    "{encoder} satisfies {above} more often than with a wrong target{rest}.",
+    "the interval of the excess of one criterion or more lies above 0; each criterion has its own interval",
+    INTERVAL,
+    "shown",
+    title="Sentences combine like sets{in_part}",
+)
+NOT_SHOWN_TO_COMBINE = Template(
+    "{encoder} is not shown to satisfy any criterion more often than with a wrong target.",
+    "no interval of an excess lies above 0",
+    INTERVAL,
+    "not shown",
+    title="Sentences are not shown to combine like sets",
+    severity="medium",
+    consequence="The mean or the difference of two vectors need not stand for what the texts share or not.",
+)
+ONE_SETS_THE_GRID = Template(
+    "{encoder} makes the grid of tolerances up to {times:,.0f} times as long as the other encoders do ({measures}).",
+    f"it makes the grid {STRETCHED} times as long or more",
+    COUNT,
+    "count",
+    title="One encoder sets the grid of tolerances",
+    severity="medium",
+    consequence="On such a grid the others differ little. Compare them at ε = 0, or in a run without it.",
+)
 NOT_APPLICABLE = "not applicable: all norms are 1"
 BLOCK_LABELS = {"right": "difference, mirrored"}
 """What a block of samples is called, where that is not its name."""
@@ -432,8 +467,7 @@ def _standard_deviations(view: OperatorView, unit: Ints) -> Iterator[tuple[Metri
 def _findings(scores: Sequence[ItemScores], blocks: Mapping[str, Ints], rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield for each encoder that was asked for which criteria are above their null, and whether it sets the grid."""
     if "overlap" not in blocks:
-        sentence = "Encoders are not ranked: they are ranked by C1, which needs overlaps."
-        yield finding(scores[0], "Not ranked", sentence, severity="medium", about_all=True)
+        yield NOT_RANKED.finding(scores[0].origin)
     for s in scores:
         if not s.origin.baseline:
             yield from _claims(s, rows)
@@ -463,11 +497,11 @@ class _Claims:
             self.short.append(criterion)
         elif _is_above_null(at_zero):
             excess_on_grid = written(on_grid, "points")
-            self.in_part.append(f"{words} at ε = 0, but not on the paper's grid of tolerances ({excess_on_grid})")
+            self.in_part.append(f"{words} at ε = 0, not shown on the paper's grid of tolerances ({excess_on_grid})")
             self.short.append(f"{criterion} at ε = 0")
         elif _is_above_null(on_grid):
             excess_at_zero = written(at_zero, "points")
-            self.in_part.append(f"{words} on the paper's grid of tolerances, but not at ε = 0 ({excess_at_zero})")
+            self.in_part.append(f"{words} on the paper's grid of tolerances, not shown at ε = 0 ({excess_at_zero})")
             self.short.append(f"{criterion} on the grid")
         else:
             self.not_above.append(words)
@@ -494,24 +528,20 @@ def _claims(scores: ItemScores, rows: Sequence[Row]) -> Iterator[Finding]:
             claims.add(words, row, row_of.get(replace(key, condition="excess:grid"), row))
     of_headline = row_of.get(HEADLINE)
     if claims.short:
-        parts = [f"{encoder} satisfies {', '.join(claims.above) or 'no criterion'} more often than with a wrong target"]
-        parts += claims.in_part
+        rest = claims.in_part
         if claims.not_above:
-            parts.append(f"this is not shown for {', '.join(claims.not_above)}")
-        title = "Sentences combine like sets"
-        if len(parts) > 1:
-            title += f", in part ({', '.join(claims.short)})"
-        yield finding(scores, title, f"{'; '.join(parts)}.", row=of_headline, style="points")
-    elif claims.not_above:
-        yield finding(
-            scores,
-            "Sentences are not shown to combine like sets",
-            f"{encoder} is not shown to satisfy any criterion more often than with a wrong target.",
-            severity="medium",
-            row=of_headline,
+            rest = [*rest, f"this is not shown for {', '.join(claims.not_above)}"]
+        in_part = f", in part ({', '.join(claims.short)})" if rest else ""
+        yield COMBINE.finding(
+            of_headline or scores.origin,
             style="points",
-            consequence="The mean or the difference of two vectors need not stand for what the texts share or not.",
+            encoder=encoder,
+            above=", ".join(claims.above) or "some criteria in part",
+            rest="".join(f"; {part}" for part in rest),
+            in_part=in_part,
         )
+    elif claims.not_above:
+        yield NOT_SHOWN_TO_COMBINE.finding(of_headline or scores.origin, style="points", encoder=encoder)
 
 
 def _stretched_grids(scores: Sequence[ItemScores], blocks: Mapping[str, Ints]) -> Iterator[Finding]:
@@ -529,15 +559,5 @@ def _stretched_grids(scores: Sequence[ItemScores], blocks: Mapping[str, Ints]) -
         measures = [measure for measure in MEASURES if stretch_of.get((place, measure), 0.0) >= STRETCHED]
         if not measures:
             continue
-        most = max(stretch_of[place, measure] for measure in measures)
-        sentence = (
-            f"{s.origin.encoder} makes the grid of tolerances up to {most:,.0f} times as long as the other encoders do "
-            f"({', '.join(measures)})."
-        )
-        yield finding(
-            s,
-            "One encoder sets the grid of tolerances",
-            sentence,
-            severity="medium",
-            consequence="On such a grid the others differ little. Compare them at ε = 0, or in a run without it.",
-        )
+        times = max(stretch_of[place, measure] for measure in measures)
+        yield ONE_SETS_THE_GRID.finding(s.origin, encoder=s.origin.encoder, times=times, measures=", ".join(measures))

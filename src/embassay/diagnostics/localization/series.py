@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.claims import COUNT, INTERVAL, LIMIT, Template
 from embassay.data import MSRP, MSRP_GROUPED
-from embassay.diagnostics.findings import against_chance, finding, not_reproduced, written
+from embassay.diagnostics.findings import against_chance, not_reproduced, written
 from embassay.diagnostics.localization.view import CLASSIFIER, NAME, LocalizationView
 from embassay.diagnostics.published import published, table
 from embassay.formatting import counted
@@ -30,6 +32,56 @@ AGAIN = {
     "measured": "percent",
     "measured − published": "points",
 }
+
+SEPARABLE = Template(
+    "{encoder}: the classifier places {accuracy} of the sentences in their group{centroid}; a guess among {groups:,} "
+    "groups has {chance:.1%}.",
+    "the interval lies above chance",
+    INTERVAL,
+    "shown",
+    title="Groups are separable",
+)
+NOT_SEPARABLE = replace(
+    SEPARABLE,
+    when="the interval contains chance, or lies below it",
+    claim="not shown",
+    title="Groups are not shown to be separable",
+    severity="high",
+    consequence="That its vectors sort texts by topic or find duplicates is not shown.",
+)
+NO_INTERVAL = replace(
+    SEPARABLE,
+    when="there are too few units for an interval",
+    procedure=COUNT,
+    claim="count",
+    title="Too few units to tell",
+    severity="medium",
+)
+WITHOUT_VECTOR = Template(
+    "{encoder}: {sentences} a zero vector, which the classifier places blindly and cosines leave out.",
+    "there are such sentences",
+    LIMIT,
+    "limit",
+    title="Sentences without a vector",
+    severity="medium",
+)
+NOT_CONVERGED = Template(
+    "{encoder} has no accuracy and is not ranked: in {folds} of the folds the classifier stopped before it had "
+    "converged.",
+    "it stopped in one fold or more",
+    LIMIT,
+    "limit",
+    title="The classifier did not converge",
+    severity="medium",
+    consequence="Its nearest centroid and MAP@R need no classifier. Vectors of unit length converge sooner.",
+)
+SHARED_ERRORS = Template(
+    "{a} and {b} both misplace {sentences}, {same:,} of them in the same wrong group.",
+    "of all pairs these two have the most errors in common",
+    COUNT,
+    "count",
+    title="Errors in common",
+)
 
 
 def agreement(
@@ -164,42 +216,25 @@ def _placement(view: LocalizationView, accuracy: Row, centroid: Row | None) -> F
     without_classifier = ""
     if centroid is not None and centroid.value is not None:
         without_classifier = f", {centroid.value:.1%} by the nearest centroid alone"
-    sentence = (
-        f"{view.encoder}: the classifier places {written(accuracy)} of the sentences in their group"
-        f"{without_classifier}; a guess among {view.groups:,} groups has {view.chance:.1%}."
+    template = {"above": SEPARABLE, "": NO_INTERVAL}.get(against_chance(accuracy, view.chance), NOT_SEPARABLE)
+    return template.finding(
+        accuracy,
+        encoder=view.encoder,
+        accuracy=written(accuracy),
+        centroid=without_classifier,
+        groups=view.groups,
+        chance=view.chance,
     )
-    if against_chance(accuracy, view.chance) in ("below", "both"):
-        return finding(
-            view.scores,
-            "Groups are not shown to be separable",
-            sentence,
-            severity="high",
-            row=accuracy,
-            consequence="That its vectors sort texts by topic or find duplicates is not shown.",
-        )
-    return finding(view.scores, "Groups are separable", sentence, row=accuracy)
 
 
 def _reservations(view: LocalizationView) -> Iterator[Finding]:
     """Yield what limits an encoder's figures: sentences without a vector, folds in which the classifier gave up."""
     zeros = int(view.scores.scalars["zeros"])
     if zeros:
-        sentences = "1 sentence has"
-        if zeros > 1:
-            sentences = f"{zeros:,} sentences have"
-        sentence = (
-            f"{view.encoder}: {sentences} a zero vector, which the classifier places blindly and cosines leave out."
-        )
-        yield finding(view.scores, "Sentences without a vector", sentence, severity="medium")
+        sentences = counted(zeros, "sentence has", "sentences have")
+        yield WITHOUT_VECTOR.finding(view.scores.origin, encoder=view.encoder, sentences=sentences)
     if view.unconverged:
-        sentence = (
-            f"{view.encoder} has no accuracy and is not ranked: in {view.unconverged} of the folds the classifier "
-            "stopped before it had converged."
-        )
-        consequence = "Its nearest centroid and MAP@R need no classifier. Vectors of unit length converge sooner."
-        yield finding(
-            view.scores, "The classifier did not converge", sentence, severity="medium", consequence=consequence
-        )
+        yield NOT_CONVERGED.finding(view.scores.origin, encoder=view.encoder, folds=view.unconverged)
 
 
 def _differing_from_published(view: LocalizationView, accuracy: Row) -> Iterator[Finding]:
@@ -207,7 +242,7 @@ def _differing_from_published(view: LocalizationView, accuracy: Row) -> Iterator
     column, model = _corpus_of_paper(view), SAME.get(view.spec, "")
     if column and model:
         value = published_accuracies(column)[model]
-        yield from not_reproduced(view.scores, accuracy, value, f"{model} on {column}", "White et al. (2015)")
+        yield from not_reproduced(accuracy, value, f"{model} on {column}", "White et al. (2015)")
 
 
 def _shared_errors(views: Sequence[LocalizationView]) -> Iterator[Finding]:
@@ -221,8 +256,5 @@ def _shared_errors(views: Sequence[LocalizationView]) -> Iterator[Finding]:
     number, same = both_wrong[a, b], same_group[a, b]
     if number:
         sentences = counted(int(number), "sentence")
-        sentence = (
-            f"{views[a].encoder} and {views[b].encoder} both misplace {sentences}, "
-            f"{same:,} of them in the same wrong group."
-        )
-        yield finding(views[a].scores, "Errors in common", sentence, about_all=True)
+        pair = {"a": views[a].encoder, "b": views[b].encoder}
+        yield SHARED_ERRORS.finding(views[a].scores.origin, **pair, sentences=sentences, same=same)

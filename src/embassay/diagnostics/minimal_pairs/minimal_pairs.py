@@ -12,7 +12,7 @@ score: which edits *should* be near depends on the task. The contrasts say which
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal
@@ -20,8 +20,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.claims import COUNT, INTERVAL, LIMIT, Template
 from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.findings import against_chance, finding, written
+from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.minimal_pairs import layout as minimal_pairs_layout
 from embassay.diagnostics.minimal_pairs.layout import CONTRASTS, HEADLINE, LABELS
 from embassay.diagnostics.minimal_pairs.published import by_training
@@ -57,6 +58,44 @@ VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 LAYOUT = minimal_pairs_layout.LAYOUT
 MEANING = Meaning("negation contrast", "originals", about=("negation",))
+NOT_RANKED = Template(
+    "Encoders are not ranked: this needs originals with a synonym and a negation of the main verb.",
+    "an edit of the headline is missing",
+    LIMIT,
+    "limit",
+    title="Not ranked",
+    severity="medium",
+)
+COLLAPSED_VECTORS = Template(
+    "{encoder} gives all texts almost the same vector: random pairs have a mean cosine of {cosine:.6f}.",
+    "the mean cosine is 1 up to a millionth",
+    COUNT,
+    "count",
+    title="All texts get almost the same vector",
+    severity="high",
+    consequence="It is of no use for search: every text is as near as any other.",
+)
+SYNONYM_NEARER = Template(
+    "{encoder} puts a synonym nearer than {description} for {share} of the originals{mean_contrast}.",
+    "the interval lies above 50%",
+    INTERVAL,
+    "shown",
+    title="A synonym is nearer than {edit}{on_average}",
+)
+EDIT_NEARER = replace(
+    SYNONYM_NEARER,
+    when="the interval lies below 50%",
+    title="{edit} is nearer than a synonym{on_average}",
+    severity="high",
+    consequence="A text that says the contrary is found before one that says the same in other words.",
+)
+NOT_SHOWN_NEARER = replace(
+    SYNONYM_NEARER,
+    when="the interval contains 50%",
+    claim="not shown",
+    title="A synonym is not shown to be nearer than {edit}",
+    severity="medium",
+)
 NEARER = {
     "synonym>negation_main": ("a negation", "the negation of its main verb"),
     "synonym>antonym": ("an antonym", "an antonym"),
@@ -405,8 +444,7 @@ METRICS = (
 def _not_ranked(view: MinimalPairsView) -> Iterator[Finding]:
     """Yield why encoders are not ranked, where an edit of the headline contrast is missing."""
     if not set(HEADLINE) <= set(view.edits):
-        sentence = "Encoders are not ranked: this needs originals with a synonym and a negation of the main verb."
-        yield finding(view.scores, "Not ranked", sentence, severity="medium", about_all=True)
+        yield NOT_RANKED.finding(view.scores.origin)
 
 
 def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
@@ -416,13 +454,7 @@ def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
     """
     name = view.encoder
     if view.average > 1 - COLLAPSED:
-        yield finding(
-            view.scores,
-            "All texts get almost the same vector",
-            f"{name} gives all texts almost the same vector: random pairs have a mean cosine of {view.average:.6f}.",
-            severity="high",
-            consequence="It is of no use for search: every text is as near as any other.",
-        )
+        yield COLLAPSED_VECTORS.finding(view.scores.origin, encoder=name, cosine=view.average)
         return
     nearer = {r.subset: r for r in rows if (r.encoder, r.metric) == (name, "nearer")}
     contrasts = {r.subset: r for r in rows if (r.encoder, r.metric, r.condition) == (name, "contrast", "")}
@@ -434,19 +466,24 @@ def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
         # There is no interval under MIN_UNITS units.
         if not side:
             continue
-        severity, title, consequence = "low", f"A synonym is nearer than {edit}", ""
-        if side == "below":
-            severity, title = "high", f"{edit.capitalize()} is nearer than a synonym"
-            consequence = "A text that says the contrary is found before one that says the same in other words."
-        elif side == "both":
-            severity, title = "medium", f"A synonym is not shown to be nearer than {edit}"
-        sentence = f"{name} puts a synonym nearer than {description} for {written(share)} of the originals"
+        template = {"above": SYNONYM_NEARER, "below": EDIT_NEARER}.get(side, NOT_SHOWN_NEARER)
         contrast = contrasts[subset.replace(">", "-")]
+        severity = on_average = mean_contrast = ""
         if {side, against_chance(contrast, 0.0)} == {"above", "below"}:
             severity = "medium"
-            title += " for most originals, but not on average"
-            sentence += f", but the mean contrast is {written(contrast, 'number')}: the other originals differ by more"
-        yield finding(view.scores, title, f"{sentence}.", severity=severity, row=share, consequence=consequence)
+            on_average = " for most originals, but not on average"
+            mean = written(contrast, "number")
+            mean_contrast = f", but the mean contrast is {mean}: the other originals differ by more"
+        yield template.finding(
+            share,
+            severity=severity,
+            encoder=name,
+            edit=edit,
+            description=description,
+            share=written(share),
+            on_average=on_average,
+            mean_contrast=mean_contrast,
+        )
 
 
 def _lexical_groups(scores: ItemScores, edits: Sequence[str]) -> dict[str, PairOverlap]:

@@ -18,9 +18,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.claims import COUNT, INTERVAL, LIMIT, TWO_INTERVALS, Template
 from embassay.data import SEMANTONEG_V1
 from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.findings import against_chance, finding, not_reproduced, written
+from embassay.diagnostics.findings import against_chance, not_reproduced, written
 from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published, published_accuracy
 from embassay.diagnostics.published import table
 from embassay.geometry.closeness import paired_cosine
@@ -70,6 +71,64 @@ TIE = 1e-12
 """Cosines that differ by at most this are tied: the rounding of a float64 cosine, far below float32 precision."""
 HARDEST = {"words": "text", "part of speech": "text", "wrong by all": "count", "entries": "count"}
 """The columns of the tables of hardest word pairs, with their formats."""
+
+NOTHING_CHOSEN = Template(
+    "{encoder} chooses nothing: {accuracy.reason}.",
+    "every entry is undefined",
+    LIMIT,
+    "limit",
+    title="Undefined",
+    severity="medium",
+)
+TOO_FEW_UNITS = Template(
+    "{encoder} chooses the right paraphrase in {right} of {accuracy.items:,} entries; {accuracy.reason}{undefined}.",
+    "there are too few units for an interval",
+    COUNT,
+    "count",
+    title="Too few units to tell",
+)
+ABOVE_CHANCE = Template(
+    "{encoder} chooses the right paraphrase in {right} of {accuracy.items:,} entries (random choice: {chance:.1%})"
+    "{undefined}.",
+    "the interval of the accuracy lies above chance",
+    INTERVAL,
+    "shown",
+    title="Better than chance at negated antonyms",
+)
+NOT_SHOWN = Template(
+    "{encoder} chooses the right paraphrase in {right} of {accuracy.items:,} entries, which is not shown to differ "
+    "from chance ({chance:.1%}){undefined}.",
+    "the interval contains chance",
+    INTERVAL,
+    "not shown",
+    title="Not shown to understand negated antonyms",
+    severity="medium",
+)
+CONTRARY_CHOSEN = replace(
+    ABOVE_CHANCE,
+    when="the interval of the accuracy lies below chance",
+    title="The contrary is chosen",
+    severity="high",
+    consequence="In search, a text that says the contrary will be found.",
+)
+NEGATIONS_CONFUSED = Template(
+    "{encoder} chooses the sentence with only a negation added or removed in {chosen} of {row.items:,} entries, and "
+    "the right paraphrase in {right} (random choice: {chance:.1%}){undefined}.",
+    "the same, and this sentence is chosen more often than the one with an opposite",
+    TWO_INTERVALS,
+    "shown",
+    title="Negations are confused",
+    severity="high",
+    consequence="In search, 'is not covered by the warranty' will be found for 'is covered'.",
+)
+OPPOSITES_CONFUSED = replace(
+    NEGATIONS_CONFUSED,
+    text="{encoder} chooses the sentence with only one word replaced by its opposite in {chosen} of {row.items:,} "
+    "entries, and the right paraphrase in {right} (random choice: {chance:.1%}){undefined}.",
+    when="the same, and this sentence is chosen more often than the one with a negation",
+    title="Opposites are confused",
+    consequence="In search, 'the price rose' will be found for 'the price fell'.",
+)
 
 
 def create(*, compare: Literal["headline", "all"] = "headline") -> NegatedAntonyms:
@@ -362,53 +421,31 @@ def _findings(views: Sequence[ChoiceView], rows: Sequence[Row]) -> Iterator[Find
             continue
         headline = (view.encoder, *HEADLINE)
         accuracy = next(r for r in rows if (r.encoder, r.metric, r.subset) == headline)
-        yield from not_reproduced(view.scores, accuracy, value, "SemAntoNeg", "Vahtola et al. (2022)")
+        yield from not_reproduced(accuracy, value, "SemAntoNeg", "Vahtola et al. (2022)")
 
 
 def _finding(view: ChoiceView, rows: Sequence[Row]) -> Finding:
     """Compare an encoder's accuracy with chance; below chance, name what it chooses instead."""
-    name = view.encoder
-    row_of = {(r.metric, r.subset): r for r in rows if r.encoder == name}
+    row_of = {(r.metric, r.subset): r for r in rows if r.encoder == view.encoder}
     accuracy = row_of[HEADLINE]
-    undefined = ""
-    if accuracy.undefined:
-        undefined = f"; {accuracy.undefined:,} of {len(view.right):,} entries are undefined"
+    texts = {"encoder": view.encoder, "accuracy": accuracy, "chance": CHANCE, "undefined": "", "right": ""}
     if accuracy.value is None:
-        sentence = f"{name} chooses nothing: {accuracy.reason}."
-        return finding(view.scores, "Undefined", sentence, severity="medium", row=accuracy)
-    right = f"{name} chooses the right paraphrase in {written(accuracy)} of {accuracy.items:,} entries"
-    chance = f"random choice: {CHANCE:.1%}"
+        return NOTHING_CHOSEN.finding(accuracy, **texts)
+    texts["right"] = written(accuracy)
+    if accuracy.undefined:
+        texts["undefined"] = f"; {accuracy.undefined:,} of {len(view.right):,} entries are undefined"
+    template = {"": TOO_FEW_UNITS, "above": ABOVE_CHANCE, "both": NOT_SHOWN}.get(against_chance(accuracy, CHANCE))
+    if template is not None:
+        return template.finding(accuracy, **texts)
 
-    side = against_chance(accuracy, CHANCE)
-    if side == "":
-        return finding(view.scores, "Too few units to tell", f"{right}; {accuracy.reason}{undefined}.", row=accuracy)
-    if side == "above":
-        title = "Better than chance at negated antonyms"
-        return finding(view.scores, title, f"{right} ({chance}){undefined}.", row=accuracy)
-    if side == "both":
-        title = "Not shown to understand negated antonyms"
-        sentence = f"{right}, which is not shown to differ from chance ({CHANCE:.1%}){undefined}."
-        return finding(view.scores, title, sentence, severity="medium", row=accuracy)
-
+    # Which of the two is chosen more often is said only where their intervals do not overlap. The standard error of a
+    # difference is at most the sum of both, so this holds its level however the two depend on each other.
     polarity, antonym = row_of["chosen", "polarity"], row_of["chosen", "antonym"]
-    # Which of the two is chosen more often is said only where their intervals do not overlap.
     if (polarity.low or 0.0) > (antonym.high or 1.0):
-        title, chosen, changed = "Negation is ignored", polarity, "with only a negation added or removed"
-        consequence = "In search, 'is not covered by the warranty' will be found for 'is covered'."
-    elif (antonym.low or 0.0) > (polarity.high or 1.0):
-        title, chosen, changed = "Opposites are confused", antonym, "with only one word replaced by its opposite"
-        consequence = "In search, 'the price rose' will be found for 'the price fell'."
-    else:
-        sentence = f"{right} ({chance}){undefined}."
-        consequence = "In search, a text that says the contrary will be found."
-        return finding(
-            view.scores, "The contrary is chosen", sentence, severity="high", row=accuracy, consequence=consequence
-        )
-    sentence = (
-        f"{name} chooses the sentence {changed} in {written(chosen)} of {chosen.items:,} entries, and the right "
-        f"paraphrase in {written(accuracy)} ({chance}){undefined}."
-    )
-    return finding(view.scores, title, sentence, severity="high", row=chosen, consequence=consequence)
+        return NEGATIONS_CONFUSED.finding(polarity, **texts, row=polarity, chosen=written(polarity))
+    if (antonym.low or 0.0) > (polarity.high or 1.0):
+        return OPPOSITES_CONFUSED.finding(antonym, **texts, row=antonym, chosen=written(antonym))
+    return CONTRARY_CHOSEN.finding(accuracy, **texts)
 
 
 _ACCURACY = Column("accuracy", "accuracy")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from embassay.diagnostics.findings import against_chance, finding, written
+from embassay.claims import COUNT, INTERVAL, LIMIT, THRESHOLD, Template
+from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
 from embassay.formatting import names, number, rounded_down
 from embassay.result import Finding, Row
@@ -14,29 +15,92 @@ from embassay.stats.thresholds import points
 SATURATED = 0.95
 """From this share on, a headline leaves little room to tell good encoders apart."""
 
+NOT_SHOWN = Template(
+    "{encoder} finds a right document among the first {k} for {success} of the questions; random order has "
+    "{chance:.1%}.",
+    "the interval contains chance",
+    INTERVAL,
+    "not shown",
+    title="Search is not shown to be better than chance",
+    severity="high",
+    consequence="That it is of use for search on this corpus is not shown; more questions would tell.",
+)
+BELOW_CHANCE = replace(
+    NOT_SHOWN,
+    when="the interval lies below chance",
+    claim="shown",
+    title="Search is worse than chance",
+    consequence="For search on this corpus it is worse than random order.",
+)
+APPROXIMATE = Template(
+    "{encoder}: {route}; what it did not find counts as missed.",
+    "an index that searches approximately was used",
+    LIMIT,
+    "limit",
+    title="Approximate search",
+    severity="medium",
+)
+NO_THRESHOLD = Template(
+    "{encoder}: no threshold is recommended: {reason}.",
+    "no threshold keeps the loss within the margin, or there are too few questions",
+    THRESHOLD,
+    "not shown",
+    title="No threshold is recommended",
+    severity="medium",
+)
+DROP_BELOW = Template(
+    "{encoder}: drop results below {threshold:.3f}. This loses at most {loss} of {headline} ({guarantee}; {here:.1f} "
+    "here) and removes {removed:.0%} of the retrieved documents{unanswerable}.",
+    "it is the highest threshold within the margin",
+    THRESHOLD,
+    "shown",
+    title="Threshold",
+    severity="medium",
+)
+EQUAL_VALUES = Template(
+    "{encoders}: exactly the same {headline}, the highest; their order has no meaning.",
+    "the values are the same",
+    COUNT,
+    "count",
+    title="Equal values",
+)
+SATURATED_HEADLINE = Template(
+    "{headline} is {reached} for {encoders}: it can hardly tell them apart.",
+    f"two encoders that may be the best reach {SATURATED:.0%} or more",
+    LIMIT,
+    "limit",
+    title="The headline is saturated",
+    severity="medium",
+    action="Compare Success@1: add -d retrieval,k=1.",
+)
+BY_DOT_PRODUCT = Template(
+    "{encoders}: compared by dot product; its thresholds are on another scale than cosines.",
+    "the encoder compares by dot product",
+    LIMIT,
+    "limit",
+    title="Compared by dot product",
+)
+OVERFITTED = Template(
+    "{encoders}: whitening overfits: {passages} are fewer than twice the dimensions.",
+    "there are fewer distinct passages than twice the directions that are scaled",
+    LIMIT,
+    "limit",
+    title="Whitening overfits",
+)
+
 
 def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield what is found about one encoder: failure, approximate search, and the recommended threshold."""
     row_of = {(r.metric, r.subset): r for r in rows if r.encoder == view.encoder and not r.condition}
     success = row_of.get((view.headline, "all"))
-    side = "" if success is None else against_chance(success, view.chance)
-    if success is not None and side in ("below", "both"):
-        consequence = "That it is of use for search on this corpus is not shown; more questions would tell."
-        if side == "below":
-            consequence = "For search on this corpus it is worse than random order."
-        yield finding(
-            view.scores,
-            "Search is not shown to be better than chance",
-            f"{view.encoder} finds a right document among the first {view.k} for {written(success)} of the questions; "
-            f"random order has {view.chance:.1%}.",
-            severity="high",
-            row=success,
-            consequence=consequence,
-        )
+    if success is not None:
+        template = {"below": BELOW_CHANCE, "both": NOT_SHOWN}.get(against_chance(success, view.chance))
+        if template is not None:
+            chance = {"k": view.k, "chance": view.chance}
+            yield template.finding(success, encoder=view.encoder, success=written(success), **chance)
     if "search" in view.scores.labels:
         route = view.scores.labels["search"][0]
-        sentence = f"{view.encoder}: {route}; what it did not find counts as missed."
-        yield finding(view.scores, "Approximate search", sentence, severity="medium")
+        yield APPROXIMATE.finding(view.scores.origin, encoder=view.encoder, route=route)
     if success is not None and success.value is not None:
         yield _threshold(view, row_of, success.value)
 
@@ -45,8 +109,7 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
     """Return which similarities to drop, the guaranteed loss and the loss here; or why nothing is recommended."""
     threshold = view.recommended
     if threshold.value is None or threshold.guarantee is None:
-        sentence = f"{view.encoder}: no threshold is recommended: {threshold.reason}."
-        return finding(view.scores, "No threshold is recommended", sentence, severity="medium")
+        return NO_THRESHOLD.finding(view.scores.origin, encoder=view.encoder, reason=threshold.reason)
     guarantee = "on average, not with 95% confidence"
     if threshold.guarantee == "confidence":
         guarantee = "95% confidence"
@@ -54,16 +117,22 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
     success_at_threshold = row_of["accuracy_at_tau", subset].value or 0.0
     kept = row_of["kept", subset].value or 0.0
     rounded = rounded_down(threshold.value)
-    loss_here = 100 * max(success - success_at_threshold, 0.0)
-    sentence = (
-        f"{view.encoder}: drop results below {rounded:.3f}. This loses at most {points(view.loss)} of {view.headline} "
-        f"({guarantee}; {loss_here:.1f} here) and removes {1 - kept:.0%} of the retrieved documents"
-    )
+    dropped = ""
     unanswerable = row_of.get(("unanswerable_dropped", subset))
     if unanswerable is not None and unanswerable.value is not None:
-        sentence += f"; {unanswerable.value:.0%} of the unanswerable questions then get no result"
-    row = row_of["tau", subset]
-    recommended = finding(view.scores, "Threshold", f"{sentence}.", severity="medium", row=row, style="number")
+        dropped = f"; {unanswerable.value:.0%} of the unanswerable questions then get no result"
+    recommended = DROP_BELOW.finding(
+        row_of["tau", subset],
+        style="number",
+        encoder=view.encoder,
+        threshold=rounded,
+        loss=points(view.loss),
+        headline=view.headline,
+        guarantee=guarantee,
+        here=100 * max(success - success_at_threshold, 0.0),
+        removed=1 - kept,
+        unanswerable=dropped,
+    )
     return replace(recommended, value=rounded)
 
 
@@ -83,8 +152,7 @@ def first_place(view: RetrievalView, values: Mapping[str, float | None]) -> Iter
     best = max(defined.values())
     first = [name for name, value in defined.items() if value == best]
     if len(first) > 1:
-        sentence = f"{', '.join(first)}: exactly the same {view.headline}, the highest; their order has no meaning."
-        yield finding(view.scores, "Equal values", sentence, about_all=True)
+        yield EQUAL_VALUES.finding(view.scores.origin, encoders=", ".join(first), headline=view.headline)
 
 
 def saturation(views: Sequence[RetrievalView], values: Mapping[str, float | None]) -> Iterator[Finding]:
@@ -109,14 +177,8 @@ def saturation(views: Sequence[RetrievalView], values: Mapping[str, float | None
     if len(encoders) > 1 and views[0].k > 1:
         lowest = min(high_values.values())
         reached = "100.0%" if lowest == 1 else f"{number(lowest)} or more"
-        yield finding(
-            views[0].scores,
-            "The headline is saturated",
-            f"{views[0].headline} is {reached} for {names(list(high_values))}: it can hardly tell them apart.",
-            severity="medium",
-            about_all=True,
-            action="Compare Success@1: add -d retrieval,k=1.",
-        )
+        origin, headline = views[0].scores.origin, views[0].headline
+        yield SATURATED_HEADLINE.finding(origin, headline=headline, reached=reached, encoders=names(list(high_values)))
 
 
 def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
@@ -124,8 +186,7 @@ def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
     candidates = [view for view in views if not view.is_baseline]
     by_dot = [view.encoder for view in candidates if view.compares_by_dot]
     if by_dot:
-        sentence = f"{', '.join(by_dot)}: compared by dot product; its thresholds are on another scale than cosines."
-        yield finding(views[0].scores, "Compared by dot product", sentence, about_all=True)
+        yield BY_DOT_PRODUCT.finding(views[0].scores.origin, encoders=", ".join(by_dot))
 
     # With fewer distinct passages than twice the directions that it scales, whitening mostly scales their noise.
     passages_of = {view.encoder: view.scores.scalars["distinct_passages"] for view in candidates}
@@ -137,5 +198,4 @@ def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
         number = f"{max(passages):,} passages"
         if len(passages) > 1:
             number = f"at most {number}"
-        sentence = f"{labels}: whitening overfits: {number} are fewer than twice the dimensions."
-        yield finding(views[0].scores, "Whitening overfits", sentence, about_all=True)
+        yield OVERFITTED.finding(views[0].scores.origin, encoders=labels, passages=number)

@@ -17,8 +17,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.claims import LIMIT, POWER, Template
 from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.findings import finding
 from embassay.diagnostics.retrieval.findings import findings_of, first_place, saturation, scale_warnings
 from embassay.diagnostics.retrieval.layout import FOUND, options_of, page
 from embassay.diagnostics.retrieval.published import beside_published
@@ -68,6 +68,24 @@ LOSS = 0.02
 """The loss of success that a recommended threshold may cause."""
 MEANING = Meaning("retrieval", "questions", task="information-retrieval", about=("search",))
 PSI = 5
+
+UNITS_NEEDED = Template(
+    "Detecting a difference of {gap} with 80% power needs about {units_needed:,} units like these ({items_needed:,} "
+    "questions); there are {units:,} units.",
+    "the option gap is set",
+    POWER,
+    "limit",
+    title="Units needed",
+    severity="medium",
+)
+NO_SIZE = Template(
+    "The units needed cannot be estimated: no candidate has two units of answerable questions.",
+    "the option gap is set, and no standard error can be computed",
+    LIMIT,
+    "limit",
+    title="Units needed",
+    severity="medium",
+)
 
 
 def create(
@@ -261,15 +279,15 @@ class Retrieval:
         candidates = candidates_of(figures.board, success.values)
         precision = precision_of(differences, candidates, success.unit, of_shares=True)
         if precision is None:
-            sentence = "The units needed cannot be estimated: no candidate has two units of answerable questions."
-            yield finding(figures.board[0], "Units needed", sentence, severity="medium", about_all=True)
+            yield NO_SIZE.finding(figures.board[0].origin)
             return
-        sentence = (
-            f"Detecting a difference of {100 * self.gap:g} {POINTS} with 80% power needs about "
-            f"{precision.units_needed(self.gap):,} units like these ({precision.items_needed(self.gap):,} questions); "
-            f"there are {precision.units:,} units."
+        yield UNITS_NEEDED.finding(
+            figures.board[0].origin,
+            gap=f"{100 * self.gap:g} {POINTS}",
+            units_needed=precision.units_needed(self.gap),
+            items_needed=precision.items_needed(self.gap),
+            units=precision.units,
         )
-        yield finding(figures.board[0], "Units needed", sentence, severity="medium", about_all=True)
 
 
 def _subsets(view: RetrievalView) -> NDArray[np.str_]:

@@ -1,0 +1,141 @@
+"""Sentences that findings and verdicts consist of, each declared with what supports it.
+
+A module declares its sentences at its top, beside the code that fills them in; ``docs/findings.md`` lists all of them.
+A test asserts that no sentence claims more than its procedure can show. Absence is what only a test of "not worse" can
+show: a test that finds no difference has not shown that there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from embassay.result import Finding, OfMetric, Row
+
+Claim = Literal["shown", "not shown", "count", "limit"]
+"""What a sentence says: that something is shown, or is not; what was counted or measured; what limits the answer."""
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """How it is decided that a sentence is said.
+
+    Attributes
+    ----------
+    text
+        In a few words, with the level.
+    claims
+        The kinds of claims that it can support.
+    excludes_loss
+        Whether it can show that something is not so: that a loss of some size is ruled out.
+    """
+
+    text: str
+    claims: tuple[Claim, ...]
+    excludes_loss: bool = False
+
+
+COUNT = Procedure("none: what was counted or measured", ("count",))
+LIMIT = Procedure("none: what limits the answer", ("limit",))
+INTERVAL = Procedure("95% interval over units", ("shown", "not shown"))
+TWO_INTERVALS = Procedure("two 95% intervals over units that do not overlap", ("shown", "not shown"))
+EXCHANGE = Procedure("exchange of whole units, p with Holm's correction, 5%", ("shown", "not shown"))
+BEST_SET = Procedure("multiple comparison with the best by joint flips of units, 95%", ("shown", "not shown"))
+NOT_WORSE = Procedure('test of "not worse" at the margin, 5%', ("shown", "not shown"), excludes_loss=True)
+IN_FIXED_ORDER = Procedure(
+    'tests of "not worse" at the margin, 5% each, from the largest size to the smallest up to the first that fails',
+    ("shown", "not shown"),
+    excludes_loss=True,
+)
+THRESHOLD = Procedure("95% limit of the loss, or its estimate where that is said", ("shown", "not shown"))
+POWER = Procedure("standard error of a pair at the level of its family, power 80%", ("limit",))
+
+
+class Place(Protocol):
+    """What a finding is about: a verdict, a row, or the origin of scores."""
+
+    @property
+    def diagnostic(self) -> str:
+        """The diagnostic."""
+        ...
+
+    @property
+    def corpus(self) -> str:
+        """The label of the corpus."""
+        ...
+
+
+@dataclass(frozen=True)
+class Template:
+    """A sentence with fields in braces.
+
+    Attributes
+    ----------
+    text
+        The sentence, as for ``str.format``.
+    when
+        When it is said.
+    procedure, claim
+        How that is decided, and what the sentence claims.
+    title, severity, consequence, action
+        Those of the finding that it makes; the title and the action may have fields, too.
+    """
+
+    text: str
+    when: str
+    procedure: Procedure
+    claim: Claim
+    title: str = ""
+    severity: str = "low"
+    consequence: str = ""
+    action: str = ""
+
+    def sentence(self, **fields: Any) -> str:
+        """Return the sentence with its fields filled in."""
+        return self.text.format(**fields)
+
+    def finding(
+        self, about: Place | None = None, *, style: str = "percent", severity: str = "", **fields: Any
+    ) -> Finding:
+        """Return the finding with its fields filled in.
+
+        Parameters
+        ----------
+        about
+            A row, with the figure behind it; a verdict; or the origin of scores. Without it, the field ``corpus`` names
+            the corpus if there is one.
+        style
+            How the figure is written.
+        severity
+            If it is another one than usual.
+        fields
+            Those of the texts. ``encoder`` is the encoder that the finding is about, if it is about one.
+        """
+        diagnostic, corpus = "", fields.get("corpus", "")
+        if about is not None:
+            diagnostic, corpus = about.diagnostic, about.corpus
+        title = self.title.format(**fields)
+        return Finding(
+            severity or self.severity,
+            self.sentence(**fields),
+            # str.capitalize would also change the other letters.
+            f"{title[:1].upper()}{title[1:]}",
+            diagnostic=diagnostic,
+            corpus=corpus,
+            encoder=fields.get("encoder", ""),
+            consequence=self.consequence,
+            action=self.action.format(**fields),
+            format=style,
+            **figure_of(about),
+        )
+
+
+def figure_of(about: object) -> dict[str, Any]:
+    """Return the fields of a finding that say which figure it is about: those of a row, the metric of a verdict."""
+    names: list[str] = []
+    if isinstance(about, OfMetric):
+        names += ["metric", "subset", "condition"]
+    # The value of a verdict is that of the first candidate, and its findings are about several.
+    if isinstance(about, Row):
+        names += ["value", "low", "high"]
+    return {name: getattr(about, name) for name in names}
