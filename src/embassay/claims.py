@@ -75,8 +75,10 @@ class Template:
         The sentence, as for ``str.format``.
     when
         When it is said.
-    procedure, claim
-        How that is decided, and what the sentence claims.
+    procedure
+        How that is decided.
+    claim
+        What the sentence claims; by default the first that the procedure can support.
     title, severity, consequence, action
         Those of the finding that it makes; the title and the action may have fields, too.
     """
@@ -84,11 +86,16 @@ class Template:
     text: str
     when: str
     procedure: Procedure
-    claim: Claim
+    claim: Claim | None = None
     title: str = ""
     severity: str = "low"
     consequence: str = ""
     action: str = ""
+
+    @property
+    def claimed(self) -> Claim:
+        """What the sentence claims."""
+        return self.claim or self.procedure.claims[0]
 
     def sentence(self, **fields: Any) -> str:
         """Return the sentence with its fields filled in."""

@@ -367,9 +367,10 @@ class Verdict(OfMetric):
         The number of units that it rests on.
     leader
         What being first is called: ``Best``, or ``Highest`` where higher is not always better.
-    margin, not_worse
+    margin, not_worse, not_worse_than_reference
         The loss from which on a candidate counts as worse; the other candidates of the best set that are shown not to
-        lose it against ``best``. None and empty where that was not tested.
+        lose it against ``best``; the other settings of the reference's model that are shown not to lose it against the
+        reference, where that is not ``best``. None and empty where that was not tested.
     """
 
     diagnostic: str
@@ -400,6 +401,7 @@ class Verdict(OfMetric):
     leader: str = "Best"
     margin: float | None = None
     not_worse: tuple[str, ...] = ()
+    not_worse_than_reference: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse NaN, infinity, and an interval whose ends are swapped."""

@@ -20,7 +20,7 @@ from embassay.diagnostics.retrieval.scores import EncodedCorpus, similarity_to_r
 from embassay.diagnostics.retrieval.view import NAME
 from embassay.engine.search import top as topk
 from embassay.errors import SpecError
-from embassay.findings.templates import verdict as words_of
+from embassay.findings.support import verdict as words_of
 from embassay.geometry.isotropy import isotropy
 from embassay.reports.layouts import layouts
 from embassay.reports.tables import Scope, corpus_table, encoder_table

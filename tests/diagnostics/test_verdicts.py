@@ -6,7 +6,7 @@ import pytest
 from embassay.api import assay
 from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.errors import UnknownNameError
-from embassay.findings.templates import verdict
+from embassay.findings.support import verdict
 from embassay.samples.choice import Choice
 from embassay.types import Corpus
 from tables import Table

@@ -15,7 +15,7 @@ from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.findings.decision import Decision
 from embassay.findings.limits import findings_of
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.templates import verdict, whole_run
+from embassay.findings.support import verdict, whole_run
 from embassay.formatting import interval, names, number, p_value
 from embassay.layout import (
     AcrossTable,

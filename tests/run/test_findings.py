@@ -9,7 +9,7 @@ from embassay.corpora.queries.made import SOURCES
 from embassay.findings.decision import Decision
 from embassay.findings.limits import findings_of
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.templates import verdict
+from embassay.findings.support import verdict
 from embassay.layout import Column
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Role, Row, Verdict
 from verdicts import opponents

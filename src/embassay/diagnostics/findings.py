@@ -15,7 +15,6 @@ NOT_REPRODUCED = Template(
     "contain it.",
     "the published share lies outside the interval",
     INTERVAL,
-    "shown",
     title="A published figure is not reproduced",
     consequence="Compare with figures measured here, not with the published one.",
 )

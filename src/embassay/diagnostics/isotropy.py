@@ -75,7 +75,6 @@ DIMENSIONS_USED = Template(
     "mean cosine of {cosine:.2f}.",
     f"there are {TEXTS_PER_DIMENSION} times as many texts as dimensions that are used",
     COUNT,
-    "count",
     title="Dimensions used by the {subset}",
 )
 TOO_FEW_TEXTS = replace(
@@ -89,7 +88,6 @@ TOO_FEW_TO_WHITEN = Template(
     "fewer than twice as many it overfits.",
     "there are fewer texts than twice the dimensions",
     LIMIT,
-    "limit",
     title="Too few {subset} to whiten",
 )
 
@@ -228,9 +226,14 @@ def _findings(view: IsotropyView) -> Iterator[Finding]:
         values = view.values(subset)
         if "participation_ratio_plugin" not in values:
             continue
-        place = {"encoder": view.encoder, "subset": subset}
         width, rows = values["width"], values.get("rows", 0.0)
-        sizes = {"dimensions": width, "texts": rows, "cosine": values.get("mean_cosine", 0.0)}
+        fields: dict[str, Any] = {
+            "encoder": view.encoder,
+            "subset": subset,
+            "dimensions": width,
+            "texts": rows,
+            "cosine": values.get("mean_cosine", 0.0),
+        }
         # By chance the estimate may be above the number of dimensions; without one, all of them may be in use.
         ratio = values.get("participation_ratio")
         used = width if ratio is None else min(ratio, width)
@@ -238,10 +241,10 @@ def _findings(view: IsotropyView) -> Iterator[Finding]:
         template = TOO_FEW_TEXTS
         if rows >= needed and ratio is not None:
             template = DIMENSIONS_USED
-        yield template.finding(view.scores.origin, **place, **sizes, used=used, needed=needed)
+        yield template.finding(view.scores.origin, **fields, used=used, needed=needed)
         rank = view.values(subset, "whiten").get("rank")
         if rank is not None and rows < 2 * width:
-            yield TOO_FEW_TO_WHITEN.finding(view.scores.origin, **place, **sizes, rank=rank)
+            yield TOO_FEW_TO_WHITEN.finding(view.scores.origin, **fields, rank=rank)
 
 
 _ISOSCORE = Column("IsoScore", "isoscore", "texts", "number")

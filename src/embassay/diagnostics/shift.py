@@ -68,7 +68,6 @@ DISTANCE = Template(
     "{shared.value:.0%}.",
     "all three are defined; neither is better, and nothing is tested",
     COUNT,
-    "count",
     title="Distance of the domain's {subset}",
 )
 AGAINST = {

@@ -60,7 +60,6 @@ TOO_FEW_SCORES = Template(
     "The pairs have too few human scores to correlate with.",
     f"under {MIN_ITEMS} pairs have a score",
     LIMIT,
-    "limit",
     title="Not ranked",
     severity="medium",
 )
@@ -69,7 +68,6 @@ FOLLOWS = Template(
     "{encoder}: Spearman's correlation with the human scores is {correlation} ({pairs}).",
     "the interval lies above 0",
     INTERVAL,
-    "shown",
     title="Cosines follow human scores",
 )
 NOT_SHOWN = replace(

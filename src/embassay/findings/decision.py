@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
+from embassay.claims import Template
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.findings import templates
 from embassay.findings.advice import may_be_independent
-from embassay.findings.settings import base, setting_findings
+from embassay.findings.settings import base, setting_findings, smaller_than, smallest_not_worse
 from embassay.formatting import counted, difference_format, interval, names, number, p_value, written_bytes
 from embassay.layout import Column, Format
 from embassay.result import (
@@ -76,37 +79,15 @@ class Decision:
             if self.baseline.name or len(set(self.first_label.values())) > 1:
                 yield from self.precision()
         elif v.undefined:
-            yield self.finding("medium", "Undefined", f"Undefined for every item: {self.undefined()}.")
+            yield self.finding(templates.UNDEFINED, undefined=self.undefined())
         elif self.result.failed:
-            sentence = "No candidate finished; the figures are of baselines."
-            yield self.finding("high", "No candidate finished", sentence)
+            yield self.finding(templates.NO_CANDIDATE)
         else:
-            sentence = "The run has only baselines."
-            yield self.finding("medium", "Only baselines", sentence, action="Add an encoder with -e.")
+            yield self.finding(templates.ONLY_BASELINES)
 
-    def finding(
-        self,
-        severity: str,
-        title: str,
-        sentence: str,
-        encoder: str = "",
-        action: str = "",
-    ) -> Finding:
+    def finding(self, template: Template, severity: str = "", **fields: Any) -> Finding:
         """Return a finding about the headline, without a figure."""
-        v = self.verdict
-        return Finding(
-            severity,
-            sentence,
-            title,
-            diagnostic=v.diagnostic,
-            corpus=v.corpus,
-            encoder=encoder,
-            action=action,
-            metric=v.metric,
-            subset=v.subset,
-            condition=v.condition,
-            format=self.headline.format,
-        )
+        return template.finding(self.verdict, style=self.headline.format, severity=severity, **fields)
 
     @cached_property
     def corpus(self) -> CorpusRecord:
@@ -183,24 +164,21 @@ class Decision:
             labels.setdefault(first, []).append(name)
         for same in labels.values():
             if len(same) > 1:
-                sentence = f"{names(same)} are the same encoder (same fingerprint)."
-                yield self.finding("high", "The same encoder", sentence)
+                yield self.finding(templates.SAME_ENCODER, encoders=names(same))
 
     def ranking(self) -> Iterator[Finding]:
         """Yield which candidates may be the best, and which are excluded."""
         v = self.verdict
         ranked = self.ranked
         if len(v.candidates) == 1:
-            sentence = f"One candidate: {self.named_headline(v.candidates[0])}."
-            action = "Add a second encoder with -e to compare."
-            yield self.finding("medium", "One candidate", sentence, v.candidates[0], action=action)
+            encoder = v.candidates[0]
+            yield self.finding(templates.ONE_CANDIDATE, encoder=encoder, headline=self.named_headline(encoder))
         elif len(set(self.first_label.values())) == 1:
             return
         elif not v.best_set:
-            yield self.finding("medium", "No encoder is called best", f"No encoder is called best: {v.reason}.")
+            yield self.finding(templates.NONE_BEST, reason=v.reason)
         elif len(ranked) == 1:
-            sentence = f"Only {ranked[0]} can be ranked ({self.headline_value(ranked[0])})."
-            yield self.finding("medium", "One ranked candidate", sentence, ranked[0])
+            yield self.finding(templates.ONE_RANKED, encoder=ranked[0], value=self.headline_value(ranked[0]))
         else:
             yield self.best_set(ranked)
 
@@ -215,11 +193,7 @@ class Decision:
         best = ", ".join(parts)
         if len(v.best_set) > NAMED:
             best += f" and {len(v.best_set) - NAMED} more"
-        if self.is_good:
-            first, lower = "best", "worse"
-        else:
-            first, lower = "highest", "lower"
-        sentence = f"May be the {first} of {len(ranked)} candidates: {best} (95% confidence)."
+        words = {"first": "best", "lower": "worse"} if self.is_good else {"first": "highest", "lower": "lower"}
 
         # The ranks rest on a two-sided test, the best set on a one-sided one, which may exclude more encoders.
         significant = []
@@ -231,28 +205,39 @@ class Decision:
                 significant.append(name)
             else:
                 others.append(name)
+        more = ""
         if significant:
-            sentence += f" Significantly {lower} than another candidate: {_some(significant)}."
+            more += templates.SIGNIFICANTLY_LOWER.sentence(encoders=_some(significant), **words)
         if others:
-            sentence += f" Unlikely to be the {first}, but not significantly {lower} than any single candidate: "
-            sentence += f"{_some(others)}."
-        sentence += self.chance_of(ranked)
-        encoder = v.best_set[0] if len(v.best_set) == 1 else ""
-        severity = "high" if self.decides else "medium"
-        return self.finding(severity, f"May be the {first}", sentence, encoder)
-
-    def chance_of(self, ranked: list[str]) -> str:
-        """Say what chance does to a table of many candidates; nothing for few, or where one is clearly ahead."""
-        v = self.verdict
-        if len(ranked) < MANY or len(v.best_set) < 2 or v.first_too_high is None:
-            return ""
-        low, high = (number(value, self.difference_style) for value in v.first_too_high)
-        left_out = LEFT_OUT[max(size for size in LEFT_OUT if size <= len(ranked))]
-        return (
-            f" {v.best_set[0]} is the first of {len(ranked)}, so its value is probably {low} to {high} too high. Of so "
-            f"many candidates that are equally good, about 1 table in {FALSE_SENTENCES} calls one better or worse, and "
-            f"1 in {left_out} leaves one out of the best set."
+            more += templates.UNLIKELY_FIRST.sentence(encoders=_some(others), **words)
+        return self.finding(
+            templates.MAY_BE_FIRST,
+            severity="high" if self.decides else "medium",
+            encoder=v.best_set[0] if len(v.best_set) == 1 else "",
+            candidates=len(ranked),
+            best=best,
+            more=more + self.how_sure(ranked),
+            **words,
         )
+
+    def how_sure(self, ranked: list[str]) -> str:
+        """Say by how much members of the best set may differ, and what chance does to a table of many candidates."""
+        v = self.verdict
+        style = self.difference_style
+        if len(v.best_set) < 2:
+            return ""
+        sentences = ""
+        if v.smallest_difference is not None:
+            difference = number(v.smallest_difference, style)
+            sentences += templates.NOT_EQUAL.sentence(difference=difference)
+        if len(ranked) >= MANY and v.first_too_high is not None:
+            low, high = (number(value, style) for value in v.first_too_high)
+            left_out = LEFT_OUT[max(size for size in LEFT_OUT if size <= len(ranked))]
+            sentences += templates.FIRST_TOO_HIGH.sentence(
+                encoder=v.best_set[0], candidates=len(ranked), low=low, high=high
+            )
+            sentences += templates.MANY_CANDIDATES.sentence(tables=FALSE_SENTENCES, left_out=left_out)
+        return sentences
 
     def smaller_index(self) -> Iterator[Finding]:
         """Yield which candidate with a smaller index than the best one is shown not to be worse, or that none is.
@@ -267,33 +252,21 @@ class Decision:
             return
         best = v.best_set[0]
         size_of_best = self.encoders[best].index_bytes(v.corpus) or 0
-        smaller = []
-        for name in self.ranked:
-            size = self.encoders[name].index_bytes(v.corpus)
-            if size is not None and size < size_of_best:
-                smaller.append((size, name))
-        # The sort is stable: of equal sizes the candidate with the higher value comes first.
-        smaller.sort(key=lambda candidate: candidate[0], reverse=True)
-        chosen = None
-        for size, name in smaller:
-            if name not in v.not_worse:
-                break
-            if chosen is None or size < chosen[0]:
-                chosen = size, name
-        margin = number(v.margin, self.difference_style)
-        if chosen is not None:
-            size, name = chosen
-            sentence = (
-                f"{name} is shown not to be worse than {best} by {margin} or more, and its {self.what_is_stored} needs "
-                f"{size / size_of_best:.0%} of the bytes ({written_bytes(size)}, not {written_bytes(size_of_best)})."
-            )
-            yield self.finding("high", "Smaller and not worse", sentence, name)
-        elif any(name in v.best_set for _, name in smaller):
-            sentence = (
-                f"No smaller {self.what_is_stored} than that of {best} ({written_bytes(size_of_best)}) is shown to be "
-                f"good enough: a loss of {margin} is not ruled out."
-            )
-            yield self.finding("medium", f"No smaller {self.what_is_stored}", sentence)
+        ranked = [encoder for encoder in self.encoders.values() if encoder.name in self.ranked]
+        smaller = smaller_than(size_of_best, ranked, v.corpus)
+        chosen = smallest_not_worse(smaller, v.not_worse)
+        fields = {
+            "best": best,
+            "stored": self.what_is_stored,
+            "size_of_best": written_bytes(size_of_best),
+            "margin": number(v.margin, self.difference_style),
+        }
+        if chosen:
+            size = smaller[chosen]
+            share = size / size_of_best
+            yield self.finding(templates.SMALLER, encoder=chosen, share=share, size=written_bytes(size), **fields)
+        elif any(name in v.best_set for name in smaller):
+            yield self.finding(templates.NO_SMALLER, **fields)
 
     def settings(self) -> Iterator[Finding]:
         """Yield how the settings of the reference compare; that decides only if its model may be the best."""
@@ -312,8 +285,7 @@ class Decision:
         """Yield which candidates are not ranked, and why."""
         v = self.verdict
         if v.undefined:
-            sentence = f"Undefined for every item, so not compared: {self.undefined()}."
-            yield self.finding("medium", "Not ranked", sentence)
+            yield self.finding(templates.NOT_COMPARED, undefined=self.undefined())
         # Candidates are left out of the ranking for two reasons: too many undefined items, or a constant value on the
         # common items, with which there is no correlation.
         often_undefined = []
@@ -326,11 +298,9 @@ class Decision:
                 constant.append(name)
         if often_undefined:
             share = f"{MAX_UNDEFINED:.0%}"
-            sentence = f"Undefined for more than {share} of the items, so not ranked: {names(often_undefined)}."
-            yield self.finding("medium", "Not ranked", sentence)
+            yield self.finding(templates.OFTEN_UNDEFINED, share=share, encoders=names(often_undefined))
         if constant:
-            sentence = f"The same value for all compared items, so not ranked: {names(constant)}."
-            yield self.finding("medium", "Not ranked", sentence)
+            yield self.finding(templates.CONSTANT, encoders=names(constant))
 
     def undefined(self) -> str:
         """Name the candidates without a value, with the reasons in brackets."""
@@ -354,8 +324,7 @@ class Decision:
             # Items that are undefined for all candidates favour none.
             if count > fewest and name in as_wrong:
                 value = number(as_wrong[name], self.headline.format)
-                sentence = f"{name} is undefined for {counted(count, 'item')}; counted as wrong, the value is {value}."
-                yield self.finding("medium", "Undefined items", sentence, name)
+                yield self.finding(templates.UNDEFINED_ITEMS, encoder=name, items=counted(count, "item"), value=value)
 
     def named_headline(self, name: str) -> str:
         """Write a candidate with its headline value."""
@@ -396,8 +365,9 @@ class Decision:
             severity = "high" if self.decides and may_be_chosen else "low"
             comparison = self.comparison(severity, self.baseline.name, differences[name])
             if name in second_baseline.tested:
-                relation = self.relation(second_baseline.name, second_baseline.tested[name])
-                comparison = replace(comparison, sentence=f"{comparison.sentence} It is {relation}.")
+                template, fields = self.relation(second_baseline.name, second_baseline.tested[name])
+                with_second = f"{comparison.sentence} {template.sentence(encoder='It', **fields)}"
+                comparison = replace(comparison, sentence=with_second)
             yield comparison
 
     def best_set_first(self, names_of_candidates: Collection[str]) -> list[str]:
@@ -408,33 +378,35 @@ class Decision:
 
     def comparison(self, severity: str, opponent: str, difference: Difference) -> Finding:
         """Return whether a candidate is better than an opponent, with the difference and its p-value."""
-        name = difference.candidate
-        relation = self.relation(opponent, difference)
-        title = relation.partition(":")[0]
-        title = title[0].upper() + title[1:]
-        finding = self.finding(severity, title, f"{name} is {relation}.", name)
+        template, fields = self.relation(opponent, difference)
+        finding = self.finding(template, severity, encoder=difference.candidate, **fields)
         return replace(
             finding, value=difference.difference, low=difference.low, high=difference.high, format=self.difference_style
         )
 
-    def relation(self, opponent: str, difference: Difference) -> str:
-        """Say how a candidate compares with an opponent, with the difference, its interval and its p-value."""
+    def relation(self, opponent: str, difference: Difference) -> tuple[Template, dict[str, str]]:
+        """Return how a candidate compares with an opponent: the sentence, and its fields but the encoder."""
         if self.verdict.leader == "Best":
             better, worse = "better", "worse"
         else:
             better, worse = "higher", "lower"
-        if not difference.is_significant:
-            relation = f"not significantly {better} or {worse} than {opponent}"
-        elif difference.is_higher:
-            relation = f"{better} than {opponent}"
-        else:
-            relation = f"{worse} than {opponent}"
         amount = number(difference.difference, self.difference_style, signed=True)
         ends = interval(difference.low, difference.high, self.difference_style, signed=True)
         counts = ""
         if difference.won is not None and difference.lost is not None:
             counts = f" ({difference.won:,} won, {difference.lost:,} lost)"
-        return f"{relation}: {amount} {ends} of {self.headline.heading}{counts}, p (Holm) {p_value(difference.p)}"
+        fields = {
+            "opponent": opponent,
+            "better": better,
+            "worse": worse,
+            "higher": better if difference.is_higher else worse,
+            "difference": f"{amount} {ends}",
+            "heading": self.headline.heading,
+            "counts": counts,
+            "p": p_value(difference.p),
+        }
+        template = templates.DIFFERS if difference.is_significant else templates.NOT_SHOWN_TO_DIFFER
+        return template, fields
 
     def precision(self) -> Iterator[Finding]:
         """Yield the minimum detectable differences of the deciding pairs, and how many items a smaller one needs."""
@@ -444,7 +416,6 @@ class Decision:
         pairs = self.deciding_pairs()
         style = self.difference_style
         parts = [f"{number(pair.difference.smallest_difference, style)}{pair.name}" for pair in pairs]
-        sentence = f"Minimum detectable difference: {', '.join(parts)} ({counted(units, 'unit')}, 80% power)."
         # Where a difference is significant, the present number of items was enough.
         undecided = [pair for pair in pairs if not pair.difference.is_significant]
         severity = "low"
@@ -454,7 +425,9 @@ class Decision:
             # More queries of a program would not make up for real questions.
             if not self.has_made_queries:
                 action = self.more_items(undecided[0], units)
-        finding = self.finding(severity, "Minimum detectable difference", sentence, action=action)
+        finding = self.finding(
+            templates.DETECTABLE, severity, differences=", ".join(parts), units=counted(units, "unit"), action=action
+        )
         # The last pair is that of two candidates: the report shows its figure beside those that may be the best.
         yield replace(finding, value=pairs[-1].difference.smallest_difference, format=style)
 
@@ -486,15 +459,17 @@ class Decision:
             return ""
         wanted = number(pair.difference.target, self.difference_style)
         items = "questions" if self.corpus.documents else "items"
-        sentence = f"To show a difference of {wanted}{pair.name}, add about {more_items:,} {items}"
+        in_units = ""
         if more_items > more_units:
-            sentence += f" ({more_units:,} independent units; there are {units:,} now)"
+            in_units = f" ({more_units:,} independent units; there are {units:,} now)"
             if may_be_independent(self.corpus) and units + more_units > self.corpus.documents:
-                sentence += (
+                in_units += (
                     f". There are only {self.corpus.documents:,} documents: add documents too, or unit=question to -c "
                     "if the questions were written independently of each other"
                 )
-        return f"{sentence}."
+        return templates.MORE_ITEMS.sentence(
+            wanted=f"{wanted}{pair.name}", items=f"{more_items:,} {items}", units=in_units
+        )
 
 
 def _is_below(high: float | None, chance: float | None) -> bool:

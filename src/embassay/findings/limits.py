@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.findings import templates
 from embassay.findings.advice import WITH_UNIT_OPTION, may_be_independent
 from embassay.findings.decision import Decision
 from embassay.formatting import counted
@@ -110,15 +111,7 @@ def _linked(finding: Finding) -> Finding:
 def _made_queries(corpus: CorpusRecord) -> Iterator[Finding]:
     """Yield a finding if the queries of a corpus were made by a program."""
     if corpus.source in MADE_QUERIES.values():
-        yield Finding(
-            "high",
-            f"{corpus.name} has no questions: the results are of {corpus.items:,} {corpus.source}. They tell weak "
-            "encoders from strong ones; they do not choose among the best, and they understate word matching (bm25).",
-            "Queries that nobody asked",
-            corpus=corpus.name,
-            action=f"Add real questions: -c {corpus.name}=…,questions=questions.csv (a question and the id of its "
-            "right document in each line).",
-        )
+        yield templates.MADE_QUERIES.finding(corpus=corpus.name, items=corpus.items, source=corpus.source)
 
 
 def _builtin(*, has_own_data: bool) -> Finding:
@@ -129,12 +122,7 @@ def _builtin(*, has_own_data: bool) -> Finding:
             "To see which encoder may be the best, and whether it is better than bm25, run it on your own data: "
             "embassay run -c mine=./docs,questions=questions.csv"
         )
-    return Finding(
-        "low",
-        "Built-in corpora are for trying things out: no best encoder is named on them.",
-        "Built-in corpora",
-        action=action,
-    )
+    return templates.BUILTIN.finding(action=action)
 
 
 def _negation_not_tested(result: Result) -> Iterator[Finding]:
@@ -142,13 +130,7 @@ def _negation_not_tested(result: Result) -> Iterator[Finding]:
     tested = {topic for verdict in result.verdicts for topic in meaning_of(verdict.diagnostic).about}
     has_candidates = any(not encoder.baseline for encoder in result.encoders)
     if has_candidates and "search" in tested and "negation" not in tested:
-        yield Finding(
-            "low",
-            "Whether an encoder notices a negation was not tested.",
-            "Negation was not tested",
-            # In this run -d may allow search only.
-            action="To see whether the encoders notice a negation, run them with -c opposites (built in) too.",
-        )
+        yield templates.NEGATION_NOT_TESTED.finding()
 
 
 def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
@@ -156,16 +138,12 @@ def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
     if corpus.effective_units >= corpus.items / 2 or corpus.builtin:
         return
     items = "questions" if corpus.documents else "items"
-    action = ""
-    if may_be_independent(corpus):
-        action = UNIT_OF_QUESTIONS
-    yield Finding(
-        "medium",
-        f"{corpus.name}: its {corpus.items:,} {items} depend on each other (they share texts, documents or a topic); "
-        f"they form {counted(corpus.units, 'unit')} (effective number {corpus.effective_units:,.0f}).",
-        "Few independent items",
+    yield templates.FEW_INDEPENDENT.finding(
         corpus=corpus.name,
-        action=action,
+        items=f"{corpus.items:,} {items}",
+        units=counted(corpus.units, "unit"),
+        effective=corpus.effective_units,
+        action=UNIT_OF_QUESTIONS if may_be_independent(corpus) else "",
     )
 
 
@@ -189,31 +167,32 @@ def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
             is_varied = "passages=" in encoder.setting or "max_length=" in encoder.setting
             if reads_least and not is_varied and corpus.loader in WITH_UNIT_OPTION:
                 action = _shorter_passages(encoder, corpus)
-        yield Finding(
-            severity,
-            f"{encoder.name} reads {encoder.max_tokens} tokens of a text: it truncates {truncated:,} of the "
-            f"{counted(texts, 'text')} of {corpus.name} ({share:.1%}).",
-            "Texts were truncated",
-            corpus=corpus.name,
+        finding = templates.TRUNCATED.finding(
+            severity=severity,
             encoder=encoder.name,
-            consequence="Text after that point cannot be found.",
+            tokens=encoder.max_tokens,
+            truncated=truncated,
+            texts=counted(texts, "text"),
+            corpus=corpus.name,
+            share=share,
             action=action,
-            value=share,
         )
+        yield replace(finding, value=share)
 
 
 def _unknown_words(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
     """Yield the share of the words that an encoder does not know; nothing for encoders that know all."""
     if encoder.unknown_words is None:
         return
-    sentence = f"{encoder.name} does not know {encoder.unknown_words:.1%} of the words"
-    if len(result.corpora) > 1:
-        sentence += " of all corpora together"
-    severity = "low"
+    where = " of all corpora together" if len(result.corpora) > 1 else ""
+    severity, texts = "low", ""
     if encoder.without_words:
         severity = "medium"
-        sentence += f"; {counted(encoder.without_words, 'text has', 'texts have')} no known word"
-    yield Finding(severity, f"{sentence}.", "Unknown words", encoder=encoder.name, value=encoder.unknown_words)
+        texts = f"; {counted(encoder.without_words, 'text has', 'texts have')} no known word"
+    finding = templates.UNKNOWN_WORDS.finding(
+        severity=severity, encoder=encoder.name, share=encoder.unknown_words, where=where, texts=texts
+    )
+    yield replace(finding, value=encoder.unknown_words)
 
 
 def _shorter_passages(encoder: EncoderRecord, corpus: CorpusRecord) -> str:

@@ -12,7 +12,7 @@ from html import escape
 
 from embassay._version import __version__
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.templates import support
+from embassay.findings.support import support
 from embassay.formatting import DASH, counted, number, visible
 from embassay.layout import Layout
 from embassay.reports.overview import Costs, decision_table, place_of

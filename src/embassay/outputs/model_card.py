@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from embassay._version import __version__
-from embassay.findings.templates import builtin
+from embassay.findings.support import builtin
 from embassay.formatting import DASH, interval, number
 from embassay.layout import Layout
 from embassay.metrics.metric import known_metric, meaning_of

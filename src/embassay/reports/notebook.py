@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from embassay.findings.templates import statement
+from embassay.findings.support import statement
 from embassay.formatting import counted
 from embassay.reports.layouts import layouts
 from embassay.reports.page import CHARTS, SPLIT, pictures_of

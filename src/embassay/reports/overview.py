@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from embassay.findings import templates
 from embassay.findings.speed import MeasuredTimes, fastest
-from embassay.findings.templates import builtin, findings_of, is_below_chance
+from embassay.findings.support import builtin, findings_of, is_below_chance
 from embassay.formatting import difference_format, names, number, written_bytes
 from embassay.layout import Layout
 from embassay.reports import charts
@@ -105,7 +106,7 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
         elif verdict.leader != "Best":
             candidates += " – the highest; higher is not always better"
         lower = [name for name in verdict.candidates if name not in verdict.best_set + verdict.left_out]
-        stated = _finding(result, verdict, "Minimum detectable difference")
+        stated = _finding(result, verdict, templates.DETECTABLE.title)
         smallest = stated.value if stated else verdict.smallest_difference
         first, _ = fastest(recommended, costs.times)
         rows.append(
@@ -126,7 +127,7 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
 
 def _smaller(result: Result, verdict: Verdict) -> str:
     """Name the candidate with a smaller index that is recommended; an empty text if there is none."""
-    finding = _finding(result, verdict, "Smaller and not worse")
+    finding = _finding(result, verdict, templates.SMALLER.title)
     if finding is None:
         return ""
     sizes = {encoder.name: encoder.index_bytes(verdict.corpus) for encoder in result.encoders}

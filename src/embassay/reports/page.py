@@ -14,7 +14,7 @@ from typing import Any
 
 from embassay._version import __version__
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.templates import findings_of, statement, support
+from embassay.findings.support import findings_of, statement, support
 from embassay.formatting import counted, readable
 from embassay.layout import (
     AcrossTable,

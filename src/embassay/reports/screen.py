@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.templates import cost
+from embassay.findings.support import cost
 from embassay.formatting import counted, number, visible
 from embassay.layout import Format, Layout
 from embassay.reports.scorecard import MOST_LINES, legend, scorecard

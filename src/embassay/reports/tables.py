@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from embassay.findings.templates import remark
+from embassay.findings.support import remark
 from embassay.formatting import DASH, POINTS, difference_format, interval, number, p_value, without_points
 from embassay.layout import (
     AcrossTable,

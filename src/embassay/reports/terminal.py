@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from embassay.findings import templates as words
+from embassay.findings import support as words
 from embassay.findings.speed import MeasuredTimes
 from embassay.formatting import visible
 from embassay.layout import Layout

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.diagnostics.base import DeclaresMetrics
+from embassay.findings import templates
 from embassay.formatting import counted
 from embassay.result import Finding, Verdict
 from embassay.run.examples import ScoredTask
@@ -36,12 +37,25 @@ def headline_of(task: ScoredTask, verdict: Verdict) -> Headline | None:
 
 
 def with_not_worse(verdict: Verdict, headline: Headline, draws: Draws) -> Verdict:
-    """Return the verdict with the candidates of the best set that are shown not to be worse than the best."""
+    """Return the verdict with who is shown not to be worse than the best, and than the reference."""
     if not verdict.best_set or verdict.leader != "Best":
         return verdict
-    best, *others = verdict.best_set
-    not_worse = [name for name in others if headline.not_worse(name, best, draws).outcome == "not worse"]
-    return replace(verdict, margin=headline.margin, not_worse=tuple(not_worse))
+
+    def not_worse(names: Iterable[str], than: str) -> tuple[str, ...]:
+        others = [name for name in names if name != than]
+        return tuple(name for name in others if headline.not_worse(name, than, draws).outcome == "not worse")
+
+    reference = verdict.opponent("reference").name
+    settings: list[str] = []
+    if reference in verdict.candidates and reference != verdict.best_set[0]:
+        # "all-MiniLM-L6-v2,dim=128" -> "all-MiniLM-L6-v2": only settings of one model are compared as a choice.
+        settings = [name for name in verdict.candidates if name.split(",")[0] == reference.split(",")[0]]
+    return replace(
+        verdict,
+        margin=headline.margin,
+        not_worse=not_worse(verdict.best_set, verdict.best_set[0]),
+        not_worse_than_reference=not_worse(settings, reference),
+    )
 
 
 def missed_by_all(task: ScoredTask, verdict: Verdict, headline: Headline, *, texts: bool) -> Iterator[Finding]:
@@ -75,20 +89,14 @@ def missed_by_all(task: ScoredTask, verdict: Verdict, headline: Headline, *, tex
         named = ", ".join(f'"{begun(question, LONGEST)}"' for question in questions)
     if len(missed) > NAMED:
         named += f" and {len(missed) - NAMED:,} more"
-    verb = "is" if len(missed) == 1 else "are"
-    title = "Suspect the label"
-    advised = "suspect the label, or an unclear question"
-    action = "Read the questions that all encoders miss (single items in the report): is the right document right?"
+    template, advised = templates.SUSPECT_LABEL, "suspect the label, or an unclear question"
     # Nobody has labelled queries that a program made.
     if task.corpus.source in MADE_QUERIES.values():
-        title, advised, action = "Missed by all", "they may be unclear", ""
-    yield Finding(
-        "medium",
-        f"{counted(len(missed), 'question')} of {items:,} {verb} missed by every candidate and lexical baseline: "
-        f"{advised} ({named}).",
-        title,
-        verdict.diagnostic,
-        verdict.corpus,
-        action=action,
-        value=len(missed) / items,
+        template, advised = templates.MISSED_BY_ALL, "they may be unclear"
+    verb = "is" if len(missed) == 1 else "are"
+    finding = template.finding(
+        missed=f"{counted(len(missed), 'question')} of {items:,} {verb}",
+        advised=advised,
+        named=named,
     )
+    yield replace(finding, diagnostic=verdict.diagnostic, corpus=verdict.corpus, value=len(missed) / items)

@@ -101,7 +101,6 @@ NOT_RANKED = Template(
     "Encoders are not ranked: they are ranked by C1, which needs overlaps.",
     "the corpus has no overlaps",
     LIMIT,
-    "limit",
     title="Not ranked",
     severity="medium",
 )
@@ -109,7 +108,6 @@ COMBINE = Template(
     "{encoder} satisfies {above} more often than with a wrong target{rest}.",
     "the interval of the excess of one criterion or more lies above 0; each criterion has its own interval",
     INTERVAL,
-    "shown",
     title="Sentences combine like sets{in_part}",
 )
 NOT_SHOWN_TO_COMBINE = Template(
@@ -125,7 +123,6 @@ ONE_SETS_THE_GRID = Template(
     "{encoder} makes the grid of tolerances up to {times:,.0f} times as long as the other encoders do ({measures}).",
     f"it makes the grid {STRETCHED} times as long or more",
     COUNT,
-    "count",
     title="One encoder sets the grid of tolerances",
     severity="medium",
     consequence="On such a grid the others differ little. Compare them at ε = 0, or in a run without it.",

@@ -38,7 +38,6 @@ SEPARABLE = Template(
     "groups has {chance:.1%}.",
     "the interval lies above chance",
     INTERVAL,
-    "shown",
     title="Groups are separable",
 )
 NOT_SEPARABLE = replace(
@@ -61,7 +60,6 @@ WITHOUT_VECTOR = Template(
     "{encoder}: {sentences} a zero vector, which the classifier places blindly and cosines leave out.",
     "there are such sentences",
     LIMIT,
-    "limit",
     title="Sentences without a vector",
     severity="medium",
 )
@@ -70,7 +68,6 @@ NOT_CONVERGED = Template(
     "converged.",
     "it stopped in one fold or more",
     LIMIT,
-    "limit",
     title="The classifier did not converge",
     severity="medium",
     consequence="Its nearest centroid and MAP@R need no classifier. Vectors of unit length converge sooner.",
@@ -79,7 +76,6 @@ SHARED_ERRORS = Template(
     "{a} and {b} both misplace {sentences}, {same:,} of them in the same wrong group.",
     "of all pairs these two have the most errors in common",
     COUNT,
-    "count",
     title="Errors in common",
 )
 

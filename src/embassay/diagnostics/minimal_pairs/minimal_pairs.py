@@ -62,7 +62,6 @@ NOT_RANKED = Template(
     "Encoders are not ranked: this needs originals with a synonym and a negation of the main verb.",
     "an edit of the headline is missing",
     LIMIT,
-    "limit",
     title="Not ranked",
     severity="medium",
 )
@@ -70,7 +69,6 @@ COLLAPSED_VECTORS = Template(
     "{encoder} gives all texts almost the same vector: random pairs have a mean cosine of {cosine:.6f}.",
     "the mean cosine is 1 up to a millionth",
     COUNT,
-    "count",
     title="All texts get almost the same vector",
     severity="high",
     consequence="It is of no use for search: every text is as near as any other.",
@@ -79,7 +77,6 @@ SYNONYM_NEARER = Template(
     "{encoder} puts a synonym nearer than {description} for {share} of the originals{mean_contrast}.",
     "the interval lies above 50%",
     INTERVAL,
-    "shown",
     title="A synonym is nearer than {edit}{on_average}",
 )
 EDIT_NEARER = replace(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +76,6 @@ NOTHING_CHOSEN = Template(
     "{encoder} chooses nothing: {accuracy.reason}.",
     "every entry is undefined",
     LIMIT,
-    "limit",
     title="Undefined",
     severity="medium",
 )
@@ -84,7 +83,6 @@ TOO_FEW_UNITS = Template(
     "{encoder} chooses the right paraphrase in {right} of {accuracy.items:,} entries; {accuracy.reason}{undefined}.",
     "there are too few units for an interval",
     COUNT,
-    "count",
     title="Too few units to tell",
 )
 ABOVE_CHANCE = Template(
@@ -92,7 +90,6 @@ ABOVE_CHANCE = Template(
     "{undefined}.",
     "the interval of the accuracy lies above chance",
     INTERVAL,
-    "shown",
     title="Better than chance at negated antonyms",
 )
 NOT_SHOWN = Template(
@@ -116,7 +113,6 @@ NEGATIONS_CONFUSED = Template(
     "the right paraphrase in {right} (random choice: {chance:.1%}){undefined}.",
     "the same, and this sentence is chosen more often than the one with an opposite",
     TWO_INTERVALS,
-    "shown",
     title="Negations are confused",
     severity="high",
     consequence="In search, 'is not covered by the warranty' will be found for 'is covered'.",
@@ -428,7 +424,13 @@ def _finding(view: ChoiceView, rows: Sequence[Row]) -> Finding:
     """Compare an encoder's accuracy with chance; below chance, name what it chooses instead."""
     row_of = {(r.metric, r.subset): r for r in rows if r.encoder == view.encoder}
     accuracy = row_of[HEADLINE]
-    texts = {"encoder": view.encoder, "accuracy": accuracy, "chance": CHANCE, "undefined": "", "right": ""}
+    texts: dict[str, Any] = {
+        "encoder": view.encoder,
+        "accuracy": accuracy,
+        "chance": CHANCE,
+        "undefined": "",
+        "right": "",
+    }
     if accuracy.value is None:
         return NOTHING_CHOSEN.finding(accuracy, **texts)
     texts["right"] = written(accuracy)

@@ -36,7 +36,6 @@ APPROXIMATE = Template(
     "{encoder}: {route}; what it did not find counts as missed.",
     "an index that searches approximately was used",
     LIMIT,
-    "limit",
     title="Approximate search",
     severity="medium",
 )
@@ -53,7 +52,6 @@ DROP_BELOW = Template(
     "here) and removes {removed:.0%} of the retrieved documents{unanswerable}.",
     "it is the highest threshold within the margin",
     THRESHOLD,
-    "shown",
     title="Threshold",
     severity="medium",
 )
@@ -61,14 +59,12 @@ EQUAL_VALUES = Template(
     "{encoders}: exactly the same {headline}, the highest; their order has no meaning.",
     "the values are the same",
     COUNT,
-    "count",
     title="Equal values",
 )
 SATURATED_HEADLINE = Template(
     "{headline} is {reached} for {encoders}: it can hardly tell them apart.",
     f"two encoders that may be the best reach {SATURATED:.0%} or more",
     LIMIT,
-    "limit",
     title="The headline is saturated",
     severity="medium",
     action="Compare Success@1: add -d retrieval,k=1.",
@@ -77,14 +73,12 @@ BY_DOT_PRODUCT = Template(
     "{encoders}: compared by dot product; its thresholds are on another scale than cosines.",
     "the encoder compares by dot product",
     LIMIT,
-    "limit",
     title="Compared by dot product",
 )
 OVERFITTED = Template(
     "{encoders}: whitening overfits: {passages} are fewer than twice the dimensions.",
     "there are fewer distinct passages than twice the directions that are scaled",
     LIMIT,
-    "limit",
     title="Whitening overfits",
 )
 
@@ -96,8 +90,9 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
     if success is not None:
         template = {"below": BELOW_CHANCE, "both": NOT_SHOWN}.get(against_chance(success, view.chance))
         if template is not None:
-            chance = {"k": view.k, "chance": view.chance}
-            yield template.finding(success, encoder=view.encoder, success=written(success), **chance)
+            yield template.finding(
+                success, encoder=view.encoder, success=written(success), k=view.k, chance=view.chance
+            )
     if "search" in view.scores.labels:
         route = view.scores.labels["search"][0]
         yield APPROXIMATE.finding(view.scores.origin, encoder=view.encoder, route=route)

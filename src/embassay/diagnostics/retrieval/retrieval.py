@@ -74,7 +74,6 @@ UNITS_NEEDED = Template(
     "questions); there are {units:,} units.",
     "the option gap is set",
     POWER,
-    "limit",
     title="Units needed",
     severity="medium",
 )
@@ -82,7 +81,6 @@ NO_SIZE = Template(
     "The units needed cannot be estimated: no candidate has two units of answerable questions.",
     "the option gap is set, and no standard error can be computed",
     LIMIT,
-    "limit",
     title="Units needed",
     severity="medium",
 )

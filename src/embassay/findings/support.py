@@ -1,0 +1,128 @@
+"""What stands beside tables in words: what the figures rest on, findings, and what an encoder costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from embassay.findings.speed import MeasuredTimes, fastest
+from embassay.formatting import counted
+from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict
+
+
+def remark(row: Row) -> str:
+    """Return what a reader must know about a value: why it is missing, few units, undefined items."""
+    remarks = []
+    if row.reason:
+        remarks.append(row.reason)
+    elif row.low is not None and row.units < FEW_UNITS:
+        remarks.append(f"few units ({row.units})")
+    if row.value is not None and row.undefined:
+        remarks.append(f"{row.undefined} undefined")
+    return "; ".join(remarks)
+
+
+def statement(finding: Finding) -> str:
+    """Return a finding with what it means and what to do, as one paragraph."""
+    return " ".join(filter(None, (finding.sentence, finding.consequence, finding.action)))
+
+
+def findings_of(result: Result, verdict: Verdict) -> list[Finding]:
+    """Return the findings about the diagnostic and corpus of a verdict."""
+    return [f for f in result.findings if (f.diagnostic, f.corpus) == (verdict.diagnostic, verdict.corpus)]
+
+
+def support(result: Result, verdict: Verdict) -> Iterator[str]:
+    """Yield what the figures of a verdict rest on, and why no encoder is named where none is."""
+    yield _support(result, verdict)
+    if not verdict.metric:
+        yield "This diagnostic does not rank encoders."
+    elif builtin(result, verdict.corpus):
+        yield "Built-in corpora are for trying things out: no best model is named."
+
+
+def verdict(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]) -> Iterator[str]:
+    """Yield the verdict on one diagnostic and corpus, a paragraph each.
+
+    Parameters
+    ----------
+    times
+        For the same texts, by encoder, where they were measured.
+    """
+    yield from support(result, verdict)
+    yield from map(statement, findings_of(result, verdict))
+    yield from cost(result, verdict, times)
+
+
+def whole_run(result: Result) -> Iterator[str]:
+    """Yield the findings that belong to no single diagnostic."""
+    for finding in result.findings:
+        if not finding.diagnostic:
+            yield statement(finding)
+
+
+def builtin(result: Result, corpus: str) -> bool:
+    """Return whether a corpus of the result ships with the package."""
+    return any(record.builtin for record in result.corpora if record.name == corpus)
+
+
+def is_below_chance(verdict: Verdict) -> bool:
+    """Return whether even the best candidate is shown to be worse than a guess."""
+    return verdict.chance is not None and verdict.high is not None and verdict.high < verdict.chance
+
+
+def cost(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]) -> Iterator[str]:
+    """Yield which of the candidates that may be the best is fastest, and what each costs."""
+    if is_below_chance(verdict):
+        return
+    best_set = verdict.best_set
+    _, sentence = fastest(best_set, times)
+    if sentence:
+        yield sentence
+    price_of = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
+    priced = [name for name in best_set if name in price_of]
+    # The cheapest first; the sort is stable, so equal prices stay in the order of the best set.
+    priced.sort(key=lambda name: price_of[name])
+    if priced:
+        prices = ", ".join(f"{name} {price_of[name]:g}" for name in priced)
+        yield f"Price per million tokens: {prices}."
+
+
+def _support(result: Result, verdict: Verdict) -> str:
+    """Say how many items, units and texts there are, and where they come from."""
+    (corpus,) = [corpus for corpus in result.corpora if corpus.name == verdict.corpus]
+    texts = counted(corpus.distinct_texts, "distinct text")
+    # The items of some verdicts are not those of the corpus, so only the texts can be counted.
+    if (verdict.items, verdict.units) == (corpus.items, corpus.units):
+        if corpus.documents:
+            texts = _search(result, verdict, corpus)
+        else:
+            items = counted(verdict.items, "item")
+            if corpus.duplicates:
+                items += f" ({counted(corpus.duplicates, 'duplicate row')})"
+            units = counted(verdict.units, "independent unit")
+            if corpus.effective_units < verdict.units / 2:
+                units += f" (effective number {corpus.effective_units:.0f})"
+            texts = f"{items} in {units}, {texts}"
+    source = f" Source: {corpus.source}." if corpus.source else ""
+    return f"Support: {texts}.{source}"
+
+
+def _search(result: Result, verdict: Verdict, corpus: CorpusRecord) -> str:
+    """Return the numbers of questions, units and documents."""
+    units = ""
+    if verdict.units != verdict.items:
+        units = f" in {counted(verdict.units, 'independent unit')}"
+    # The number of answerable questions is the same for all encoders.
+    for row in result.headline(verdict).values():
+        answerable = row.items + row.undefined
+        if row.items and answerable < verdict.items:
+            units = f", {answerable:,} of them answerable and in {counted(row.units, 'independent unit')}"
+            break
+    documents = counted(corpus.documents, "document")
+    # A corpus may vary how documents are cut.
+    passages = {encoder.vectors[corpus.name] for encoder in result.encoders if corpus.name in encoder.vectors}
+    if len(passages) > 1:
+        documents += f" → {min(passages):,} to {max(passages):,} passages"
+    elif corpus.documents != corpus.passages:
+        documents += f" → {counted(corpus.passages, 'passage')}"
+    return f"{counted(verdict.items, 'question')}{units}, {documents}"
