@@ -78,6 +78,7 @@ ALLOWED = {
         "types",
     },
     "adaptation": {
+        "findings",
         "metrics",
         "outputs",
         "reports",
@@ -96,6 +97,7 @@ ALLOWED = {
         "vectors",
     },
     "comparison": {
+        "findings",
         "metrics",
         "outputs",
         "corpora",

@@ -1,7 +1,8 @@
-"""No sentence concludes absence: a test that shows nothing says "not shown", never "does not differ" or "cannot"."""
+"""No sentence claims more than its procedure can show: a test that finds nothing says "not shown"."""
 
 import ast
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,43 @@ def test_no_sentence_concludes_absence(pattern):
 def test_such_a_sentence_would_be_found():
     assert any("is not shown to differ from chance" in text for _, text in sentences())
     assert any(re.search(pattern, "It cannot be used for search.") for pattern in ABSENCE)
+
+
+SECTIONS = runpy.run_path(str(SOURCE.parents[1] / "tools" / "docs_figures.py"))["declared_sentences"]()
+DECLARED = {f"{section}: {name}": one for section, all_of in SECTIONS.items() for name, one in all_of.items()}
+NOT_SHOWN = r"not shown|no difference is shown|not significantly|not ruled out|inconclusive|is recommended|good enough"
+RULED_OUT = r"(?<!not )ruled out|not worse|not to be worse"
+
+
+def words_of(template):
+    """The title and the sentence without the fields."""
+    return re.sub(r"\{[^}]*\}", "…", f"{template.title}. {template.text}")
+
+
+@pytest.mark.parametrize("template", DECLARED.values(), ids=DECLARED)
+def test_what_a_sentence_claims_its_procedure_can_show(template):
+    assert template.claimed in template.procedure.claims
+    assert template.when
+    words = words_of(template)
+    if template.claimed == "not shown":
+        assert re.search(NOT_SHOWN, words)
+    if template.claimed in ("shown", "not shown") and re.search(RULED_OUT, words):
+        assert template.procedure.excludes_loss
+    if template.claimed == "shown" and not template.procedure.excludes_loss:
+        # Who is excluded from the best set is shown not to be the best; a loss that is shown is not shown to be small.
+        assert not re.search(r"not shown(?! to be below)", words)
+
+
+def test_each_diagnostic_and_command_declares_its_sentences():
+    assert len(DECLARED) > 100
+    for word in ("bless and check", "compare", "plan", "adapt", "retrieval", "composition", "localization", "isotropy"):
+        assert any(word in section for section in SECTIONS)
+
+
+def test_findings_are_made_from_declared_sentences_only():
+    makers = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding":
+                makers.add(path.name)
+    assert makers == {"claims.py"}

@@ -15,8 +15,10 @@ A figure that differs by one unit of its last printed digit is the same figure: 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -31,6 +33,9 @@ from typing import Any, get_type_hints
 from docstring_parser import parse
 
 import embassay as ea
+from embassay import diagnostics
+from embassay.claims import Template
+from embassay.findings import templates
 from embassay.run.options import FILE, PYTHON, RunOptions, off_flags, options_in
 
 ROOT = Path(__file__).parent.parent
@@ -404,6 +409,46 @@ def metrics() -> str:
     return text
 
 
+# --- docs/findings.md ----------------------------------------------------------------------------------------
+
+
+def declared_sentences() -> dict[str, dict[str, Template]]:
+    """Return all declared sentences by section: those of each part of findings/templates.py, and of each diagnostic."""
+    sections = dict[str, dict[str, Template]]()
+    section = ""
+    for line in Path(templates.__file__).read_text(encoding="utf-8").splitlines():
+        name = line.partition(" = ")[0]
+        if line.startswith("# "):
+            section = line.removeprefix("# ")
+        elif isinstance(getattr(templates, name, None), Template):
+            sections.setdefault(section, {})[name] = getattr(templates, name)
+    for found in pkgutil.walk_packages(diagnostics.__path__, "embassay.diagnostics."):
+        module = importlib.import_module(found.name)
+        section = found.name.split(".")[2].replace("findings", "any diagnostic")
+        for name, template in vars(module).items():
+            is_new = not any(template is known for known in sections.get(section, {}).values())
+            if isinstance(template, Template) and is_new:
+                sections.setdefault(section, {})[name] = template
+    return sections
+
+
+def sentences() -> str:
+    """Return a table of the sentences of each section, with what supports them."""
+    text = ""
+    for section, declared in declared_sentences().items():
+        lines = []
+        for template in declared.values():
+            title = f"**{template.title}.** " if template.title else ""
+            # "{share:.1%}" -> "{share}"
+            sentence = re.sub(r"\{([\w.]+):[^}]*\}", r"{\1}", f"{title}{template.text.strip()}")
+            # An underscore would start emphasis.
+            sentence = re.sub(r"(?<=\w)_(?=\w)", " ", sentence)
+            lines.append([sentence, template.when, template.procedure.text, template.claimed])
+        text += f"\n## {section[:1].upper()}{section[1:]}\n\n"
+        text += table(["sentence", "said if", "procedure", "claim"], lines)
+    return text
+
+
 # --- docs/guide.md -------------------------------------------------------------------------------------------
 
 
@@ -447,6 +492,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "generating-made": generating_made,
     "bridges-mteb": bridges_mteb,
     "metrics": metrics,
+    "sentences": sentences,
 }
 
 

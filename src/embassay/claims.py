@@ -35,8 +35,8 @@ class Procedure:
     excludes_loss: bool = False
 
 
-COUNT = Procedure("none: what was counted or measured", ("count",))
-LIMIT = Procedure("none: what limits the answer", ("limit",))
+COUNT = Procedure("none", ("count",))
+LIMIT = Procedure("none", ("limit",))
 INTERVAL = Procedure("95% interval over units", ("shown", "not shown"))
 TWO_INTERVALS = Procedure("two 95% intervals over units that do not overlap", ("shown", "not shown"))
 EXCHANGE = Procedure("exchange of whole units, p with Holm's correction, 5%", ("shown", "not shown"))

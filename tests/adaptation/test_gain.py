@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from embassay.adaptation.gain import Gain, changes
-from embassay.adaptation.wording import CAVEAT, PHRASES, sentence, verdict
+from embassay.adaptation.wording import PHRASES, sentence, verdict
+from embassay.findings.templates import CAVEAT
 from embassay.metrics.metric import headline_metric, meaning_of, ranking_diagnostics
 from embassay.result import Comparison, EncoderRecord, Result, Row
 from embassay.stats.families import Roles, compare_means
@@ -93,7 +94,7 @@ def test_a_significant_gain_is_better():
         r"\(Success@5, 900 test questions in 300 units, p <0\.001\)",
         lines[0],
     )
-    assert lines[1:] == ("finetuned, in short: better on your questions", CAVEAT.format(seed=0))
+    assert lines[1:] == ("finetuned, in short: better on your questions", CAVEAT.sentence(seed=0))
 
 
 def test_a_significant_loss_beyond_the_margin_is_worse():
@@ -303,7 +304,7 @@ def test_metrics_that_are_no_headline_are_left_out():
     others += [replace(c, a="finetuned", b="other") for c in planted.comparisons if c.family == "reference"]
     result = replace(planted.result, comparisons=tuple(others))
     assert changes(result, planted.headlines, ["mine"]) == ()
-    assert verdict(result, planted.headlines, ["mine"]) == (CAVEAT.format(seed=0),)
+    assert verdict(result, planted.headlines, ["mine"]) == (CAVEAT.sentence(seed=0),)
 
 
 def test_the_figures_are_those_of_a_plain_paired_mean():

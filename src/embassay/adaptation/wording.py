@@ -6,16 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from embassay.adaptation.gain import SMALLEST_SHOWN, Gain, Headlines, Outcome, changes
 from embassay.adaptation.variants import BASE, BOTH, FINETUNED
+from embassay.findings import templates
 from embassay.formatting import interval, number, p_value, size_in_points
 from embassay.layout import Format
 from embassay.metrics.metric import declared, meaning_of
 from embassay.result import FEW_UNITS, MIN_UNITS, Result
-from embassay.stats.noninferiority import NotWorse
 
-CAVEAT = (
-    "Each line compares single training runs (seed {seed}), paired on the same items. The interval resamples "
-    "independent units; it does not include the variation between training seeds."
-)
 PHRASES: dict[Outcome, str] = {
     "worse": "worse",
     "better": "better",
@@ -63,7 +59,7 @@ def verdict(
     for change in changes(result, headlines, domain, FINETUNED):
         if change.in_domain and change.variant == BOTH:
             lines.append(sentence(change, several))
-    return (*lines, CAVEAT.format(seed=result.seed))
+    return (*lines, templates.CAVEAT.sentence(seed=result.seed))
 
 
 def sentence(change: Gain, several: bool = False) -> str:
@@ -78,27 +74,26 @@ def sentence(change: Gain, several: bool = False) -> str:
     style: Format = "points" if declared(comparison.key).is_share else "number"
     head = f"{comparison.a}{_against(change)} on {_place(change, several)}"
     if test is None or change.outcome == "unknown":
-        return f"{head}: nothing can be said ({comparison.metric}: {_why_unknown(change)})"
+        return templates.ADAPTED_UNKNOWN.sentence(head=head, metric=comparison.metric, reason=_why_unknown(change))
+    smallest = "" if test.smallest_margin is None else _size(test.smallest_margin, style)
     if change.outcome == "nothing changed":
-        line = f"{head}: nothing changed ({comparison.metric}, same model and same value on every item)"
-        if test.smallest_margin is None:
-            return line
-        return f"{line}; this many items rule out a loss of {_size(test.smallest_margin, style)}"
+        ruled_out = f"; this many items rule out a loss of {smallest}" if smallest else ""
+        return templates.ADAPTED_UNCHANGED.sentence(head=head, metric=comparison.metric, ruled_out=ruled_out)
 
     support = f"{comparison.metric}, {_item_counts(change)}, {_p_value_of(change)}"
     amount = f"{_amount(change, style)} ({support})"
     margin = _size(test.margin, style)
+    note = f"; {test.note}" if test.note else ""
     if change.outcome == "not worse":
-        return f"{head}: not worse at a margin of {margin}, {amount}{_note(test)}"
+        return templates.ADAPTED_NOT_WORSE.sentence(head=head, margin=margin, amount=amount, note=note)
     if change.outcome == "inconclusive":
-        line = f"{head}: inconclusive, {amount}"
-        if test.smallest_margin:
-            line += f"; a loss of {_size(test.smallest_margin, style)} is not ruled out"
-        return line + _note(test)
-    line = f"{head}: {change.outcome}, {amount}"
-    if change.outcome == "better" and comparison.high is not None and comparison.high < test.margin:
-        line += f"; the gain is below the margin of {margin}"
-    return line
+        not_ruled_out = f"; a loss of {smallest} is not ruled out" if test.smallest_margin else ""
+        return templates.ADAPTED_INCONCLUSIVE.sentence(head=head, amount=amount, not_ruled_out=not_ruled_out, note=note)
+    is_small = change.outcome == "better" and comparison.high is not None and comparison.high < test.margin
+    below_margin = f"; the gain is below the margin of {margin}" if is_small else ""
+    return templates.ADAPTED_DIFFERS.sentence(
+        head=head, outcome=change.outcome, amount=amount, below_margin=below_margin
+    )
 
 
 def _shift_sentences(result: Result, variant: str) -> list[str]:
@@ -113,8 +108,9 @@ def _shift_sentences(result: Result, variant: str) -> list[str]:
             continue
         texts = SHIFT_TEXTS.get(key.subset, key.subset)
         lines.append(
-            f"{variant}: your {texts} lie {after:.2f} mean pair distances from the nearest general ones "
-            f"({key.corpus}), {before:.2f} before"
+            templates.DOMAIN_DISTANCE.sentence(
+                encoder=variant, texts=texts, after=after, corpus=key.corpus, before=before
+            )
         )
     return lines
 
@@ -125,10 +121,7 @@ def _training_sentences(variant: str, evaluations: Sequence[Sequence[float]]) ->
     before, later = scores[0], scores[1:]
     if not later or max(later) > before:
         return []
-    return [
-        f"{variant}: training never beat its starting model on the dev questions (Success@5 {before:.3f} before, "
-        f"{max(later):.3f} at best); the weights of the best step are kept anyway"
-    ]
+    return [templates.NEVER_BETTER.sentence(encoder=variant, before=before, best=max(later))]
 
 
 def _summary(variant: str, in_domain: Sequence[Gain], general: Sequence[Gain]) -> str:
@@ -207,7 +200,3 @@ def _amount(change: Gain, style: Format) -> str:
 def _size(value: float, style: Format) -> str:
     """Format the size of a loss: ``2 points``, ``0.01``."""
     return size_in_points(value) if style == "points" else f"{value:.2g}"
-
-
-def _note(test: NotWorse) -> str:
-    return f"; {test.note}" if test.note else ""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embassay.comparison.runs import figures_of, read_run
+from embassay.findings import templates
 from embassay.formatting import counted, difference_format, interval, number, p_value, visible
 from embassay.layout import Format
 from embassay.reports.layouts import headlines
@@ -89,19 +90,23 @@ def what_a_baseline_shows(folder: Path) -> Iterator[str]:
             continue
         size = f"{counted(len(unit), 'item')} in {counted(len(np.unique(unit)), 'unit')}"
         margin = number(headline.margin, "points")
-        sentence = (
-            f"{column.heading} ({task.diagnostic} on {visible(task.corpus)}, {size}): a check can rule out a loss of "
-            f"about {number(possible, 'points')}, if {CHANGED:.0%} of the answers change"
-        )
+        its_margin = f"is {margin}"
         if possible > headline.margin:
             # Rounded up to a whole point.
             whole = math.ceil(100 * possible) / 100
-            sentence += (
-                f"; its margin of {margin} will hardly pass: add items ('embassay plan' says how many), or check with "
+            its_margin = (
+                f"of {margin} will hardly pass: add items ('embassay plan' says how many), or check with "
                 f"--margin {column.metric}={whole:g}"
             )
-        else:
-            sentence += f"; its margin is {margin}"
+        sentence = templates.BASELINE_SHOWS.sentence(
+            heading=column.heading,
+            diagnostic=task.diagnostic,
+            corpus=visible(task.corpus),
+            size=size,
+            possible=number(possible, "points"),
+            changed=CHANGED,
+            margin=its_margin,
+        )
         yield f"{sentence}."
 
 
@@ -132,7 +137,7 @@ def _change_line(change: LossTest) -> Line:
     course = f"{new}, nothing changed" if change.unchanged else f"{old} → {new}, change {difference}"
     sentence = f"{change.outcome}: {change.encoder}, {change.name} on {change.corpus}: "
     if change.change is None:
-        sentence += f"no item has a value, so nothing can be compared (margin {margin})."
+        sentence += f"{templates.NOTHING_TO_COMPARE.sentence(margin=margin)}."
     else:
         sentence += f"{course}{_undefined(change)}; {_reason(change, margin)} ({_smallest_loss(change)})."
     return Line(change, change.name, old, new, difference, f"margin {margin}", sentence)
@@ -151,7 +156,8 @@ def _floor_line(floor: Floor) -> Line:
     if floor.value is None:
         sentence += f"no value ({floor.reason}), so the {limit} is missed."
     else:
-        sentence += f"{_with_interval(value, floor, 'number')} {verb} the {limit}."
+        written = _with_interval(value, floor, "number")
+        sentence += f"{templates.FLOOR.sentence(value=written, verb=verb, limit=limit)}."
     return Line(floor, f"floor {floor.metric}", "", value, limits, f"{direction} {floor.floor:g}", sentence)
 
 
@@ -187,13 +193,12 @@ def _undefined(change: LossTest) -> str:
 
 def _reason(change: LossTest, margin: str) -> str:
     """Return why the outcome is what it is."""
-    loss = _loss_noun(change)
+    fields = {"loss": _loss_noun(change), "margin": margin}
     if change.unchanged:
-        return f"the same encoder has the same value on every item, so there is no {loss} of {margin}"
+        return templates.NO_LOSS.sentence(**fields)
     if change.outcome == "pass":
-        if change.loss_is_significant:
-            return f"the {loss} is significant, but one of {margin} or more is ruled out"
-        return f"a {loss} of {margin} or more is ruled out"
+        template = templates.SMALL_LOSS if change.loss_is_significant else templates.LOSS_RULED_OUT
+        return template.sentence(**fields)
     if change.outcome == "regression":
         correction = ""
         if change.tests > 1:
@@ -201,29 +206,23 @@ def _reason(change: LossTest, margin: str) -> str:
         p = p_value(change.p)
         # "p < 0.001", "p = 0.012"
         p = p.replace("<", "< ") if p.startswith("<") else f"= {p}"
-        return f"the {loss} is significant (p {p}{correction}) and not shown to be below {margin}"
-    if change.units < MIN_UNITS:
-        reason = f"{counted(change.units, 'unit')} are too few for a verdict on a {loss} of {margin}"
-    else:
-        reason = f"a {loss} of {margin} is not ruled out"
+        return templates.LOSS_SIGNIFICANT.sentence(p=p, correction=correction, **fields)
+    possible = needed = ""
     if change.possible_margin is not None and change.possible_margin > change.margin:
-        # It rests on the size of the test set only: a margin that is chosen by the change would prove nothing.
-        reason += f": a check of this size can pass a margin of about {_size(change, change.possible_margin)}"
-    if change.units_needed is None or change.units >= change.units_needed:
-        return reason
+        possible = templates.POSSIBLE_MARGIN.sentence(possible=_size(change, change.possible_margin))
     # The change of so few units says little about the true one, so the number assumes none, as in a comparison.
-    return (
-        f"{reason}; if nothing is lost, ruling it out takes about {change.units_needed:,} units; "
-        f"there are {change.units:,}"
-    )
+    if change.units_needed is not None and change.units < change.units_needed:
+        needed = templates.UNITS_FOR_CHECK.sentence(needed=change.units_needed, units=change.units)
+    template = templates.TOO_FEW_FOR_CHECK if change.units < MIN_UNITS else templates.LOSS_NOT_RULED_OUT
+    return template.sentence(units=counted(change.units, "unit"), possible=possible, needed=needed, **fields)
 
 
 def _smallest_loss(change: LossTest) -> str:
     """Return the smallest loss that could have been seen."""
     loss = _loss_noun(change)
     if change.smallest_loss is None:
-        return f"which {loss} these {change.items:,} items would show is unknown"
-    return f"smallest {loss} that this corpus shows: {_size(change, change.smallest_loss)}"
+        return templates.SMALLEST_LOSS_UNKNOWN.sentence(loss=loss, items=change.items)
+    return templates.SMALLEST_LOSS.sentence(loss=loss, smallest=_size(change, change.smallest_loss))
 
 
 def _loss_noun(change: LossTest) -> str:

@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from embassay.comparison.plan import PairPlan, SizePlan
+from embassay.findings import templates
 from embassay.formatting import difference_format, interval, number, visible
 from embassay.reports.tables import Cell, Table
 from embassay.result import MIN_UNITS
@@ -83,62 +84,46 @@ def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
     for pair in pairs:
         style = difference_format(pair.format)
         if pair.units < MIN_UNITS:
-            sentences.append(f"{pair.name}: no plan with {pair.units:,} units; it takes {MIN_UNITS} or more.")
+            sentence = templates.PLAN_TOO_SMALL.sentence(pair=pair.name, units=pair.units, needed=MIN_UNITS)
+            sentences.append(sentence)
             continue
         if pair.minimum_detectable_difference is None:
-            sentences.append(f"{pair.name}: no plan, because the difference is the same in all {pair.units:,} units.")
+            sentences.append(templates.NO_PLAN.sentence(pair=pair.name, units=pair.units))
             continue
         if plan.difference is not None and pair.units_needed is not None:
             difference = number(plan.difference, style)
             sentences.append(_sentence_on_difference(pair, difference, plan.power))
         if pair.units_not_worse is not None and pair.margin is not None:
-            sentences.append(
-                f"To show that {pair.a} is not worse than {pair.b} by {number(pair.margin, style)}, if nothing is "
-                f"lost, takes about {pair.units_not_worse:,} units."
-            )
+            margin = number(pair.margin, style)
+            sentence = templates.UNITS_NOT_WORSE.sentence(a=pair.a, b=pair.b, margin=margin, units=pair.units_not_worse)
+            sentences.append(sentence)
         if pair.units_to_detect is not None and pair.margin is not None:
-            sentences.append(
-                f"For 'embassay check' to detect a loss of {number(2 * pair.margin, style)} between models that "
-                f"disagree as much as {pair.a} and {pair.b} takes {pair.units_to_detect:,} units (power 95%)."
-            )
+            loss = number(2 * pair.margin, style)
+            sentence = templates.UNITS_FOR_GATE.sentence(a=pair.a, b=pair.b, loss=loss, units=pair.units_to_detect)
+            sentences.append(sentence)
     if sentences:
-        sentences.append(
-            f"Power {plan.power:.0%}: the probability that a true difference of that size becomes significant. No "
-            "figure rests on the present difference."
-        )
+        sentences.append(templates.MEANING_OF_POWER.sentence(power=plan.power))
         known = [pair.freedom for pair in pairs if pair.freedom is not None]
         if known:
-            sentences.append(_sentence_on_pilot(min(known)))
+            # How well a run, as a pilot, knows the variance that the sizes rest on.
+            freedom = min(known)
+            pilot = templates.WEAK_PILOT if freedom < FEW_DEGREES else templates.PILOT
+            sentences.append(pilot.sentence(freedom=freedom))
     return sentences
-
-
-def _sentence_on_pilot(freedom: float) -> str:
-    """Return how well a run, as a pilot, knows the variance that the sizes rest on."""
-    if freedom < FEW_DEGREES:
-        return (
-            f"This run is a weak pilot: a few units decide its variance ({freedom:.0f} degrees of freedom), so the "
-            "sizes may be far too small. Plan again with more units."
-        )
-    return (
-        f"Sizes above that of this run take the upper 80% limit of the variance: a run of this size ({freedom:.0f} "
-        "degrees of freedom) may show too small a one."
-    )
 
 
 def _sentence_on_difference(pair: PairPlan, difference: str, power: float) -> str:
     """Return how many units and items show a difference, for example of ``3 points``."""
     units_estimated, units_needed = pair.units_estimated or 0, pair.units_needed or 0
-    wanted = f"To show a difference of {difference} between {pair.a} and {pair.b}"
+    fields = {"a": pair.a, "b": pair.b, "difference": difference}
     if units_estimated <= pair.units:
-        return (
-            f"{wanted}, the {pair.units:,} units of this run have a power of {power:.0%} or more, by the variance that "
-            "it shows."
-        )
-    units_to_add = units_needed - pair.units
-    items_to_add = (pair.items_needed or 0) - pair.items
-    return (
-        f"{wanted} takes between {units_estimated:,} and {units_needed:,} units like these (80% sure): add "
-        f"{units_to_add:,} units ({items_to_add:,} items) for the larger number."
+        return templates.ENOUGH_UNITS.sentence(units=pair.units, power=power, **fields)
+    return templates.UNITS_TO_ADD.sentence(
+        estimated=units_estimated,
+        needed=units_needed,
+        more_units=units_needed - pair.units,
+        more_items=(pair.items_needed or 0) - pair.items,
+        **fields,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from embassay.comparison.compare import RunComparison
 from embassay.comparison.differences import DifferencesSummary, HeadlineChange
+from embassay.findings import templates
 from embassay.formatting import counted, difference_format, interval, names, number, p_value
 
 ORDER = ("worse", "better", "inconclusive", "not worse", "nothing changed")
@@ -47,26 +48,27 @@ def sentence(difference: HeadlineChange) -> str:
     course = f"{where} went from {old_value} to {new_value}, {_change_and_p(difference)}."
     if difference.outcome == "nothing changed":
         items = counted(difference.items, "item")
-        return f"{label}: nothing changed on {difference.corpus}: all {items} have the same scores."
+        return templates.NOTHING_CHANGED.sentence(label=label, corpus=difference.corpus, items=items)
     if difference.difference is None:
-        return f"{label}: no item of {where} is defined before and after."
+        return templates.NOTHING_DEFINED.sentence(label=label, where=where)
+    fields = {"label": label, "course": course, "flipped": _flipped(difference)}
+    margin = number(difference.margin, style)
     if difference.outcome in ("worse", "better"):
-        return f"{label} is {difference.outcome}: {course}{_flipped(difference)}"
+        return templates.CHANGED.sentence(outcome=difference.outcome, **fields)
     if difference.outcome == "not worse":
-        text = f"{label} is not worse: {course} A loss of {number(difference.margin, style)} or more is ruled out."
+        note = ""
         if difference.note:
             # str.capitalize would also change the other letters.
-            first_letter = difference.note[0].upper()
-            text += f" {first_letter}{difference.note[1:]}."
-        return f"{text}{_flipped(difference)}"
+            note = f" {difference.note[0].upper()}{difference.note[1:]}."
+        return templates.CHANGE_NOT_WORSE.sentence(margin=margin, note=note, **fields)
     # What remains is inconclusive.
-    text = f"{label}: no difference is shown: {course}"
+    detectable = not_ruled_out = ""
     if difference.smallest_difference is not None:
-        text += f" Minimum detectable difference: {number(difference.smallest_difference, style)}."
+        detectable = f" Minimum detectable difference: {number(difference.smallest_difference, style)}."
     if difference.margin:
         reason = f" ({difference.note})" if difference.note else ""
-        text += f" A loss of {number(difference.margin, style)} is not ruled out{reason}."
-    return f"{text}{_flipped(difference)}"
+        not_ruled_out = f" A loss of {margin} is not ruled out{reason}."
+    return templates.NO_CHANGE_SHOWN.sentence(detectable=detectable, not_ruled_out=not_ruled_out, **fields)
 
 
 def _flipped(difference: HeadlineChange) -> str:
@@ -88,27 +90,25 @@ def summary_sentence(summary: DifferencesSummary) -> str:
     title = f"{summary.pair.label}, {first.heading} over {len(summary.differences)} corpora"
     across = summary.across
     if across is None:
-        return f"{title}: no summary: {summary.reason}."
+        return templates.NO_SUMMARY.sentence(title=title, reason=summary.reason)
     mean = number(across.mean, style, signed=True)
     limits = interval(across.low, across.high, style, signed=True)
     upcoming = interval(across.next_low, across.next_high, style, signed=True)
-    return (
-        f"{title}: mean difference {mean} {limits}. On a further corpus like these the true difference is expected in "
-        f"{upcoming} (95% prediction interval)."
-    )
+    return templates.OVER_CORPORA.sentence(title=title, mean=mean, interval=limits, upcoming=upcoming)
 
 
 def best_sets(comparison: RunComparison) -> list[str]:
     """Return for each headline which encoders of all runs may be the best."""
-    sentences = []
-    for verdict in comparison.result.verdicts:
-        if verdict.best_set and len(verdict.candidates) > 1:
-            best = names(verdict.best_set)
-            sentences.append(
-                f"{verdict.diagnostic} on {verdict.corpus}: of {len(verdict.candidates)} candidates, {best} may be "
-                "the best (95% confidence)."
-            )
-    return sentences
+    return [
+        templates.BEST_OF_RUNS.sentence(
+            diagnostic=verdict.diagnostic,
+            corpus=verdict.corpus,
+            candidates=len(verdict.candidates),
+            best=names(verdict.best_set),
+        )
+        for verdict in comparison.result.verdicts
+        if verdict.best_set and len(verdict.candidates) > 1
+    ]
 
 
 def heading(comparison: RunComparison) -> str:

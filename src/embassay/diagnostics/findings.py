@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from embassay.claims import INTERVAL, Template, figure_of
+from embassay.claims import INTERVAL, Template
 from embassay.formatting import interval, number
 from embassay.layout import Format
 from embassay.result import Finding, Row
-from embassay.types import ItemScores
 
 NOT_REPRODUCED = Template(
     "{encoder}: {paper} print {published:.2f}% for {what}; measured here: {measured}, an interval that does not "
@@ -18,54 +17,6 @@ NOT_REPRODUCED = Template(
     title="A published figure is not reproduced",
     consequence="Compare with figures measured here, not with the published one.",
 )
-
-
-def finding(
-    scores: ItemScores,
-    title: str,
-    sentence: str,
-    *,
-    severity: str = "low",
-    row: Row | None = None,
-    style: Format = "percent",
-    consequence: str = "",
-    action: str = "",
-    about_all: bool = False,
-) -> Finding:
-    """Return a finding about the encoder of some scores.
-
-    Parameters
-    ----------
-    title
-        The finding in a few words, the same for every encoder that it is true of.
-    sentence
-        The whole finding; it names the encoder.
-    severity
-        ``high`` for a weakness that a test shows, ``medium`` for what is not shown or limits the result, else ``low``.
-    row
-        The figure behind it.
-    style
-        How that figure is written.
-    consequence, action
-        What it means in use, and what to do about it.
-    about_all
-        Whether it is about all encoders: then it names none.
-    """
-    encoder = scores.origin.encoder
-    if about_all:
-        encoder = ""
-    return Finding(
-        severity,
-        sentence,
-        title,
-        diagnostic=scores.origin.diagnostic,
-        corpus=scores.origin.corpus,
-        encoder=encoder,
-        consequence=consequence,
-        action=action,
-        format=style,
-        **figure_of(row),
-    )
 
 
 def written(row: Row, style: Format = "percent") -> str:

@@ -340,7 +340,8 @@ class Decision:
         if with_heading:
             text += f" {self.headline.heading}"
         if _is_below(row.high, self.verdict.chance):
-            text += f", below {self.headline.level_with(number(self.verdict.chance, style))}"
+            level = self.headline.level_with(number(self.verdict.chance, style))
+            text += templates.BELOW_LEVEL.sentence(level=level)
         return text
 
     def comparisons(self) -> Iterator[Finding]:

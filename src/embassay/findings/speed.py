@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from embassay.findings import templates
 from embassay.formatting import counted
 
 
@@ -68,9 +69,12 @@ def fastest(encoders: Sequence[str], times: Mapping[str, MeasuredTimes]) -> tupl
         f"{first.encoder}, {median(slowest.wall) / median(first.wall):,.1f} times as fast as {slowest.encoder} "
         f"({min(ratios):,.1f} to {max(ratios):,.1f} in {counted(len(ratios), 'round')})"
     )
-    sentence = (
-        f"Fastest of them: {short}: the same {counted(first.texts, 'text')} take {median(first.wall):.2g} s against "
-        f"{median(slowest.wall):.2g} s, and {median(first.cpu):.2g} s against {median(slowest.cpu):.2g} s of processor "
-        "time."
+    sentence = templates.FASTEST.sentence(
+        short=short,
+        texts=counted(first.texts, "text"),
+        seconds=median(first.wall),
+        seconds_of_slowest=median(slowest.wall),
+        processor=median(first.cpu),
+        processor_of_slowest=median(slowest.cpu),
     )
     return short, sentence

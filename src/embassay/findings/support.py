@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from embassay.findings import templates
 from embassay.findings.speed import MeasuredTimes, fastest
 from embassay.formatting import counted
 from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict
@@ -35,9 +36,9 @@ def support(result: Result, verdict: Verdict) -> Iterator[str]:
     """Yield what the figures of a verdict rest on, and why no encoder is named where none is."""
     yield _support(result, verdict)
     if not verdict.metric:
-        yield "This diagnostic does not rank encoders."
+        yield templates.UNRANKED.sentence()
     elif builtin(result, verdict.corpus):
-        yield "Built-in corpora are for trying things out: no best model is named."
+        yield templates.NO_BEST_ON_BUILTIN.sentence()
 
 
 def verdict(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]) -> Iterator[str]:
@@ -84,7 +85,7 @@ def cost(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]) -
     priced.sort(key=lambda name: price_of[name])
     if priced:
         prices = ", ".join(f"{name} {price_of[name]:g}" for name in priced)
-        yield f"Price per million tokens: {prices}."
+        yield templates.PRICES.sentence(prices=prices)
 
 
 def _support(result: Result, verdict: Verdict) -> str:

@@ -7,9 +7,30 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from embassay.claims import BEST_SET, COUNT, EXCHANGE, IN_FIXED_ORDER, LIMIT, POWER, Template
+from embassay.claims import BEST_SET, COUNT, EXCHANGE, IN_FIXED_ORDER, INTERVAL, LIMIT, NOT_WORSE, POWER, Template
 
-# Choice: who may be the best (findings/decision.py)
+# What a verdict rests on, speed and price
+
+UNRANKED = Template("This diagnostic does not rank encoders.", "it has no headline", LIMIT)
+NO_BEST_ON_BUILTIN = Template(
+    "Built-in corpora are for trying things out: no best model is named.",
+    "the corpus is built in; nothing is called better or worse",
+    LIMIT,
+)
+FASTEST = Template(
+    "Fastest of them: {short}: the same {texts} take {seconds:.2g} s against {seconds_of_slowest:.2g} s, and "
+    "{processor:.2g} s against {processor_of_slowest:.2g} s of processor time.",
+    "all models of the best set, which is not below chance, were timed on the same texts and one device; it was faster "
+    "than each other one in every round. The ratio is that of the median times, the range that of the rounds",
+    COUNT,
+)
+PRICES = Template(
+    "Price per million tokens: {prices}.",
+    "of those of the best set, which is not below chance, that have a price",
+    COUNT,
+)
+
+# The choice between encoders
 
 ONLY_BASELINES = Template(
     "The run has only baselines.",
@@ -86,6 +107,7 @@ NONE_BEST = Template(
     title="No encoder is called best",
     severity="medium",
 )
+BELOW_LEVEL = Template(", below {level}", "its interval lies wholly below chance, 0 or a wrong target", INTERVAL)
 MAY_BE_FIRST = Template(
     "May be the {first} of {candidates} candidates: {best} (95% confidence).{more}",
     "two candidates or more are ranked; the others are shown not to be the first. It is the best where higher is "
@@ -165,7 +187,7 @@ MORE_ITEMS = Template(
     POWER,
 )
 
-# Settings of the reference's encoder (findings/settings.py)
+# Settings of the reference's model
 
 SETTINGS = Template(
     "{sentences}",
@@ -192,7 +214,7 @@ CHEAPER_SETTING = replace(
     title="",
 )
 
-# Limits of the run (findings/limits.py, run/item_tests.py)
+# What limits a run
 
 MADE_QUERIES = Template(
     "{corpus} has no questions: the results are of {items:,} {source}. They tell weak encoders from strong ones; they "
@@ -252,4 +274,197 @@ SUSPECT_LABEL = Template(
 )
 MISSED_BY_ALL = replace(
     SUSPECT_LABEL, when="the same, where a program made the queries", title="Missed by all", action=""
+)
+
+# Differences between runs: embassay compare
+
+CHANGED = Template(
+    "{label} is {outcome}: {course}{flipped}",
+    "p ≤ 0.05, corrected over all headlines and pairs that are shown",
+    EXCHANGE,
+)
+CHANGE_NOT_WORSE = Template(
+    "{label} is not worse: {course} A loss of {margin} or more is ruled out.{note}{flipped}",
+    "no gain is significant, and a loss of the margin is ruled out; a smaller loss that is significant is in the note",
+    NOT_WORSE,
+)
+NO_CHANGE_SHOWN = Template(
+    "{label}: no difference is shown: {course}{detectable}{not_ruled_out}{flipped}",
+    "neither of these",
+    EXCHANGE,
+    "not shown",
+)
+NOTHING_CHANGED = Template(
+    "{label}: nothing changed on {corpus}: all {items} have the same scores.",
+    "the same encoder has the same value on every item",
+    COUNT,
+)
+NOTHING_DEFINED = Template(
+    "{label}: no item of {where} is defined before and after.",
+    "no item has a value in both runs",
+    LIMIT,
+)
+OVER_CORPORA = Template(
+    "{title}: mean difference {mean} {interval}. On a further corpus like these the true difference is expected in "
+    "{upcoming} (95% prediction interval).",
+    "three corpora or more of different questions",
+    INTERVAL,
+)
+NO_SUMMARY = Template("{title}: no summary: {reason}.", "the corpora are too few or share items", LIMIT)
+BEST_OF_RUNS = Template(
+    "{diagnostic} on {corpus}: of {candidates} candidates, {best} may be the best (95% confidence).",
+    "two candidates or more in all runs together; the others are shown not to be the best",
+    BEST_SET,
+)
+
+# A run against its baseline: embassay bless and check
+
+LOSS_SIGNIFICANT = Template(
+    "the {loss} is significant (p {p}{correction}) and not shown to be below {margin}",
+    "regression: p ≤ 0.05, corrected over all tests of the check, and a loss of the margin is not ruled out",
+    EXCHANGE,
+)
+LOSS_RULED_OUT = Template("a {loss} of {margin} or more is ruled out", "pass", NOT_WORSE)
+SMALL_LOSS = Template(
+    "the {loss} is significant, but one of {margin} or more is ruled out",
+    "pass, with p ≤ 0.05",
+    NOT_WORSE,
+)
+NO_LOSS = Template(
+    "the same encoder has the same value on every item, so there is no {loss} of {margin}",
+    "pass, without a test",
+    COUNT,
+)
+LOSS_NOT_RULED_OUT = Template(
+    "a {loss} of {margin} is not ruled out{possible}{needed}",
+    "inconclusive",
+    NOT_WORSE,
+    "not shown",
+)
+TOO_FEW_FOR_CHECK = Template(
+    "{units} are too few for a verdict on a {loss} of {margin}{possible}{needed}",
+    "inconclusive: under 10 units",
+    LIMIT,
+)
+POSSIBLE_MARGIN = Template(
+    ": a check of this size can pass a margin of about {possible}",
+    "the margin is smaller; it rests on the size of the test set only, and assumes that a part of the answers change",
+    POWER,
+)
+UNITS_FOR_CHECK = Template(
+    "; if nothing is lost, ruling it out takes about {needed:,} units; there are {units:,}",
+    "there are fewer units than that",
+    POWER,
+)
+SMALLEST_LOSS = Template("smallest {loss} that this corpus shows: {smallest}", "of every test", POWER)
+SMALLEST_LOSS_UNKNOWN = Template(
+    "which {loss} these {items:,} items would show is unknown",
+    "no standard error can be computed",
+    LIMIT,
+)
+NOTHING_TO_COMPARE = Template(
+    "no item has a value, so nothing can be compared (margin {margin})",
+    "no item has a value in both runs",
+    LIMIT,
+)
+FLOOR = Template(
+    "{value} {verb} the {limit}",
+    "of every floor and ceiling: keeps, misses or exceeds it; the interval is not used",
+    COUNT,
+)
+BASELINE_SHOWS = Template(
+    "{heading} ({diagnostic} on {corpus}, {size}): a check can rule out a loss of about {possible}, if {changed:.0%} "
+    "of the answers change; its margin {margin}",
+    "of each headline that is a share, when a baseline is blessed",
+    POWER,
+)
+
+# How many questions: embassay plan
+
+PLAN_TOO_SMALL = Template(
+    "{pair}: no plan with {units:,} units; it takes {needed} or more.",
+    "under 10 units",
+    LIMIT,
+)
+NO_PLAN = Template(
+    "{pair}: no plan, because the difference is the same in all {units:,} units.",
+    "there is no variance to plan with",
+    LIMIT,
+)
+ENOUGH_UNITS = Template(
+    "To show a difference of {difference} between {a} and {b}, the {units:,} units of this run have a power of "
+    "{power:.0%} or more, by the variance that it shows.",
+    "the units of the run are as many as its own variance asks for",
+    POWER,
+)
+UNITS_TO_ADD = Template(
+    "To show a difference of {difference} between {a} and {b} takes between {estimated:,} and {needed:,} units like "
+    "these (80% sure): add {more_units:,} units ({more_items:,} items) for the larger number.",
+    "from the variance of the run to its upper 80% limit",
+    POWER,
+)
+UNITS_NOT_WORSE = Template(
+    "To show that {a} is not worse than {b} by {margin}, if nothing is lost, takes about {units:,} units.",
+    "the headline has a margin",
+    POWER,
+)
+UNITS_FOR_GATE = Template(
+    "For 'embassay check' to detect a loss of {loss} between models that disagree as much as {a} and {b} takes "
+    "{units:,} units (power 95%).",
+    "the headline has a margin; the loss is twice that",
+    POWER,
+)
+MEANING_OF_POWER = Template(
+    "Power {power:.0%}: the probability that a true difference of that size becomes significant. No figure rests on "
+    "the present difference.",
+    "below every plan",
+    LIMIT,
+)
+WEAK_PILOT = Template(
+    "This run is a weak pilot: a few units decide its variance ({freedom:.0f} degrees of freedom), so the sizes may be "
+    "far too small. Plan again with more units.",
+    "under 10 degrees of freedom (Satterthwaite)",
+    LIMIT,
+)
+PILOT = Template(
+    "Sizes above that of this run take the upper 80% limit of the variance: a run of this size ({freedom:.0f} degrees "
+    "of freedom) may show too small a one.",
+    "10 degrees of freedom or more",
+    LIMIT,
+)
+
+# Before and after fine-tuning: embassay adapt
+
+ADAPTED_DIFFERS = Template(
+    "{head}: {outcome}, {amount}{below_margin}",
+    "p ≤ 0.05, corrected over the variants",
+    EXCHANGE,
+)
+ADAPTED_NOT_WORSE = Template("{head}: not worse at a margin of {margin}, {amount}{note}", "not better", NOT_WORSE)
+ADAPTED_INCONCLUSIVE = Template(
+    "{head}: inconclusive, {amount}{not_ruled_out}{note}", "none of these", NOT_WORSE, "not shown"
+)
+ADAPTED_UNCHANGED = Template(
+    "{head}: nothing changed ({metric}, same model and same value on every item){ruled_out}",
+    "training changed no value",
+    COUNT,
+)
+ADAPTED_UNKNOWN = Template("{head}: nothing can be said ({metric}: {reason})", "undefined, or too few units", LIMIT)
+DOMAIN_DISTANCE = Template(
+    "{encoder}: your {texts} lie {after:.2f} mean pair distances from the nearest general ones ({corpus}), "
+    "{before:.2f} before",
+    "shift was measured before and after; neither is better, and nothing is tested",
+    COUNT,
+)
+NEVER_BETTER = Template(
+    "{encoder}: training never beat its starting model on the dev questions (Success@5 {before:.3f} before, {best:.3f} "
+    "at best); the weights of the best step are kept anyway",
+    "no step had a higher share on the dev questions",
+    COUNT,
+)
+CAVEAT = Template(
+    "Each line compares single training runs (seed {seed}), paired on the same items. The interval resamples "
+    "independent units; it does not include the variation between training seeds.",
+    "below every verdict on an adaptation",
+    LIMIT,
 )

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import embassay as ea
-from embassay.diagnostics.findings import finding
+from embassay.claims import INTERVAL, Template
+from embassay.diagnostics.findings import written
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import Column, ComparisonTable, EncoderTable, GroupedBars, Layout
@@ -101,11 +102,11 @@ class LengthBias:
     def summarise(self, scores: Sequence[ea.ItemScores], draws: ea.Draws) -> ea.Result:
         """Estimate the bias of all encoders on one corpus, and compare them."""
         summary = self.figures(scores).summarise(draws)
-        requested = {s.origin.encoder: s for s in scores if not s.origin.baseline}
+        requested = {s.origin.encoder for s in scores if not s.origin.baseline}
         findings = list[ea.Finding]()
         for row in summary.rows:
             if row.metric in IN_WORDS and row.encoder in requested:
-                findings += _findings(requested[row.encoder], row)
+                findings += _findings(row)
         return summary.result(findings=findings)
 
 
@@ -198,27 +199,31 @@ def _draw(
             yield couple, units[a][pair // len(units[b])], units[b][pair % len(units[b])]
 
 
-def _findings(scores: ea.ItemScores, bias: ea.Row) -> Iterator[ea.Finding]:
+CHANGES = Template(
+    "{encoder}: the cosine of unrelated texts {verb} {words} (Spearman {size}).",
+    "the interval does not contain 0",
+    INTERVAL,
+    title="The cosine {verb} {words}",
+    severity="medium",
+    consequence="A threshold on the cosine is then not the same for short and for long texts.",
+)
+NOT_SHOWN = Template(
+    "{encoder}: the cosine of unrelated texts is not shown to change {words} (Spearman {size}).",
+    "the interval contains 0",
+    INTERVAL,
+    "not shown",
+    title="No change is shown {words}",
+)
+
+
+def _findings(bias: ea.Row) -> Iterator[ea.Finding]:
     """Yield one finding; nothing where no value or no interval is defined."""
-    encoder, words = scores.origin.encoder, IN_WORDS[bias.metric]
     if bias.value is None or bias.low is None or bias.high is None:
         return
-    size = f"Spearman {bias.value:+.2f} [{bias.low:+.2f}, {bias.high:+.2f}]".replace("-", "−")
-    if bias.low <= 0 <= bias.high:
-        sentence = f"{encoder}: the cosine of unrelated texts is not shown to change {words} ({size})."
-        yield finding(scores, f"No change {words}", sentence, row=bias, style="number")
-        return
-    direction = "grows" if bias.value > 0 else "falls"
-    sentence = f"{encoder}: the cosine of unrelated texts {direction} {words} ({size})."
-    yield finding(
-        scores,
-        f"The cosine {direction} {words}",
-        sentence,
-        severity="medium",
-        row=bias,
-        style="number",
-        consequence="A threshold on the cosine is then not the same for short and for long texts.",
-    )
+    template = NOT_SHOWN if bias.low <= 0 <= bias.high else CHANGES
+    verb = "grows" if bias.value > 0 else "falls"
+    fields = {"encoder": bias.encoder, "words": IN_WORDS[bias.metric], "verb": verb}
+    yield template.finding(bias, style="number", size=written(bias, "number"), **fields)
 
 
 _DIFFERENCE = Column("with difference", "spearman_difference", format="number")
