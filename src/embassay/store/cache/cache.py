@@ -214,7 +214,9 @@ class VectorCache:
                 damaged = vectors.check()
                 size = size_of(vectors.folder)
                 note, dim, count, used = vectors.note(), vectors.dim, vectors.count(), vectors.used()
-                holdings.append(Holding(note, vectors.folder, dim, count, size, used, damaged))
+                # The folder of an encoder whose vectors made room for others stays: another process may write to it.
+                if count or damaged:
+                    holdings.append(Holding(note, vectors.folder, dim, count, size, used, damaged))
         except OSError as error:
             raise OutputError(f"{self._root}: the cache cannot be read: {error.strerror}") from None
         holdings.sort(key=lambda holding: holding.used, reverse=True)
@@ -299,7 +301,6 @@ class VectorCache:
                 with suppress(FileNotFoundError):
                     self._size -= path.stat().st_size
                     path.unlink()
-            vectors.remove_if_empty()
         # Another process may have removed some of them, whose sizes are not subtracted.
         self._size = size_of(self._folder)
         return self._size + added <= self._limit

@@ -11,7 +11,6 @@ import json
 import secrets
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 from embassay.samples.base import Text
 from embassay.store.cache.blocks import KEY, SUFFIX, CacheFile, DamagedBlockError, Keys, Vectors, keys_of, write_block
 from embassay.store.canonical import write_whole
-from embassay.store.partial_files import remove_left_overs
 
 NOTE = "encoder.json"
 UNUSABLE = (DamagedBlockError, FileNotFoundError)
@@ -70,16 +68,6 @@ class EncoderVectors:
         """
         content = json.dumps(asdict(note)).encode()
         write_whole(self.folder / NOTE, lambda file: file.write(content))
-
-    def remove_if_empty(self) -> None:
-        """Remove the folder if it has no file of vectors, and no process is writing one."""
-        if block_names(self.folder):
-            return
-        remove_left_overs(self.folder)
-        # A folder in which another process writes now is not empty, so that it stays.
-        with suppress(OSError):
-            (self.folder / NOTE).unlink(missing_ok=True)
-            self.folder.rmdir()
 
     def used(self) -> float:
         """Return when the vectors were last used, in seconds since 1970; 0 if that is not known."""
