@@ -354,6 +354,10 @@ class Verdict(OfMetric):
     first_too_high
         A lower and an upper estimate of by how much the value of the first of the best set is too high, as chance helps
         the first of several; None where that is not estimated.
+    interval_as_first
+        The 95 % interval of ``value`` that holds for the first of several: that of ``low`` and ``high`` is too high.
+    lead
+        A 95 % interval of the difference of the first and the second that holds for all pairs of candidates together.
     reason
         Why there is no best set; None where there is one, and where encoders are not ranked at all.
     opponents
@@ -393,6 +397,8 @@ class Verdict(OfMetric):
     left_out: tuple[str, ...] = ()
     undefined_as_wrong: Mapping[str, float] = field(default_factory=dict)
     first_too_high: tuple[float, float] | None = None
+    interval_as_first: tuple[float, float] | None = None
+    lead: tuple[float, float] | None = None
     reason: str | None = None
     opponents: tuple[Opponent, ...] = ()
     chance: float | None = None

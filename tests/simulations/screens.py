@@ -8,6 +8,7 @@ import numpy as np
 
 from embassay.stats.best import rank_means
 from embassay.stats.families import Roles, compare_means
+from embassay.stats.shares import shares_of_encoders
 from embassay.types import Draws
 from simulations import Row, mean_of, rate, simulation
 from simulations.comparisons import answers
@@ -25,18 +26,26 @@ def screens(repeats: int = 600) -> Iterator[Row]:
         for number in CANDIDATES:
             rng = np.random.default_rng([11, units, number])
             false, excluded, too_high, estimates = [], [], [], []
+            own, as_first, lead = [], [], []
             names = [f"m{place}" for place in range(number)]
             roles = Roles(tuple(names), lexical=("bm25", "tfidf"), bm25=("bm25",))
             for repeat in range(repeats):
                 unit = units_of_items(sizes, units, rng)
                 drawn = answers(rng, unit, [SHARE] * (number + 2), within, 0.5)
                 values = dict(zip([*names, "bm25", "tfidf"], drawn.T, strict=True))
-                draws = Draws(repeat, 100)
+                draws = Draws(repeat, 300)
                 false.append(any(row.significant for row in compare_means(values, unit, roles, draws, of_shares=True)))
                 standings = rank_means({name: values[name] for name in names}, unit, draws)
                 excluded.append(len(standings.best_set) < number)
-                too_high.append(max(standings.values.values()) - SHARE)
-                estimates.append(standings.first_too_high or (0.0, 0.0))
+                first = next(iter(standings.values))
+                too_high.append(standings.values[first] - SHARE)
+                estimates.append(standings.first.too_high)
+                (shares,) = shares_of_encoders([{"x": values[first]}], unit)
+                own_interval = (shares["x"].estimate.low, shares["x"].estimate.high)
+                own.append(is_inside(SHARE, own_interval))
+                as_first.append(is_inside(SHARE, standings.first.interval(standings.values[first], *own_interval)))
+                # Whoever leads, the true lead is 0; the shares of units decide who may be the best.
+                lead.append(is_inside(0.0, standings.first.lead))
             design = f"{number} candidates, {units} units, {sizes}, correlation {within:g}"
             yield Row(design, "some false sentence", (0.0, 0.15), *rate(sum(false), repeats), accepted=(0.0, 0.16))
             yield Row(
@@ -46,3 +55,14 @@ def screens(repeats: int = 600) -> Iterator[Row]:
             # The upper estimate is a little too low for two candidates, where it is not shown.
             low, high = np.round(np.mean(estimates, axis=0), 3).tolist()
             yield Row(design, "the first value, too high by", (low, high), seen, error, (low, 1.2 * high), number=True)
+            yield Row(
+                design, "the first's own interval holds it", (0.95, 1.0), *rate(sum(own), repeats), accepted=(0.5, 1.0)
+            )
+            yield Row(design, "its interval as the first does", (0.95, 1.0), *rate(sum(as_first), repeats), (0.93, 1.0))
+            yield Row(design, "the interval of its lead holds 0", (0.95, 1.0), *rate(sum(lead), repeats), (0.93, 1.0))
+
+
+def is_inside(value: float, interval: tuple[float, float]) -> bool:
+    """Return whether an interval holds a value."""
+    low, high = interval
+    return low <= value <= high

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embassay.stats import best
-from embassay.stats.best import JointExchange, JointFlips, Standings, first_too_high, rank_correlations, rank_means
+from embassay.stats.best import FirstOfSeveral, JointExchange, JointFlips, Standings, rank_correlations, rank_means
 from embassay.stats.correlate import correlation
 from embassay.stats.exchange import correlation_sums
 from embassay.stats.families import Roles, compare_means
@@ -345,6 +345,24 @@ def test_by_how_much_the_first_is_too_high_is_the_mean_of_a_plain_loop_over_resa
             means = np.array([sum(c * sums[u, k] for u, c in enumerate(drawn)) / 60 for k in range(4)])
             of_highest.append((means - here)[means.argmax()])
             largest.append(max((means - here)[k] for k in (0, 1, 3)))
-    found = first_too_high(sums, sizes, is_best, Draws(0, 500), "x")
-    assert found == pytest.approx(sorted([np.mean(of_highest), np.mean(largest)]))
-    assert 0 < found[0] < found[1]
+    found = FirstOfSeveral.of(sums, sizes, is_best, Draws(0, 500), "x")
+    assert found.too_high == pytest.approx(sorted([np.mean(of_highest), np.mean(largest)]))
+    assert 0 < found.too_high[0] < found.too_high[1]
+
+
+def test_the_interval_of_the_first_is_wider_the_more_candidates_there_are():
+    # With many independent normal candidates the quantiles are known: 1.96 of one, Φ⁻¹(0.975^(1/K)) of K.
+    rng = np.random.default_rng(4)
+    for number, wanted in ((2, 2.236), (20, 3.018)):
+        sums = rng.normal(size=(2000, number))
+        sums = sums[:, np.argsort(-sums.sum(axis=0))]
+        found = FirstOfSeveral.of(sums, np.ones(2000), np.ones(number, dtype=bool), Draws(0, 10_000), "x")
+        assert found.widening == pytest.approx(wanted / 1.960, abs=0.04)
+        low, high = found.lead
+        assert low <= 0 < sums[:, 0].mean() - sums[:, 1].mean() < high
+
+
+def test_candidates_that_are_the_same_have_no_wider_interval():
+    sums = np.repeat(np.arange(30.0)[:, None] % 2, 3, axis=1)
+    found = FirstOfSeveral.of(sums, np.ones(30), np.ones(3, dtype=bool), Draws(0, 200), "x")
+    assert (found.widening, found.lead) == (pytest.approx(1.0), (0.0, 0.0))

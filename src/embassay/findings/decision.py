@@ -236,6 +236,12 @@ class Decision:
             sentences += templates.FIRST_TOO_HIGH.sentence(
                 encoder=v.best_set[0], candidates=len(ranked), low=low, high=high
             )
+            if v.interval_as_first is not None and v.lead is not None:
+                sentences += templates.INTERVAL_AS_FIRST.sentence(
+                    interval=interval(*v.interval_as_first, self.headline.format),
+                    lead=interval(*v.lead, style, signed=True),
+                    second=ranked[1],
+                )
             sentences += templates.MANY_CANDIDATES.sentence(tables=FALSE_SENTENCES, left_out=left_out)
         return sentences
 

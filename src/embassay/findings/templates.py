@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from embassay.claims import BEST_SET, COUNT, EXCHANGE, IN_FIXED_ORDER, INTERVAL, LIMIT, NOT_WORSE, POWER, Template
+from embassay.claims import (
+    BEST_SET,
+    COUNT,
+    EXCHANGE,
+    IN_FIXED_ORDER,
+    INTERVAL,
+    LIMIT,
+    NOT_WORSE,
+    POWER,
+    TOGETHER,
+    Template,
+)
 
 # What a verdict rests on, speed and price
 
@@ -136,6 +147,11 @@ FIRST_TOO_HIGH = Template(
     "five candidates or more are ranked, and the best set has two or more: the bootstrap bias of the highest "
     "candidate, and of the highest of the best set",
     COUNT,
+)
+INTERVAL_AS_FIRST = Template(
+    " Its interval as the first of several is {interval}, that of its lead over {second} {lead}.",
+    "the same; from the largest deviations of all candidates, and of all pairs, in bootstrap samples of units",
+    TOGETHER,
 )
 MANY_CANDIDATES = Template(
     " Of so many candidates that are equally good, about 1 table in {tables} calls one better or worse, and 1 in "

@@ -56,6 +56,12 @@ def verdict(
     # Under MIN_UNITS units nothing is called better or worse, so no difference can be detected.
     if precision is not None and precision.units >= MIN_UNITS:
         smallest_difference, smallest_units = precision.minimum_detectable_difference, precision.units
+    too_high = interval_as_first = lead = None
+    if standings.first is not None and best_estimate.value is not None:
+        too_high, lead = standings.first.too_high, standings.first.lead
+        if best_estimate.low is not None and best_estimate.high is not None:
+            low, high = standings.first.interval(best_estimate.value, best_estimate.low, best_estimate.high)
+            interval_as_first = max(low, 0.0) if headline.of_shares else low, high
     return Verdict(
         board.diagnostic,
         board.corpus,
@@ -76,7 +82,9 @@ def verdict(
         rank_high=dict(standings.rank_high),
         left_out=tuple(name for name in standings.left_out if name in defined),
         undefined_as_wrong=dict(standings.undefined_as_wrong),
-        first_too_high=standings.first_too_high,
+        first_too_high=too_high,
+        interval_as_first=interval_as_first,
+        lead=lead,
         reason=standings.reason,
         opponents=tuple(_opponents(differences, headline)),
         chance=chance,

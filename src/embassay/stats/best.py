@@ -26,7 +26,7 @@ from embassay.result import MIN_UNITS
 from embassay.stats.correlate import Kind, correlation, influences
 from embassay.stats.exchange import MAX_SHARE, coefficient, correlation_sums
 from embassay.stats.permutation import ALPHA, ROUNDING, monte_carlo_interval, random_signs
-from embassay.stats.resample import counts
+from embassay.stats.resample import counts, tail
 from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws
 
@@ -55,9 +55,8 @@ class Standings:
         Candidates that are undefined for more than 5 % of the items; they have neither rank nor value here.
     undefined_as_wrong
         The value of each candidate, including those left out, with every undefined item counted as wrong.
-    first_too_high
-        By how much the value of the first is probably too high, as chance helps the first of several; see
-        :func:`first_too_high`. None for fewer than two candidates, and for correlations.
+    first
+        What chance does to the value of the first of several. None for fewer than two candidates, and for correlations.
     items, units
         The number of common items, and of their units.
     """
@@ -68,10 +67,85 @@ class Standings:
     values: Mapping[str, float] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     undefined_as_wrong: Mapping[str, float] = field(default_factory=dict)
-    first_too_high: tuple[float, float] | None = None
+    first: FirstOfSeveral | None = None
     items: int = 0
     units: int = 0
     reason: str | None = None
+
+
+@dataclass(frozen=True)
+class FirstOfSeveral:
+    """What chance does to the highest of several means, from bootstrap samples of units.
+
+    Attributes
+    ----------
+    too_high
+        A lower and an upper estimate of by how much it is too high on average. The lower one is the bias of the
+        sample's highest candidate: its mean in the sample less its mean here. It is too low where candidates are equal,
+        because their means here already differ by chance. The upper one takes all candidates of the best set as equal:
+        the mean of their largest deviation.
+    widening
+        By how much the lower part of its 95 % interval must be longer to hold for the first of several: the 97.5 %
+        quantile of the largest standardised deviation of all candidates, divided by that of one.
+    lead
+        A 95 % interval of the difference to the second that holds for all pairs of candidates together: the largest
+        standardised deviation of the difference of two.
+    """
+
+    too_high: tuple[float, float]
+    widening: float
+    lead: tuple[float, float]
+
+    @classmethod
+    def of(cls, sums: Floats, weights: Floats, is_best: Bools, draws: Draws, *purpose: str) -> FirstOfSeveral:
+        """Draw samples of units.
+
+        Parameters
+        ----------
+        sums
+            (units, K) the weighted sum of each candidate's items in each unit, highest candidate first.
+        weights
+            (units,) the sum of the weights.
+        is_best
+            (K,) whether a candidate is in the best set.
+        """
+        here = sums.sum(axis=0) / weights.sum()
+        blocks = []
+        for block in counts(len(sums), draws, *purpose):
+            drawn = block.astype(np.float64)
+            blocks.append(drawn @ sums / (drawn @ weights)[:, None] - here)
+        deviations = np.concatenate(blocks)
+        highest = (deviations + here).argmax(axis=1)
+        of_highest = deviations[np.arange(len(deviations)), highest].mean()
+        largest = deviations[:, is_best].max(axis=1).mean()
+        low, high = sorted((float(of_highest), float(largest)))
+
+        standardised = _standardised(deviations)
+        level = 1 - tail(weights)
+        of_one, of_several = np.quantile(standardised, level), np.quantile(standardised.max(axis=1), level)
+        widening = float(of_several / of_one) if of_one > 0 else 1.0
+
+        furthest = np.zeros(len(deviations))
+        for column in deviations.T:
+            of_pairs = np.abs(_standardised(deviations - column[:, None])).max(axis=1)
+            furthest = np.maximum(furthest, of_pairs)
+        ahead = here[0] - here[1]
+        reach = np.quantile(furthest, 2 * level - 1) * (deviations[:, 0] - deviations[:, 1]).std()
+        lead = float(ahead - reach), float(ahead + reach)
+        if is_best[1]:
+            # The second is not excluded from the best set, and a reader must not see both answers.
+            lead = min(lead[0], 0.0), lead[1]
+        return cls((low, high), max(widening, 1.0), lead)
+
+    def interval(self, value: float, low: float, high: float) -> tuple[float, float]:
+        """Return the interval of the first that holds for the first of several, from its own interval."""
+        return value - self.widening * (value - low), high
+
+
+def _standardised(deviations: Floats) -> Floats:
+    """Return (n, k) deviations divided by their standard deviation in each column; 0 where they do not vary."""
+    errors = deviations.std(axis=0)
+    return np.asarray(deviations / np.where(errors > ROUNDING, errors, np.inf))
 
 
 def rank_means(
@@ -119,36 +193,7 @@ def rank_means(
         return standings
     is_best = np.array([name in standings.best_set for name in standings.values])
     weights = np.bincount(common_unit, weights=weight).astype(np.float64)
-    return replace(standings, first_too_high=first_too_high(sums, weights, is_best, draws, *purpose))
-
-
-def first_too_high(sums: Floats, weights: Floats, is_best: Bools, draws: Draws, *purpose: str) -> tuple[float, float]:
-    """Return a lower and an upper estimate of by how much the highest of several means is too high on average.
-
-    Both come from bootstrap samples of units. The lower one is the bias of the sample's highest candidate: its mean in
-    the sample less its mean here. It is too low where candidates are equal, because their means here already differ by
-    chance. The upper one takes all candidates of the best set as equal: the mean of their largest deviation.
-
-    Parameters
-    ----------
-    sums
-        (units, K) the weighted sum of each candidate's items in each unit.
-    weights
-        (units,) the sum of the weights.
-    is_best
-        (K,) whether a candidate is in the best set.
-    """
-    here = sums.sum(axis=0) / weights.sum()
-    of_highest, largest = [], []
-    for block in counts(len(sums), draws, *purpose):
-        drawn = block.astype(np.float64)
-        means = drawn @ sums / (drawn @ weights)[:, None]
-        deviations = means - here
-        highest = means.argmax(axis=1)
-        of_highest.append(deviations[np.arange(len(means)), highest])
-        largest.append(deviations[:, is_best].max(axis=1))
-    low, high = float(np.concatenate(of_highest).mean()), float(np.concatenate(largest).mean())
-    return min(low, high), max(low, high)
+    return replace(standings, first=FirstOfSeveral.of(sums, weights, is_best, draws, *purpose))
 
 
 def rank_correlations(
