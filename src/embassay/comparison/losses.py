@@ -31,7 +31,7 @@ from embassay.stats.noninferiority import (
     possible_margin,
     share_not_worse,
 )
-from embassay.stats.permutation import ALPHA, holm
+from embassay.stats.permutation import ALPHA, holm, tests_at_step
 from embassay.stats.units import Floats, Ints
 from embassay.types import Draws
 
@@ -233,11 +233,14 @@ def changes_of(pairs: Sequence[PairedMetric], draws: Draws) -> tuple[LossTest, .
             p_values[place] = difference.p
     corrected = holm(list(p_values.values()))
     corrected_p_values = dict(zip(p_values, corrected, strict=True))
+    steps = dict(zip(p_values, tests_at_step(list(p_values.values()), corrected), strict=True))
     # Where no difference has a p-value, a change still counts as one test.
     tests = max(len(p_values), 1)
 
     changes = []
     for place, (pair, difference) in enumerate(zip(pairs, differences, strict=True)):
+        if difference is not None:
+            difference = replace(difference, tests_at_step=steps.get(place, tests))
         changes.append(_change(pair, difference, corrected_p_values.get(place), tests, draws))
     return tuple(changes)
 
@@ -360,7 +363,7 @@ def _change(
         change=_signed(pair, difference.difference),
         low=low,
         high=high,
-        smallest_loss=_smallest_loss(pair, difference, tests),
+        smallest_loss=_smallest_loss(pair, difference),
         items=difference.items,
         units=difference.units,
         units_needed=test.units_needed,
@@ -394,24 +397,15 @@ def _signed(pair: PairedMetric, gain: float) -> float:
     return pair.sign * gain + 0.0
 
 
-def _smallest_loss(pair: PairedMetric, difference: PairedDifference, tests: int) -> float | None:
+def _smallest_loss(pair: PairedMetric, difference: PairedDifference) -> float | None:
     """Return the smallest true loss that is significant with a power of 80 %, above 0; None where unknown.
 
-    The test is the two-sided one of the check, at the level 5 % divided by the number of its tests. It does not use
-    the margin.
-
-    Parameters
-    ----------
-    difference
-        Its error and units are used; its own number of tests is not.
-    tests
-        The number of tests of the check.
+    The test is the two-sided one of the check, at its step of Holm's correction over all tests of the check. It does
+    not use the margin.
     """
     if difference.units < MIN_UNITS:
         return None
-    # Precision corrects for the number of tests of the difference.
-    of_check = replace(difference, tests=tests)
-    precision = precision_of_pair(of_check, pair.values, pair.unit, of_shares=pair.of_shares)
+    precision = precision_of_pair(difference, pair.values, pair.unit, of_shares=pair.of_shares)
     if precision is None:
         return None
     return precision.minimum_detectable_difference

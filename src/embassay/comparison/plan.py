@@ -22,6 +22,7 @@ from embassay.reports.layouts import headlines
 from embassay.result import MIN_UNITS, Comparison, Role, Verdict
 from embassay.stats.detectable import POWER, Precision, precision_of_values
 from embassay.stats.noninferiority import ItemMetric
+from embassay.stats.permutation import tests_at_step
 from embassay.types import Draws
 
 if TYPE_CHECKING:
@@ -249,7 +250,8 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
             units=comparison.units,
             items=comparison.items,
         )
-        precision = _precision(metric, comparison, stated, power)
+        family = [one for one in of_task if (one.family, one.key) == (comparison.family, comparison.key)]
+        precision = _precision(metric, comparison, _tests_at_step(comparison, family), stated, power)
         if precision is not None:
             pair = _with_precision(pair, precision, difference)
         # A candidate may replace the reference, so a loss against it matters; a lexical baseline is there to be beaten.
@@ -259,7 +261,9 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
             pair = replace(pair, margin=headline.margin, units_not_worse=test.units_needed)
             if precision is not None:
                 loss = 2 * headline.margin
-                pair = replace(pair, units_to_detect=units_to_detect(precision.sure, loss, POWER_OF_CHECK))
+                # A check does not know which of its tests will be rejected.
+                of_check = replace(precision.sure, tests=comparison.pairs_in_family)
+                pair = replace(pair, units_to_detect=units_to_detect(of_check, loss, POWER_OF_CHECK))
         yield pair
 
 
@@ -303,7 +307,16 @@ def _other_metrics(figures: Figures[Any]) -> dict[MetricKey, ItemMetric]:
     return metrics
 
 
-def _precision(metric: ItemMetric, comparison: Comparison, stated: float | None, power: float) -> Precision | None:
+def _tests_at_step(comparison: Comparison, family: Sequence[Comparison]) -> int:
+    """Return how many tests Holm's correction counts at the step of a comparison, as in the run."""
+    tested = [one for one in family if one.p is not None and one.p_holm is not None]
+    steps = tests_at_step([one.p or 0.0 for one in tested], [one.p_holm or 0.0 for one in tested])
+    return dict(zip([(one.a, one.b) for one in tested], steps, strict=True)).get((comparison.a, comparison.b), 1)
+
+
+def _precision(
+    metric: ItemMetric, comparison: Comparison, tests: int, stated: float | None, power: float
+) -> Precision | None:
     """Return the precision of one pair; None under ``MIN_UNITS`` units, or where nothing varies.
 
     Parameters
@@ -321,7 +334,7 @@ def _precision(metric: ItemMetric, comparison: Comparison, stated: float | None,
         metric.values[comparison.b],
         metric.unit,
         of_shares=metric.of_shares,
-        tests=comparison.pairs_in_family,
+        tests=tests,
     )
     if precision is None:
         return None

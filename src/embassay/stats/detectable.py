@@ -50,7 +50,8 @@ class Precision:
     units, items
         The number of units and items that it was computed from.
     tests
-        The number of tests in the family, which Holm's correction multiplies p by at most.
+        The number that Holm's correction multiplies p by. At the pair's own step it is not larger than in the test
+        itself: with that of the first step, a significant difference could be far below the detectable one.
     power
         The probability that a true difference of the minimum detectable size becomes significant.
     freedom
@@ -195,7 +196,7 @@ def precision_of_pair(
     Parameters
     ----------
     difference
-        The difference of any family; the number of its tests counts.
+        The difference of any family; the number of tests at its step of Holm's correction counts.
     values
         The (n,) item values of both encoders.
     of_shares
@@ -208,7 +209,7 @@ def precision_of_pair(
     if difference.error is None:
         return None
     precision = precision_of_values(
-        values[difference.a], values[difference.b], unit, of_shares=of_shares, tests=difference.tests
+        values[difference.a], values[difference.b], unit, of_shares=of_shares, tests=difference.tests_at_step
     )
     if precision is None:
         return None
@@ -226,7 +227,7 @@ def precision_of_values(a: Floats, b: Floats, unit: Ints, *, of_shares: bool, te
     unit
         (n,) unit codes.
     tests
-        The number of tests in the family.
+        See :class:`Precision`.
 
     Returns
     -------

@@ -28,7 +28,7 @@ from typing import Literal
 import numpy as np
 
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.permutation import ALPHA, Exchange, Method, PValue, SignFlips, holm, p_values
+from embassay.stats.permutation import ALPHA, Exchange, Method, PValue, SignFlips, holm, p_values, tests_at_step
 from embassay.stats.resample import means
 from embassay.stats.units import Floats, Ints, ratio_variance, unit_sums
 from embassay.types import Draws
@@ -144,8 +144,8 @@ class PairedDifference:
         ``MIN_UNITS`` units: then neither encoder is called better or worse.
     p_method, p_error
         ``exact``, ``enumerated`` or ``drawn``, and the standard error of a drawn p.
-    tests
-        The number of p-values in the family.
+    tests, tests_at_step
+        The number of p-values in the family, and how many of them Holm's correction counts when it comes to this one.
     items, units
         The number of items that are defined for both, and of their units.
     error
@@ -166,6 +166,7 @@ class PairedDifference:
     items: int
     units: int
     error: float | None
+    tests_at_step: int = 1
 
     @property
     def significant(self) -> bool:
@@ -299,12 +300,16 @@ def answer(
     rows = []
     for family, members in families.items():
         tests = tests_of_family[family]
-        adjusted = dict(zip(tests, holm([p[test].p for test in tests]), strict=True))
+        uncorrected = [p[test].p for test in tests]
+        corrected = holm(uncorrected)
+        adjusted = dict(zip(tests, corrected, strict=True))
+        steps = dict(zip(tests, tests_at_step(uncorrected, corrected), strict=True))
         for question in members:
             gap = gaps[question.pair]
             if question.pair in test_of:
                 test = test_of[question.pair]
-                rows.append(_tested_row(question, gap, p[test], adjusted[test], len(tests)))
+                row = _tested_row(question, gap, p[test], adjusted[test], len(tests))
+                rows.append(replace(row, tests_at_step=steps[test]))
             else:
                 rows.append(_row(question, gap, len(tests)))
     return tuple(rows)

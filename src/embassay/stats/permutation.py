@@ -254,6 +254,20 @@ def holm(p: Sequence[float]) -> tuple[float, ...]:
     return tuple(adjusted.tolist())
 
 
+def tests_at_step(p: Sequence[float], corrected: Sequence[float]) -> tuple[int, ...]:
+    """Return for each test of a family how many tests Holm's correction counts at its step.
+
+    A test that is rejected is compared when those with a smaller p have been rejected; one that is not, when all that
+    are significant have been. So this is m for the first one only.
+    """
+    not_rejected = sum(value > ALPHA for value in corrected)
+    steps = []
+    for own, own_corrected in zip(p, corrected, strict=True):
+        is_rejected = own_corrected <= ALPHA
+        steps.append(sum(other >= own for other in p) if is_rejected else not_rejected)
+    return tuple(steps)
+
+
 def random_signs(stream: np.random.Generator, units: int, number: int, block: int) -> Iterator[Floats]:
     """Yield ``number`` random patterns of ±1 in blocks of (b, units), b at most ``block``."""
     words_per_row = -(-units // 64)
