@@ -49,7 +49,7 @@ IN_FIXED_ORDER = Procedure(
     excludes_loss=True,
 )
 THRESHOLD = Procedure("95% limit of the loss, or its estimate where that is said", ("shown", "not shown"))
-POWER = Procedure("standard error of a pair at the level of its family, power 80%", ("limit",))
+POWER = Procedure("standard error of a pair at its step of Holm's correction, power 80%", ("limit",))
 
 
 class Place(Protocol):

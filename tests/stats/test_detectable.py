@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from embassay.stats.detectable import Precision, effective_items, precision_of, precision_of_values
+from embassay.stats.detectable import Precision, effective_items, precision_of, precision_of_pair, precision_of_values
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.units import effective_number, freedom_of_variance, ratio_variance
 from embassay.types import Draws
@@ -143,6 +143,27 @@ def test_baselines_and_other_families_change_nothing():
     assert precision_of(plain, candidates, unit, of_shares=True) == precision_of(
         wider, candidates, unit, of_shares=True
     )
+
+
+@pytest.mark.parametrize(("units", "of_each"), [(60, 1), (150, 4)])
+def test_no_significant_difference_is_far_below_the_detectable_one_of_its_pair(units, of_each):
+    # Some of the eight are clearly worse: after their rejection the correction of the others is smaller.
+    rng = np.random.default_rng(3)
+    unit = np.repeat(np.arange(units), of_each)
+    ratios = []
+    for _ in range(12):
+        hardness = np.repeat(rng.random(units), of_each)
+        values = {
+            f"m{place}": (0.7 * hardness + 0.3 * rng.random(len(unit)) < share).astype(float)
+            for place, share in enumerate((0.7, 0.3, 0.4, 0.45, 0.6, 0.62, 0.65, 0.7))
+        }
+        for difference in compare_means(values, unit, Roles(tuple(values)), Draws(0, 100), of_shares=True):
+            if difference.significant:
+                precision = precision_of_pair(difference, values, unit, of_shares=True)
+                ratios.append(abs(difference.difference) / precision.minimum_detectable_difference)
+    assert len(ratios) > 20
+    # Significance begins at 1.96 standard errors, and a power of 80 % is reached at 2.80: 0.7.
+    assert min(ratios) > 0.65
 
 
 def test_one_candidate_is_taken_twice():

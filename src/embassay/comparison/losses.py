@@ -31,7 +31,7 @@ from embassay.stats.noninferiority import (
     possible_margin,
     share_not_worse,
 )
-from embassay.stats.permutation import ALPHA, holm, tests_at_step
+from embassay.stats.permutation import ALPHA, holm, holm_steps
 from embassay.stats.units import Floats, Ints
 from embassay.types import Draws
 
@@ -233,7 +233,7 @@ def changes_of(pairs: Sequence[PairedMetric], draws: Draws) -> tuple[LossTest, .
             p_values[place] = difference.p
     corrected = holm(list(p_values.values()))
     corrected_p_values = dict(zip(p_values, corrected, strict=True))
-    steps = dict(zip(p_values, tests_at_step(list(p_values.values()), corrected), strict=True))
+    steps = dict(zip(p_values, holm_steps(list(p_values.values()), corrected), strict=True))
     # Where no difference has a p-value, a change still counts as one test.
     tests = max(len(p_values), 1)
 

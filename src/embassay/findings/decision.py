@@ -237,9 +237,14 @@ class Decision:
                 encoder=v.best_set[0], candidates=len(ranked), low=low, high=high
             )
             if v.interval_as_first is not None and v.lead is not None:
+                first, second = (self.rows[name].value or 0.0 for name in ranked[:2])
+                ends, ends_of_lead = (
+                    interval(*v.interval_as_first, self.headline.format),
+                    interval(*v.lead, style, signed=True),
+                )
                 sentences += templates.INTERVAL_AS_FIRST.sentence(
-                    interval=interval(*v.interval_as_first, self.headline.format),
-                    lead=interval(*v.lead, style, signed=True),
+                    value=f"{number(first, self.headline.format)} {ends}",
+                    lead=f"{number(first - second, style, signed=True)} {ends_of_lead}",
                     second=ranked[1],
                 )
             sentences += templates.MANY_CANDIDATES.sentence(tables=FALSE_SENTENCES, left_out=left_out)

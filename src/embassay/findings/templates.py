@@ -149,7 +149,7 @@ FIRST_TOO_HIGH = Template(
     COUNT,
 )
 INTERVAL_AS_FIRST = Template(
-    " Its interval as the first of several is {interval}, that of its lead over {second} {lead}.",
+    " As the first of several it has {value}, and a lead over {second} of {lead}.",
     "the same; from the largest deviations of all candidates, and of all pairs, in bootstrap samples of units",
     TOGETHER,
 )

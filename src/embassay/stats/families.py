@@ -28,7 +28,7 @@ from typing import Literal
 import numpy as np
 
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.permutation import ALPHA, Exchange, Method, PValue, SignFlips, holm, p_values, tests_at_step
+from embassay.stats.permutation import ALPHA, Exchange, Method, PValue, SignFlips, holm, holm_steps, p_values
 from embassay.stats.resample import means
 from embassay.stats.units import Floats, Ints, ratio_variance, unit_sums
 from embassay.types import Draws
@@ -303,7 +303,7 @@ def answer(
         uncorrected = [p[test].p for test in tests]
         corrected = holm(uncorrected)
         adjusted = dict(zip(tests, corrected, strict=True))
-        steps = dict(zip(tests, tests_at_step(uncorrected, corrected), strict=True))
+        steps = dict(zip(tests, holm_steps(uncorrected, corrected), strict=True))
         for question in members:
             gap = gaps[question.pair]
             if question.pair in test_of:

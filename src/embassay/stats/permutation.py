@@ -254,7 +254,7 @@ def holm(p: Sequence[float]) -> tuple[float, ...]:
     return tuple(adjusted.tolist())
 
 
-def tests_at_step(p: Sequence[float], corrected: Sequence[float]) -> tuple[int, ...]:
+def holm_steps(p: Sequence[float], corrected: Sequence[float]) -> tuple[int, ...]:
     """Return for each test of a family how many tests Holm's correction counts at its step.
 
     A test that is rejected is compared when those with a smaller p have been rejected; one that is not, when all that
