@@ -43,6 +43,7 @@ REPEATS = {
     "pearson": 120,
     "releases": 60,
     "screens": 40,
+    "skewed": 80,
     "thresholds": 200,
     "thresholds-average": 200,
     "thresholds-lost": 200,

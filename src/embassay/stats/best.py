@@ -27,6 +27,7 @@ from embassay.stats.correlate import Kind, correlation, influences
 from embassay.stats.exchange import MAX_SHARE, coefficient, correlation_sums
 from embassay.stats.permutation import ALPHA, ROUNDING, monte_carlo_interval, random_signs
 from embassay.stats.resample import counts, tail
+from embassay.stats.skewness import asymmetry, corrected_t
 from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws
 
@@ -155,6 +156,7 @@ def rank_means(
     *purpose: str,
     fold: Ints | None = None,
     wrong: float | None = 0.0,
+    of_shares: bool = True,
 ) -> Standings:
     """Rank candidates by the mean of their items.
 
@@ -173,6 +175,9 @@ def rank_means(
         (n,) fold codes from 0, where the value is a mean over folds that all have the same weight.
     wrong
         The value of an undefined item that counts as wrong; None for metrics without right and wrong.
+    of_shares
+        Whether the values are shares. T_ij of other values is corrected for skewness, see
+        :mod:`embassay.stats.skewness`.
     """
     common = _CommonItems.of(values)
     common_unit = unit[common.mask]
@@ -188,7 +193,7 @@ def rank_means(
     if standings.reason:
         return standings
     sums = _unit_sums([weighted[name] for name in standings.values], common_unit)
-    standings = _ranked(standings, JointFlips.of(sums), draws, *purpose)
+    standings = _ranked(standings, JointFlips.of(sums, is_skewed=not of_shares), draws, *purpose)
     if len(standings.values) < 2:
         return standings
     is_best = np.array([name in standings.best_set for name in standings.values])
@@ -243,6 +248,10 @@ class Joint(Protocol):
     def units(self) -> int:
         """The number of units."""
 
+    @property
+    def observed(self) -> Floats:
+        """(K, K) T_ij without any exchange."""
+
     def gaps(self, signs: Floats) -> Floats:
         """Return (b, K, K) T_ij, by how much the second candidate is above the first, for (b, units) signs."""
 
@@ -257,15 +266,29 @@ class JointFlips:
         (units, K) the sum of each candidate's items in each unit.
     scale
         (K, K) √(Σ d_u²) for each pair; infinite for identical ones, which never differ.
+    asymmetry
+        (K, K) that of the differences of each pair, see :func:`~embassay.stats.skewness.asymmetry`; None where the
+        observed differences are not corrected for it.
     """
 
     sums: Floats
     scale: Floats
+    asymmetry: Floats | None = None
 
     @classmethod
-    def of(cls, sums: Floats) -> JointFlips:
-        """Take the scale from the sums themselves."""
-        return cls(sums, _pair_norms(sums))
+    def of(cls, sums: Floats, *, is_skewed: bool = False) -> JointFlips:
+        """Take the scale, and the asymmetry if asked for, from the sums themselves."""
+        if not is_skewed:
+            return cls(sums, _pair_norms(sums))
+        differences = (sums - column[:, None] for column in sums.T)
+        rows = [asymmetry(of_pairs - of_pairs.mean(axis=0)) for of_pairs in differences]
+        return cls(sums, _pair_norms(sums), np.stack(rows))
+
+    @property
+    def observed(self) -> Floats:
+        """(K, K) T_ij without any exchange."""
+        gaps = self.gaps(np.ones((1, self.units)))[0]
+        return gaps if self.asymmetry is None else corrected_t(gaps, self.asymmetry)
 
     @property
     def units(self) -> int:
@@ -302,6 +325,11 @@ class JointExchange:
     def units(self) -> int:
         """The number of units."""
         return int(self.sums.shape[1])
+
+    @property
+    def observed(self) -> Floats:
+        """(K, K) T_ij without any exchange."""
+        return np.asarray(self.gaps(np.ones((1, self.units)))[0])
 
     def gaps(self, signs: Floats) -> Floats:
         """Return (b, K, K) T_ij: the second coefficient less the first, standardised; a sign of −1 exchanges a unit.
@@ -387,7 +415,7 @@ def _before_ranking(common: _CommonItems, values: Mapping[str, float], unit: Int
 def _ranked(standings: Standings, joint: Joint, draws: Draws, *purpose: str) -> Standings:
     """Return the standings with the best set and the rank intervals."""
     names = list(standings.values)
-    observed = joint.gaps(np.ones((1, joint.units)))[0]
+    observed = joint.observed
     significant = _significant(observed, joint, draws, *purpose)
     # observed[i, j] is positive where candidate j is above candidate i.
     better = (significant.differs & (observed > 0)).sum(axis=1)

@@ -30,6 +30,7 @@ import numpy as np
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.permutation import ALPHA, Exchange, Method, PValue, SignFlips, holm, holm_steps, p_values
 from embassay.stats.resample import means
+from embassay.stats.skewness import corrected_p
 from embassay.stats.units import Floats, Ints, ratio_variance, unit_sums
 from embassay.types import Draws
 
@@ -143,7 +144,8 @@ class PairedDifference:
         The two-sided permutation p, and the same after Holm's correction over the family; never 0. None under
         ``MIN_UNITS`` units: then neither encoder is called better or worse.
     p_method, p_error
-        ``exact``, ``enumerated`` or ``drawn``, and the standard error of a drawn p.
+        ``exact``, ``enumerated`` or ``drawn``, and the standard error of a drawn p; ``skewness`` where Johnson's t has
+        a larger p than the permutations.
     tests, tests_at_step
         The number of p-values in the family, and how many of them Holm's correction counts when it comes to this one.
     items, units
@@ -186,11 +188,14 @@ class Gap:
         Its standard error over units.
     testable
         Whether the pair may be tested if it has enough units.
+    least_p
+        The p of another test that must not find less; see :func:`~embassay.stats.skewness.corrected_p`.
     """
 
     estimate: Estimate
     error: float | None
     testable: bool = True
+    least_p: float = 0.0
 
 
 def compare_means(
@@ -236,6 +241,9 @@ def compare_means(
     for pair, items, (estimate,) in zip(pairs, differences, estimates, strict=True):
         error = _standard_error(items, unit)
         gaps[pair] = Gap(estimate, error)
+        if not of_shares and estimate.units >= MIN_UNITS:
+            defined = ~np.isnan(items)
+            gaps[pair] = replace(gaps[pair], least_p=corrected_p(items[defined], unit[defined]))
     sums, _ = unit_sums(np.stack(differences, axis=1), unit)
 
     def exchange(places: list[int]) -> SignFlips:
@@ -296,6 +304,7 @@ def answer(
         for size in range(2, more_tests + 2):
             settled_in += [[test] * size for test in test_of.values()]
         p = p_values(exchange(places), settled_in, draws, *purpose)
+        p = [_at_least(one, gaps[pairs[place]].least_p) for one, place in zip(p, places, strict=True)]
 
     rows = []
     for family, members in families.items():
@@ -346,6 +355,11 @@ def corrected_interval(
     if low > 0:
         return min(difference - wider * (difference - low), 0.0), high
     return low, max(difference + wider * (high - difference), 0.0)
+
+
+def _at_least(p: PValue, least: float) -> PValue:
+    """Return a p-value, or that of Johnson's t where it is larger."""
+    return p if p.p >= least else PValue(least, "skewness")
 
 
 def _may_be_tested(gap: Gap) -> bool:

@@ -46,7 +46,7 @@ MONTE_CARLO_LEVEL = 0.99
 BLOCK = 2**18
 """The most signs that are drawn at once: 2 MB, which stay in a processor's cache."""
 
-Method = Literal["exact", "enumerated", "drawn"]
+Method = Literal["exact", "enumerated", "drawn", "skewness"]
 
 
 @dataclass(frozen=True)

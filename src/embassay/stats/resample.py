@@ -18,6 +18,7 @@ import numpy as np
 
 from embassay.randomness import generator
 from embassay.result import MIN_UNITS, Estimate
+from embassay.stats.skewness import longer_tails
 from embassay.stats.units import LEVEL, Bools, Floats, Ints, effective_sample_size, effective_units, unit_sums
 from embassay.types import Draws
 
@@ -95,13 +96,17 @@ def means(
     Returns
     -------
     For each table, an Estimate of each column: no value when nothing is defined, no interval under ``MIN_UNITS``
-    units.
+    units. The end of the long tail of skewed means is moved outwards; see :mod:`embassay.stats.skewness`.
     """
     summed = [UnitSums.of(values, unit, differences) for values in tables]
     if sum(table.size for table in summed) == 0:
         return tuple(() for _ in summed)
     joined = UnitSums.joined(summed)
     low, high = percentiles(_replicates(joined, draws, *purpose), joined.tails)
+    # Differences of shares have pseudo-items instead.
+    is_other = joined.pseudo == 0
+    further_low, further_high = longer_tails(joined.sums, joined.sizes[:, joined.pattern])
+    low, high = low + is_other * further_low, high + is_other * further_high
     estimates = []
     first = 0
     for table in summed:
