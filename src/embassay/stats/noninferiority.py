@@ -230,8 +230,8 @@ def mean_not_worse(
     """Test whether a mean fell by less than a margin: the one-sided 95 % interval ends above −margin.
 
     The interval is corrected for skewness, see :mod:`embassay.stats.skewness`. Where few items lose much and most gain
-    a little (skewness −2), an encoder that is worse by the margin passes in 5-10 % of the cases with 15-28 units, in
-    4-8 % with 70 and more.
+    a little (skewness −2), an encoder that is worse by the margin passes in 6-10 % of the cases with 15-28 units, in
+    5-8 % with 70 and more.
 
     Parameters
     ----------
