@@ -218,8 +218,7 @@ def test_a_verdict_names_the_best_set_and_the_fastest():
     given = found(chance=1 / 3, smallest_difference=0.07, smallest_units=48)
     assert lines_of(given, {"a": 20.0, "b": 0.1}, own=[ONE]) == [
         "Support: 100 items (7 duplicate rows) in 50 independent units, 90 distinct texts.",
-        "May be the best of 2 candidates: a (80.0% accuracy), b (70.0%) (95% confidence). They are not shown to be "
-        "equal: two of them may differ by 7.0 points.",
+        "May be the best of 2 candidates: a (80.0% accuracy), b (70.0%) (95% confidence).",
         "Minimum detectable difference: 7.0 points (48 units, 80% power).",
         "One finding.",
         "Fastest of them: b, 200.0 times as fast as a (200.0 to 200.0 in 3 rounds): the same 64 texts take 0.1 s "

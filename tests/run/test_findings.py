@@ -134,6 +134,14 @@ def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
     ]
 
 
+def test_members_of_the_best_set_are_not_called_equal():
+    # c is not a member: how well it could be told apart does not matter.
+    gaps = {"b": gap(-0.1, -0.2, 0.01, 0.09, 0.12), "c": gap(-0.3, -0.4, -0.2, 0.001, 0.5)}
+    sentence = lines(verdict_with(best_set=("a", "b"), reference=("a", gaps)))[0]
+    assert sentence.endswith(" They are not shown to be equal: two of them may differ by 12.0 points.")
+    assert "equal" not in lines(verdict_with(best_set=("a",), reference=("a", gaps)))[0]
+
+
 def test_what_was_won_and_lost_stands_beside_the_difference():
     counted = gap(-0.1, -0.2, -0.01, 0.01, won=3, lost=1012)
     assert (
@@ -186,7 +194,8 @@ def test_from_five_candidates_on_chance_is_said_where_several_may_be_the_best():
         "has 80.0% [65.0, 90.0], and a lead over e1 of +0.0 points [−1.0, +3.0]. Of so many candidates that are "
         "equally good, about 1 table in 10 calls one better or worse, and 1 in 3 leaves one out of the best set."
     )
-    for other in ({"best_set": many[:1]}, {"candidates": many[:4]}, {"first_too_high": None}):
+    hardly = {"first_too_high": (0.0001, 0.0004)}
+    for other in ({"best_set": many[:1]}, {"candidates": many[:4]}, {"first_too_high": None}, hardly):
         assert "too high" not in lines(verdict_with(**several | other), rows=rows)[0]
 
 

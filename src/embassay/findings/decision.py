@@ -227,21 +227,23 @@ class Decision:
         if len(v.best_set) < 2:
             return ""
         sentences = ""
-        if v.smallest_difference is not None:
-            difference = number(v.smallest_difference, style)
-            sentences += templates.NOT_EQUAL.sentence(difference=difference)
+        detectable = [self.reference.difference(name).smallest_difference for name in v.best_set]
+        largest = max((difference for difference in detectable if difference is not None), default=None)
+        if largest is not None:
+            sentences += templates.NOT_EQUAL.sentence(difference=number(largest, style))
         if len(ranked) >= MANY and v.first_too_high is not None:
             low, high = (number(value, style) for value in v.first_too_high)
             left_out = LEFT_OUT[max(size for size in LEFT_OUT if size <= len(ranked))]
-            sentences += templates.FIRST_TOO_HIGH.sentence(
-                encoder=v.best_set[0], candidates=len(ranked), low=low, high=high
-            )
-            if v.interval_as_first is not None and v.lead is not None:
-                first, second = (self.rows[name].value or 0.0 for name in ranked[:2])
-                ends, ends_of_lead = (
-                    interval(*v.interval_as_first, self.headline.format),
-                    interval(*v.lead, style, signed=True),
+            # Where the first is far ahead, chance has not helped it by anything that could be written.
+            is_too_high = high != number(0.0, style)
+            if is_too_high:
+                sentences += templates.FIRST_TOO_HIGH.sentence(
+                    encoder=v.best_set[0], candidates=len(ranked), low=low, high=high
                 )
+            if is_too_high and v.interval_as_first is not None and v.lead is not None:
+                first, second = (self.rows[name].value or 0.0 for name in ranked[:2])
+                ends = interval(*v.interval_as_first, self.headline.format)
+                ends_of_lead = interval(*v.lead, style, signed=True)
                 sentences += templates.INTERVAL_AS_FIRST.sentence(
                     value=f"{number(first, self.headline.format)} {ends}",
                     lead=f"{number(first - second, style, signed=True)} {ends_of_lead}",

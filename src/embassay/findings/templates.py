@@ -139,7 +139,8 @@ UNLIKELY_FIRST = Template(
 )
 NOT_EQUAL = Template(
     " They are not shown to be equal: two of them may differ by {difference}.",
-    "the best set has two members or more; it is the minimum detectable difference, which one run of five misses",
+    "the best set has two members or more; it is the largest minimum detectable difference of a member and the "
+    "reference, which one run of five misses",
     POWER,
 )
 FIRST_TOO_HIGH = Template(
