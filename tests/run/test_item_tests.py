@@ -1,10 +1,12 @@
 """What is tested on the items of a headline: who is not worse than the best, and which questions everyone misses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from embassay.corpora.queries.made import SOURCES
-from embassay.result import Verdict
+from embassay.result import Difference, Opponent, Verdict
 from embassay.run.execute import execute
 from embassay.run.item_tests import with_not_worse
 from embassay.run.plan import prepare
@@ -28,6 +30,24 @@ def test_only_candidates_of_the_best_set_that_lose_less_than_the_margin_are_not_
     assert (tested.margin, tested.not_worse) == (0.02, ("equal",))
     highest = Verdict("retrieval", "docs", "Success@5", 1000, 1000, best_set=("best", "equal"), leader="Highest")
     assert with_not_worse(highest, headline, Draws()) == highest
+
+
+def test_settings_of_the_reference_s_model_are_tested_against_it_where_another_model_is_best():
+    items = np.arange(1000)
+    best = (items < 990).astype(float)
+    reference = (items < 900).astype(float)
+    equal = ((items >= 5) & (items < 905)).astype(float)
+    worse = (items < 885).astype(float)
+    values = {"n": best, "m,dim=384": reference, "m,dim=128": equal, "m,dim=8": worse}
+    headline = Headline("Success@5", 0.02, values, items, ("stream",))
+    differences = tuple(Difference(name) for name in values if name != "m,dim=384")
+    verdict = Verdict(
+        "retrieval", "docs", "Success@5", 1000, 1000, candidates=tuple(values), best_set=("n",),
+        opponents=(Opponent("reference", "m,dim=384", differences),),
+    )  # fmt: skip
+    assert with_not_worse(verdict, headline, Draws()).not_worse_than_reference == ("m,dim=128",)
+    of_best = replace(verdict, best_set=("m,dim=384",))
+    assert with_not_worse(of_best, headline, Draws()).not_worse_than_reference == ()
 
 
 def mislabelled(wrong, source=""):

@@ -84,6 +84,29 @@ def test_the_largest_differences_come_first_and_the_others_are_counted():
     assert sentence.endswith(" 1 more setting shown to differ from dim=8.")
 
 
+@pytest.mark.parametrize(
+    ("not_worse", "recommended"),
+    [
+        (("m,dim=256", "m,dim=128"), "dim=128 is shown not to be worse than dim=384 by 2.0 points or more, with 33%"),
+        # In the order of sizes the first that fails ends it: 128 was not tested then.
+        (("m,dim=128",), ""),
+        (("m,dim=256",), "dim=256 is shown not to be worse than dim=384 by 2.0 points or more, with 67%"),
+    ],
+)
+def test_the_smallest_setting_that_is_not_worse_is_recommended_with_its_saving(not_worse, recommended):
+    records = [record("dim=384"), record("dim=256", vector_bytes=1024), record("dim=128", vector_bytes=512)]
+    result = result_of([*records, record("dim=384", name="n")], [gap(0.001, 0.9)] * 3)
+    verdict = replace(
+        result.verdicts[0], best="n,dim=384", best_set=("n,dim=384",), margin=0.02, not_worse_than_reference=not_worse
+    )
+    (finding,) = setting_findings(result, verdict, HEADLINE)
+    assert recommended in finding.sentence
+    assert ("not to be worse" in finding.sentence) is bool(recommended)
+    # Where the reference is the best, the finding on smaller indexes says it.
+    (finding,) = setting_findings(result, replace(verdict, best="m,dim=384"), HEADLINE)
+    assert "not to be worse" not in finding.sentence
+
+
 def test_other_encoders_and_too_few_units_are_no_settings():
     assert finding_of([record("dim=8"), record("dim=8", name="n")], [gap(0.1, 0.01)]) == ""
     assert finding_of([record(""), record("", name="n")], [gap(0.1, 0.01)]) == ""
