@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import textwrap
-import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +14,7 @@ from embassay.comparison.gate_words import Line, failures_of, lines_of, summary
 from embassay.comparison.losses import LossTest
 from embassay.errors import OutputError, SpecError
 from embassay.formatting import visible, without_points
+from embassay.outputs.junit import CheckedCase, Mark, junit_xml
 from embassay.outputs.markdown import escaped, folded
 from embassay.store.canonical import canonical, write
 from embassay.store.paths import output_path
@@ -146,47 +146,15 @@ def junit(check: Check) -> bytes:
     A regression is a failure, a candidate that failed is an error, and an inconclusive test is skipped, unless
     ``inconclusive`` says that it passes or fails.
     """
-    marks = {"pass": "", "regression": "failure", "inconclusive": "skipped"}
+    marks: dict[str, Mark] = {"pass": "", "regression": "failure", "inconclusive": "skipped"}
     if check.inconclusive:
-        marks["inconclusive"] = {"pass": "", "fail": "failure"}[check.inconclusive]
-    suites = ET.Element("testsuites", name="embassay check")
-    suite = ET.SubElement(suites, "testsuite", name="embassay check")
-    for reason in check.failures:
-        _add_case(suite, "run", reason.split(":")[0], "error", f"failed: {reason}")
+        marks["inconclusive"] = "" if check.inconclusive == "pass" else "failure"
+    cases = [CheckedCase("run", reason.split(":")[0], "error", f"failed: {reason}") for reason in check.failures]
     for line in lines_of(check):
         record = line.record
-        place = f"{record.diagnostic}.{record.corpus}"
-        _add_case(suite, place, f"{record.encoder}: {line.name}", marks[record.outcome], line.sentence)
-
-    counts = {"tests": "testcase", "failures": "testcase/failure", "errors": "testcase/error"}
-    for name, elements in counts.items():
-        count = str(len(suite.findall(elements)))
-        suites.set(name, count)
-        suite.set(name, count)
-    # The outer element has no such attribute.
-    suite.set("skipped", str(len(suite.findall("testcase/skipped"))))
-    if check.notes:
-        ET.SubElement(suite, "system-out").text = visible(" | ".join(check.notes))
-    ET.indent(suites)
-    xml: bytes = ET.tostring(suites, encoding="utf-8", xml_declaration=True)
-    return xml + b"\n"
-
-
-def _add_case(suite: ET.Element, place: str, name: str, mark: str, sentence: str) -> None:
-    """Add a test case.
-
-    Parameters
-    ----------
-    place
-        The second half of its class name: ``retrieval.docs``.
-    mark
-        The element that says why it does not pass: ``failure``, ``error`` or ``skipped``; empty for one that passes.
-    """
-    case = ET.SubElement(suite, "testcase", classname=visible(f"embassay.{place}"), name=visible(name))
-    if mark:
-        ET.SubElement(case, mark, message=visible(sentence))
-    else:
-        ET.SubElement(case, "system-out").text = visible(sentence)
+        place, name = f"{record.diagnostic}.{record.corpus}", f"{record.encoder}: {line.name}"
+        cases.append(CheckedCase(place, name, marks[record.outcome], line.sentence))
+    return junit_xml("embassay check", cases, " | ".join(check.notes))
 
 
 # --- Markdown --------------------------------------------------------------------------------------------
