@@ -186,7 +186,7 @@ ALLOWED = {
     "samples": set(),
     "examples": {"corpora", "samples", "types"},
     "errors": set(),
-    "claims": {"result"},
+    "claims": {"result", "types"},
     "formatting": {"layout"},
     "plugins": set(),
     "randomness": set(),

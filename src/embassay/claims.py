@@ -8,9 +8,12 @@ show: a test that finds no difference has not shown that there is none.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
-from embassay.result import Finding, OfMetric, Row
+from embassay.result import Finding, OfMetric, Row, Verdict
+
+if TYPE_CHECKING:
+    from embassay.types import Origin
 
 Claim = Literal["shown", "not shown", "count", "limit"]
 """What a sentence says: that something is shown, or is not; what was counted or measured; what limits the answer."""
@@ -52,20 +55,6 @@ THRESHOLD = Procedure("95% limit of the loss, or its estimate where that is said
 POWER = Procedure("standard error of a pair at its step of Holm's correction, power 80%", ("limit",))
 
 
-class Place(Protocol):
-    """What a finding is about: a verdict, a row, or the origin of scores."""
-
-    @property
-    def diagnostic(self) -> str:
-        """The diagnostic."""
-        ...
-
-    @property
-    def corpus(self) -> str:
-        """The label of the corpus."""
-        ...
-
-
 @dataclass(frozen=True)
 class Template:
     """A sentence with fields in braces.
@@ -103,7 +92,7 @@ class Template:
         return self.text.format(**fields)
 
     def finding(
-        self, about: Place | None = None, *, style: str = "percent", severity: str = "", **fields: Any
+        self, about: Row | Verdict | Origin | None = None, *, style: str = "percent", severity: str = "", **fields: Any
     ) -> Finding:
         """Return the finding with its fields filled in.
 
