@@ -242,11 +242,11 @@ class Decision:
                 )
             if is_too_high and v.interval_as_first is not None and v.lead is not None:
                 first, second = (self.rows[name].value or 0.0 for name in ranked[:2])
-                ends = interval(*v.interval_as_first, self.headline.format)
-                ends_of_lead = interval(*v.lead, style, signed=True)
+                adjusted = number(first - sum(v.first_too_high) / 2, self.headline.format)
+                lead = number(first - second, style, signed=True)
                 sentences += templates.INTERVAL_AS_FIRST.sentence(
-                    value=f"{number(first, self.headline.format)} {ends}",
-                    lead=f"{number(first - second, style, signed=True)} {ends_of_lead}",
+                    value=f"{adjusted} {interval(*v.interval_as_first, self.headline.format)}",
+                    lead=f"{lead} {interval(*v.lead, style, signed=True)}",
                     second=ranked[1],
                 )
             sentences += templates.MANY_CANDIDATES.sentence(tables=FALSE_SENTENCES, left_out=left_out)

@@ -150,8 +150,9 @@ FIRST_TOO_HIGH = Template(
     COUNT,
 )
 INTERVAL_AS_FIRST = Template(
-    " As the first of several it has {value}, and a lead over {second} of {lead}.",
-    "the same; from the largest deviations of all candidates, and of all pairs, in bootstrap samples of units",
+    " As the first of several it has about {value}, and a lead over {second} of {lead}.",
+    "the same; less the mean of the two. The intervals are from the largest deviations of all candidates, and of all "
+    "pairs, in bootstrap samples of units",
     TOGETHER,
 )
 MANY_CANDIDATES = Template(
