@@ -79,7 +79,9 @@ def test_a_run_shows_what_the_package_adds(site, pairs_file, tmp_path):
     assert "Length bias on mine\nDoes the similarity of two texts depend on their lengths?" in shown.stdout
     told = " ".join(shown.stdout.split())
     for words in ("as the lengths differ more", "with the length of both texts"):
-        assert re.search(rf"• char_ngrams: the cosine of unrelated texts [a-z ]+ {words} \(Spearman −?0\.\d{{3}} \[", told)
+        assert re.search(
+            rf"• char_ngrams: the cosine of unrelated texts [a-z ]+ {words} \(Spearman −?0\.\d{{3}} \[", told
+        )
     page = (tmp_path / "out" / "report.html").read_text()
     for text in (
         "Length bias on mine",
