@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embassay.result import Estimate
 from embassay.stats import best
 from embassay.stats.best import FirstOfSeveral, JointExchange, JointFlips, Standings, rank_correlations, rank_means
 from embassay.stats.correlate import correlation
@@ -334,6 +335,9 @@ def test_the_seed_decides_nothing_that_is_clear():
     assert len({rank_means(items, unit, Draws(seed), "x").best_set for seed in range(5)}) == 1
 
 
+NO_GAP = Estimate(0.0, 0.0, 0.0, 1, 1)
+
+
 def test_by_how_much_the_first_is_too_high_is_the_mean_of_a_plain_loop_over_resamples():
     rng = np.random.default_rng(4)
     sums, sizes = rng.normal(size=(30, 4)), np.full(30, 2.0)
@@ -345,7 +349,7 @@ def test_by_how_much_the_first_is_too_high_is_the_mean_of_a_plain_loop_over_resa
             means = np.array([sum(c * sums[u, k] for u, c in enumerate(drawn)) / 60 for k in range(4)])
             of_highest.append((means - here)[means.argmax()])
             largest.append(max((means - here)[k] for k in (0, 1, 3)))
-    found = FirstOfSeveral.of(sums, sizes, is_best, Draws(0, 500), "x")
+    found = FirstOfSeveral.of(sums, sizes, is_best, NO_GAP, Draws(0, 500), "x")
     assert found.too_high == pytest.approx(sorted([np.mean(of_highest), np.mean(largest)]))
     assert 0 < found.too_high[0] < found.too_high[1]
 
@@ -356,13 +360,33 @@ def test_the_interval_of_the_first_is_wider_the_more_candidates_there_are():
     for number, wanted in ((2, 2.236), (20, 3.018)):
         sums = rng.normal(size=(2000, number))
         sums = sums[:, np.argsort(-sums.sum(axis=0))]
-        found = FirstOfSeveral.of(sums, np.ones(2000), np.ones(number, dtype=bool), Draws(0, 10_000), "x")
+        found = FirstOfSeveral.of(sums, np.ones(2000), np.ones(number, dtype=bool), NO_GAP, Draws(0, 10_000), "x")
         assert found.widening == pytest.approx(wanted / 1.960, abs=0.04)
-        low, high = found.lead
-        assert low <= 0 < sums[:, 0].mean() - sums[:, 1].mean() < high
+
+
+def test_the_lead_has_the_interval_of_its_pair_made_longer_for_all_pairs():
+    rng = np.random.default_rng(4)
+    sums = rng.normal(size=(2000, 20))
+    gap = Estimate(0.5, 0.3, 0.6, 2000, 2000)
+    is_best = np.arange(20) != 1
+    low, high = FirstOfSeveral.of(sums, np.ones(2000), is_best, gap, Draws(0, 10_000), "x").lead
+    # Tukey's studentised range of 20 means is 5.01 in standard errors of one, 5.01/√2 in those of a difference.
+    longer = 5.01 / 2**0.5 / 1.960
+    assert (low, high) == pytest.approx((0.5 - 0.2 * longer, 0.5 + 0.1 * longer), abs=0.01)
+    # A second that may be the best is not shown to be behind.
+    low, _ = FirstOfSeveral.of(sums, np.ones(2000), is_best | True, gap, Draws(0, 100), "x").lead
+    assert low <= 0
+
+
+def test_the_lead_of_two_that_are_right_on_the_same_items_is_not_sure_to_be_0():
+    right = np.ones(60)
+    values = {"a": right, "b": right.copy(), "c": (np.arange(60) > 20).astype(float)}
+    low, high = rank_means(values, np.arange(60), Draws()).first.lead
+    assert low < -0.02
+    assert high > 0.02
 
 
 def test_candidates_that_are_the_same_have_no_wider_interval():
     sums = np.repeat(np.arange(30.0)[:, None] % 2, 3, axis=1)
-    found = FirstOfSeveral.of(sums, np.ones(30), np.ones(3, dtype=bool), Draws(0, 200), "x")
+    found = FirstOfSeveral.of(sums, np.ones(30), np.ones(3, dtype=bool), NO_GAP, Draws(0, 200), "x")
     assert (found.widening, found.lead) == (pytest.approx(1.0), (0.0, 0.0))

@@ -123,8 +123,13 @@ def _not_shown(
 
     The sentence has the largest of their minimum detectable differences: one below it may have been missed.
     """
-    settings = f"{same[0].setting} is" if len(same) == 1 else f"{counted(len(same), 'setting')} are"
+    if len(same) == 1:
+        settings = f"{same[0].setting} is"
+    else:
+        settings = f"{counted(len(same), 'setting')} are"
     detectable = [differences[record.name].smallest_difference for record in same]
-    largest = max((difference for difference in detectable if difference is not None), default=None)
-    missed = "" if largest is None else f"; the minimum detectable difference is {number(largest, style)}"
+    known = [difference for difference in detectable if difference is not None]
+    missed = ""
+    if known:
+        missed = f"; the minimum detectable difference is {number(max(known), style)}"
     return templates.SETTING_NOT_SHOWN.sentence(settings=settings, reference=reference.setting, detectable=missed)

@@ -151,8 +151,8 @@ FIRST_TOO_HIGH = Template(
 )
 INTERVAL_AS_FIRST = Template(
     " As the first of several it has about {value}, and a lead over {second} of {lead}.",
-    "the same; less the mean of the two. The intervals are from the largest deviations of all candidates, and of all "
-    "pairs, in bootstrap samples of units",
+    "the same; less the mean of the two. The intervals are longer by the largest deviations of all candidates, "
+    "and of all pairs, in bootstrap samples of units",
     TOGETHER,
 )
 MANY_CANDIDATES = Template(

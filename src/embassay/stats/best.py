@@ -17,16 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 from typing import Protocol
 
 import numpy as np
 
 from embassay.randomness import generator
-from embassay.result import MIN_UNITS
+from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.correlate import Kind, correlation, influences
 from embassay.stats.exchange import MAX_SHARE, coefficient, correlation_sums
 from embassay.stats.permutation import ALPHA, ROUNDING, monte_carlo_interval, random_signs
 from embassay.stats.resample import counts, tail
+from embassay.stats.resample import means as interval_of_means
 from embassay.stats.skewness import asymmetry, corrected_t
 from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws
@@ -89,8 +91,8 @@ class FirstOfSeveral:
         By how much the lower part of its 95 % interval must be longer to hold for the first of several: the 97.5 %
         quantile of the largest standardised deviation of all candidates, divided by that of one.
     lead
-        A 95 % interval of the difference to the second that holds for all pairs of candidates together: the largest
-        standardised deviation of the difference of two.
+        A 95 % interval of the difference to the second that holds for all pairs of candidates together: the interval
+        of this pair alone is longer by the largest standardised deviation of the difference of two, over 1.96.
     """
 
     too_high: tuple[float, float]
@@ -98,7 +100,9 @@ class FirstOfSeveral:
     lead: tuple[float, float]
 
     @classmethod
-    def of(cls, sums: Floats, weights: Floats, is_best: Bools, draws: Draws, *purpose: str) -> FirstOfSeveral:
+    def of(
+        cls, sums: Floats, weights: Floats, is_best: Bools, gap: Estimate, draws: Draws, *purpose: str
+    ) -> FirstOfSeveral:
         """Draw samples of units.
 
         Parameters
@@ -109,6 +113,9 @@ class FirstOfSeveral:
             (units,) the sum of the weights.
         is_best
             (K,) whether a candidate is in the best set.
+        gap
+            The difference of the first and the second with the interval of this pair alone. The samples drawn here are
+            too alike where both are right on nearly all items: two equal columns differ in none of them.
         """
         here = sums.sum(axis=0) / weights.sum()
         blocks = []
@@ -130,9 +137,9 @@ class FirstOfSeveral:
         for column in deviations.T:
             of_pairs = np.abs(_standardised(deviations - column[:, None])).max(axis=1)
             furthest = np.maximum(furthest, of_pairs)
-        ahead = here[0] - here[1]
-        reach = np.quantile(furthest, 2 * level - 1) * (deviations[:, 0] - deviations[:, 1]).std()
-        lead = float(ahead - reach), float(ahead + reach)
+        of_pairs = max(float(np.quantile(furthest, 2 * level - 1)) / NormalDist().inv_cdf(level), 1.0)
+        ahead, least, most = (0.0 if end is None else end for end in (gap.value, gap.low, gap.high))
+        lead = ahead - of_pairs * (ahead - least), ahead + of_pairs * (most - ahead)
         if is_best[1]:
             # The second is not excluded from the best set, and a reader must not see both answers.
             lead = min(lead[0], 0.0), lead[1]
@@ -198,7 +205,12 @@ def rank_means(
         return standings
     is_best = np.array([name in standings.best_set for name in standings.values])
     weights = np.bincount(common_unit, weights=weight).astype(np.float64)
-    return replace(standings, first=FirstOfSeveral.of(sums, weights, is_best, draws, *purpose))
+    first, second, *_ = standings.values
+    # Weighted so that their mean is the difference of the two values.
+    gaps = (weighted[first] - weighted[second]) * len(common_unit) / weight.sum()
+    is_share = np.array([of_shares])
+    ((gap,),) = interval_of_means([gaps[:, None]], common_unit, draws, *purpose, differences=is_share)
+    return replace(standings, first=FirstOfSeveral.of(sums, weights, is_best, gap, draws, *purpose))
 
 
 def rank_correlations(
