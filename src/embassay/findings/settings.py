@@ -123,10 +123,7 @@ def _not_shown(
 
     The sentence has the largest of their minimum detectable differences: one below it may have been missed.
     """
-    if len(same) == 1:
-        settings = f"{same[0].setting} is"
-    else:
-        settings = f"{counted(len(same), 'setting')} are"
+    settings = f"{same[0].setting} is" if len(same) == 1 else f"{counted(len(same), 'setting')} are"
     detectable = [differences[record.name].smallest_difference for record in same]
     known = [difference for difference in detectable if difference is not None]
     missed = ""
