@@ -38,7 +38,8 @@ def test_the_version_is_the_same_everywhere(release):
         ("CITATION.cff", "\nversion: 0.1.0", "\nversion: 0.0.9", "", "CITATION.cff has version 0.0.9, 0.1.0"),
         ("CHANGELOG.md", "## 0.1.0", "## 0.2.0", "", "CHANGELOG.md begins with 0.2.0, the package is 0.1.0"),
         ("CHANGELOG.md", "(unreleased)", "(2026-12-01)", "v0.2.0", "the tag is v0.2.0, the package 0.1.0"),
-        ("CHANGELOG.md", "(unreleased)", "(unreleased)", "v0.1.0", "put the date there"),
+        ("CHANGELOG.md", "(unreleased)", "(unreleased)", "v0.1.0", "has 'unreleased' as the date"),
+        ("CHANGELOG.md", "(unreleased)", "(2026-12-01)", "v0.1.0", "date-released in CITATION.cff"),
     ],
 )
 def test_what_does_not_fit_is_named(release, tmp_path, file, old, new, tag, says):

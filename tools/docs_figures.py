@@ -23,10 +23,12 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -449,6 +451,28 @@ def sentences() -> str:
     return text
 
 
+# --- docs/licences.md ----------------------------------------------------------------------------------------
+
+
+def licences() -> str:
+    """Return a table of the packages that Embassay and its extras install, with the licence that each declares."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed_by = dict[str, list[str]]()
+    for extra, requirements in {"": project["dependencies"], **project["optional-dependencies"]}.items():
+        for requirement in requirements:
+            package = re.match(r"[\w.-]+", requirement)[0]
+            if package != project["name"]:
+                needed_by.setdefault(package, []).append(f"`{extra}`" if extra else "always")
+    lines = []
+    for package, extras in needed_by.items():
+        declared = metadata(package)
+        # "License :: OSI Approved :: MIT License" -> "MIT License"
+        classified = [one.split(" :: ")[-1] for one in declared.get_all("Classifier", []) if one.startswith("License")]
+        licence = declared["License-Expression"] or " ".join(classified) or declared["License"]
+        lines.append([package, ", ".join(extras), licence])
+    return table(["package", "installed with", "licence"], lines)
+
+
 # --- docs/guide.md -------------------------------------------------------------------------------------------
 
 
@@ -493,6 +517,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "bridges-mteb": bridges_mteb,
     "metrics": metrics,
     "sentences": sentences,
+    "licences": licences,
 }
 
 

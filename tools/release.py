@@ -2,9 +2,9 @@
 
     python tools/release.py [--tag v0.1.0]      # writes dist/; needs the package build
 
-The wheel and the source archive of both builds must have equal bytes; the version must be that of the tag, of
-CITATION.cff and of the change log. The wheel is installed into a fresh environment, away from the repository, and runs
-two encoders on a built-in corpus.
+The wheel and the source archive of both builds must have equal bytes; the version, and for a tag the date, must be
+those of CITATION.cff and of the change log. The wheel is installed into a fresh environment, away from the repository,
+and runs two encoders on a built-in corpus.
 """
 
 from __future__ import annotations
@@ -35,8 +35,13 @@ def version_of(tag: str) -> str:
         raise SystemExit(f"release: CHANGELOG.md begins with {changes[1]}, the package is {version}")
     if tag and tag != f"v{version}":
         raise SystemExit(f"release: the tag is {tag}, the package {version}")
-    if tag and changes[2] == "unreleased":
-        raise SystemExit("release: CHANGELOG.md says that this version is unreleased; put the date there")
+    if tag:
+        dated = re.search(r"^date-released: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+        if dated is None or dated[1] != changes[2]:
+            raise SystemExit(
+                f"release: CHANGELOG.md has {changes[2]!r} as the date of this version; put the same date there and at "
+                "date-released in CITATION.cff"
+            )
     return version
 
 
