@@ -3,6 +3,7 @@
 import ast
 import re
 import runpy
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,16 +19,26 @@ ABSENCE = (
 """What only a test of equivalence could show, or no test."""
 
 
+@cache
+def trees():
+    """Every file of the package as a tree, by its path in it."""
+    paths = sorted(SOURCE.rglob("*.py"))
+    return {path.relative_to(SOURCE): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+
+
+@cache
 def sentences():
-    """Yield each text with a space in it that the code may print, with its place; docstrings are no such texts."""
-    for folder in FOLDERS:
-        for path in sorted((SOURCE / folder).rglob("*.py")):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-            for node in ast.walk(tree):
-                is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
-                if is_text and id(node) not in docstrings:
-                    yield f"{path.relative_to(SOURCE)}:{node.lineno}", node.value
+    """Return each text with a space in it that the code may print, with its place; docstrings are no such texts."""
+    found = []
+    for path, tree in trees().items():
+        if path.parts[0] not in FOLDERS:
+            continue
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
+            if is_text and id(node) not in docstrings:
+                found.append((f"{path}:{node.lineno}", node.value))
+    return found
 
 
 @pytest.mark.parametrize("pattern", ABSENCE)
@@ -72,9 +83,8 @@ def test_each_diagnostic_and_command_declares_its_sentences():
 
 
 def test_findings_are_made_from_declared_sentences_only():
-    makers = set()
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding":
-                makers.add(path.name)
+    calls = (
+        (path.name, node) for path, tree in trees().items() for node in ast.walk(tree) if isinstance(node, ast.Call)
+    )
+    makers = {name for name, call in calls if getattr(call.func, "id", "") == "Finding"}
     assert makers == {"claims.py"}
