@@ -19,6 +19,7 @@ from embassay.cli.bless import bless
 from embassay.cli.build import rate
 from embassay.cli.check import check
 from embassay.cli.compare import compare
+from embassay.cli.demo import demo
 from embassay.cli.encode import encode
 from embassay.cli.export import export
 from embassay.cli.generate import build
@@ -44,6 +45,7 @@ app = App(
     # Ctrl-C must reach exit_code_of, which tells the user what is kept.
     suppress_keyboard_interrupt=False,
 )
+app.command(demo)
 app.command(run)
 app.command(compare)
 app.command(plan)

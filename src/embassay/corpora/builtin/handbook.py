@@ -6,7 +6,9 @@ small for choosing a model.
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
+from pathlib import Path
 
 from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
 from embassay.samples.retrieval import Document, Question
@@ -35,3 +37,24 @@ def load(source: str, name: str) -> Corpus[Question]:
     note = f"{len(questions)} questions, {unanswered} of them unanswerable, on {pages} pages"
     documents = tuple(Document(row["id"], (row["sentence"],)) for row in sentences)
     return replace(corpus, notes=(note,), documents=documents)
+
+
+def write_files(folder: Path) -> Path:
+    """Write the pages into ``docs`` and the questions beside them, as users have them, and return the latter's path."""
+    sentences: dict[str, list[str]] = {}
+    page_of: dict[str, str] = {}
+    for row in rows_of("handbook.tsv"):
+        sentences.setdefault(row["page"], []).append(row["sentence"])
+        page_of[row["id"]] = row["page"]
+    documents = folder / "docs"
+    documents.mkdir(parents=True, exist_ok=True)
+    for page, of_page in sentences.items():
+        (documents / f"{page}.md").write_text(" ".join(of_page) + "\n", encoding="utf-8")
+    questions = folder / "questions.csv"
+    with questions.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["question", "document"])
+        for row in rows_of("handbook_questions.tsv"):
+            pages = dict.fromkeys(page_of[sentence] for sentence in row["right"].split())
+            writer.writerow([row["question"], " ".join(pages)])
+    return questions
