@@ -14,8 +14,8 @@ CORE_PYTEST = OMP_NUM_THREADS=1 $(VENV)-core/bin/python -m pytest -q -n 2 --dist
 
 .PHONY: demo test test-core test-slow lint benchmark docs docs-figures vendor clean
 
-demo: $(VENV)/.demo  ## assay all-MiniLM-L6-v2 on built-in data: table, verdict, HTML report
-	$(OFFLINE) $(BIN)/embassay run -e all-MiniLM-L6-v2 -e bow -o demo-run --overwrite
+demo: $(VENV)/.demo  ## an answer about all-MiniLM-L6-v2, a change for the worse that is caught, one that passes
+	$(OFFLINE) $(BIN)/embassay demo
 
 test: $(VENV)/.test lint  ## style, types, and all tests that are not slow: under five minutes on two cores
 	$(PYTEST) $(ARGS)
@@ -51,7 +51,7 @@ vendor: $(VENV)/.test  ## write the report's Vega bundle and its licences again
 	$(BIN)/python tools/vendor_vega.py
 
 clean:
-	rm -rf $(VENV) $(VENV)-core site .cache demo-run embassay-run .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-core site .cache embassay-run .pytest_cache .mypy_cache .ruff_cache
 
 $(BIN)/uv:
 	$(PYTHON) -m venv $(VENV)

