@@ -144,8 +144,8 @@ class Comparison(OfMetric):
         ``second_baseline``: each against bm25 where tfidf is the best one;
         ``all``: every pair of candidates, only where that was asked for.
     p_method, p_error
-        ``exact``, ``enumerated``, ``drawn`` or ``skewness`` (Johnson's t has a larger p than the permutations), and the
-        standard error that drawing leaves in p.
+        ``exact``, ``enumerated`` or ``drawn``, and the standard error that drawing leaves in p; ``skewed`` where few
+        units with large values decide a mean, so that a t-test corrected for skewness gives the p.
     """
 
     diagnostic: str
@@ -165,7 +165,7 @@ class Comparison(OfMetric):
     items: int
     units: int
     family: str = "all"
-    p_method: Literal["exact", "enumerated", "drawn", "skewness"] | None = None
+    p_method: Literal["exact", "enumerated", "drawn", "skewed"] | None = None
     p_error: float | None = None
 
     def __post_init__(self) -> None:

@@ -159,7 +159,9 @@ def best_set_and_ranks(repeats: int = 600) -> Iterator[Row]:
         kept, covered = [], []
         for _ in range(repeats):
             items = answers(rng, unit, shares, 0.3, 0.6)
-            standings = rank_means(dict(zip(_names(encoders), items.T, strict=True)), unit, Draws(), "best")
+            standings = rank_means(
+                dict(zip(_names(encoders), items.T, strict=True)), unit, Draws(), "best", of_shares=True
+            )
             kept.append("e0" in standings.best_set)
             covered.append(_covers_ranks(standings, shares))
         design = f"{encoders} encoders {100 * step:g} points apart, {units} units, 4 items"
@@ -196,7 +198,7 @@ def size_of_the_best_set(repeats: int = 100) -> Iterator[Row]:
     sizes, by_holm = [], []
     for _ in range(repeats):
         items = answers(rng, unit, shares, 0.0, 0.6)
-        standings = rank_means(dict(zip(_names(10), items.T, strict=True)), unit, Draws(), "size")
+        standings = rank_means(dict(zip(_names(10), items.T, strict=True)), unit, Draws(), "size", of_shares=True)
         sizes.append(len(standings.best_set))
         by_holm.append(_set_by_holm(items, unit))
     design = "10 encoders 1 point apart, 450 units of 1 item"

@@ -35,7 +35,7 @@ def screens(repeats: int = 600) -> Iterator[Row]:
                 values = dict(zip([*names, "bm25", "tfidf"], drawn.T, strict=True))
                 draws = Draws(repeat, 300)
                 false.append(any(row.significant for row in compare_means(values, unit, roles, draws, of_shares=True)))
-                standings = rank_means({name: values[name] for name in names}, unit, draws)
+                standings = rank_means({name: values[name] for name in names}, unit, draws, of_shares=True)
                 excluded.append(len(standings.best_set) < number)
                 first = next(iter(standings.values))
                 too_high.append(standings.values[first] - SHARE)

@@ -21,8 +21,6 @@ from embassay.stats.families import Roles, compare_means
 from embassay.stats.permutation import SignFlips, p_values
 from embassay.stats.resample import bootstrap_means, mean, means, percentiles
 from embassay.stats.shares import share, wilson
-from embassay.stats.skewness import longer_tails
-from embassay.stats.units import unit_sums
 from embassay.types import Draws
 
 UNITS = [10, 15, 20, 40, 120, 450]
@@ -139,9 +137,6 @@ def test_the_simulated_interval_is_that_of_mean():
     unit = np.repeat(np.arange(40), 4)
     values = latent(generator(0, "same"), unit, 0.3, 3)
     low, high = percentiles(bootstrap_means(values, unit, Draws(), "same"), np.full(3, expanded(40)))
-    sums, sizes = zip(*(unit_sums(column, unit) for column in values.T), strict=True)
-    further_low, further_high = longer_tails(np.stack(sums, axis=1), np.stack(sizes, axis=1))
-    low, high = low + further_low, high + further_high
     found = [mean(column, unit, Draws(), "same") for column in values.T]
     assert [e.low for e in found] == pytest.approx(low)
     assert [e.high for e in found] == pytest.approx(high)
@@ -223,12 +218,14 @@ def test_wilson_on_items_would_not_hold(p):
     assert np.mean([low <= p <= high for low, high in ends]) < 0.89
 
 
-@pytest.mark.parametrize(("units", "most"), [(40, 0.90), (120, 0.94)])
+@pytest.mark.parametrize(("units", "most"), [(40, 0.87), (120, 0.93)])
 def test_the_percentile_interval_of_a_small_share_would_not_hold(units, most):
-    covered = covered_by_means(
-        lambda rng, unit, columns: yes_no(rng, unit, 0.02, 0.3, columns), units, "four", 0.02, ("small", str(units))
-    )
-    assert covered < most
+    rng, unit, covered = generator(0, "small", str(units)), np.repeat(np.arange(units), 4), []
+    for group in range(20):
+        replicates = bootstrap_means(yes_no(rng, unit, 0.02, 0.3, 100), unit, Draws(group), "coverage")
+        low, high = percentiles(replicates, np.full(100, expanded(units)))
+        covered.append(((low - 1e-12 <= 0.02) & (high + 1e-12 >= 0.02)).mean())
+    assert np.mean(covered) < most
 
 
 # --- differences -----------------------------------------------------------------------------------------

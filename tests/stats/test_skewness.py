@@ -1,4 +1,4 @@
-"""Johnson's correction of means and their tests for skewness."""
+"""Means of skewed units: Hall's transformation and its inverse, when it applies, and what it changes."""
 
 import numpy as np
 import pytest
@@ -6,56 +6,140 @@ from scipy import stats
 
 from embassay.stats.best import rank_means
 from embassay.stats.families import Roles, compare_means
-from embassay.stats.skewness import asymmetry, corrected_p, corrected_t, longer_tails
+from embassay.stats.noninferiority import mean_not_worse
+from embassay.stats.resample import bootstrap_means, mean, percentiles, tail
+from embassay.stats.skewness import COCHRAN, UNSEEN, SkewedMeans
+from embassay.stats.units import ratio_variance
 from embassay.types import Draws
 
-FEW_LOSSES = np.array([0.5] * 27 + [-1.0, -2.0, -4.0])
-UNIT = np.arange(30)
+DRAWS = Draws(0, 400)
+UNIT = np.arange(40)
+# Small gains and three large losses.
+GAINS = np.concatenate([np.linspace(0.5, 1.5, 37), [-4.0, -3.0, -2.0]])
 
 
-def test_asymmetry_is_the_skewness_over_6_root_n():
-    values = FEW_LOSSES - FEW_LOSSES.mean()
-    assert asymmetry(values) == pytest.approx(stats.skew(values) / (6 * 30**0.5))
-    assert asymmetry(np.zeros(4)) == 0
+def means_of(*columns):
+    values = np.stack(columns, axis=1)
+    return SkewedMeans.of(values, np.ones_like(values))
 
 
-def test_johnsons_t_by_hand():
-    # 2 − 0.1·(1 + 2·4) = 1.1; −2 − 0.9 is further from 0, and 0.5 − 1.0·(1 + 0.5) would be beyond it.
-    assert corrected_t(np.array([2.0, -2.0, 0.5, 3.0]), np.array([-0.1, -0.1, -1.0, 0.0])) == pytest.approx(
-        [1.1, -2.0, 0.0, 3.0]
-    )
+def test_skewness_and_error_are_those_of_the_definition():
+    found = means_of(GAINS)
+    skewness = stats.skew(GAINS)
+    assert skewness == pytest.approx(-3.1, abs=0.3)
+    assert found.skew[0] == pytest.approx(UNSEEN * skewness / (6 * 40**0.5))
+    assert found.error[0] == pytest.approx(ratio_variance(GAINS, UNIT) ** 0.5)
 
 
-def test_the_p_is_that_of_the_corrected_t_over_units():
-    t, _ = stats.ttest_1samp(FEW_LOSSES, 0)
-    a = stats.skew(FEW_LOSSES) / (6 * 30**0.5)
-    wanted = 2 * stats.t.sf(abs(t + a * (1 + 2 * t * t)), 29)
-    assert corrected_p(FEW_LOSSES, UNIT) == pytest.approx(wanted)
-    # In units of two equal items the items change nothing.
-    assert corrected_p(np.repeat(FEW_LOSSES, 2), np.repeat(UNIT, 2)) == pytest.approx(wanted)
-    # Few large losses make a loss no less sure, and what does not vary has no correction.
-    assert corrected_p(FEW_LOSSES - 1, UNIT) == 0
-    assert corrected_p(np.ones(30), UNIT) == 0
+def test_units_of_several_sizes_have_the_error_of_a_ratio():
+    unit = np.repeat(np.arange(12), np.arange(1, 13))
+    values = np.random.default_rng(0).normal(size=len(unit))
+    sums, sizes = np.bincount(unit, values)[:, None], np.bincount(unit).astype(float)[:, None]
+    found = SkewedMeans.of(sums, sizes)
+    assert found.mean[0] == pytest.approx(values.mean())
+    assert found.error[0] == pytest.approx(ratio_variance(values, unit) ** 0.5)
 
 
-def test_only_the_end_of_the_long_tail_moves():
-    low, high = longer_tails(np.stack([FEW_LOSSES, -FEW_LOSSES], axis=1), np.ones((30, 2)))
-    error = stats.sem(FEW_LOSSES)
-    move = error * stats.skew(FEW_LOSSES) / (6 * 30**0.5) * (2 + stats.norm.ppf(0.975) ** 2)
-    assert low == pytest.approx([move, 0])
-    assert high == pytest.approx([0, -move])
+def test_the_corrected_t_by_hand():
+    found = means_of(GAINS)
+    t, a = found.t[0], found.skew[0]
+    assert t == pytest.approx(stats.ttest_1samp(GAINS, 0).statistic)
+    assert found.corrected_t[0] == pytest.approx(t + 2 * a * t**2 + 4 / 3 * a**2 * t**3 + a)
+    assert found.least_p()[0] == pytest.approx(2 * stats.t.sf(found.corrected_t[0], 39))
 
 
-def test_few_large_losses_make_a_small_gain_no_longer_better():
-    gaps = np.array([0.5] * 40 + [-1.0, -2.0, -4.0])
-    unit = np.arange(43)
-    values = {"old": np.zeros(43), "new": gaps}
-    (found,) = compare_means(values, unit, Roles(("old", "new")), Draws(0, 500))
-    (as_share,) = compare_means(values, unit, Roles(("old", "new")), Draws(0, 500), of_shares=True)
-    assert (found.p_method, as_share.significant, found.significant) == ("skewness", True, False)
-    assert found.low <= 0 < found.difference
-    # The best set agrees, and the other way round nothing changes.
-    assert rank_means(values, unit, Draws(), of_shares=False).best_set == ("new", "old")
-    assert rank_means(values, unit, Draws()).best_set == ("new",)
-    many_gains = compare_means({"old": np.zeros(43), "new": -gaps + 0.6}, unit, Roles(("old", "new")), Draws(0, 500))
-    assert many_gains[0].p_method != "skewness"
+@pytest.mark.parametrize("shift", [-1.0, 0.0, 1.0, 3.0])
+def test_the_interval_ends_at_the_mean_that_the_test_just_rejects(shift):
+    here = means_of(GAINS + shift)
+    low, high = here.widened(np.array([9.0]), np.array([9.0]))
+    assert high == 9.0
+    assert means_of(GAINS + shift - low).least_p()[0] == pytest.approx(0.05)
+
+
+def test_a_larger_mean_never_has_a_larger_p():
+    found = means_of(*[GAINS + shift for shift in np.linspace(0, 3, 200)])
+    assert (np.diff(found.corrected_t) >= 0).all()
+    assert (found.corrected_t <= found.t).all()
+    assert (found.corrected.all(), found.least_p()[-1] < 1e-6) == (True, True)
+
+
+def test_a_mean_on_the_side_of_the_long_tail_is_not_corrected():
+    worse = means_of(GAINS - 3)
+    assert not worse.corrected
+    assert worse.least_p() == 0
+
+
+def test_the_other_way_round_is_the_mirror_image():
+    gain, loss = means_of(GAINS), means_of(-GAINS)
+    assert loss.corrected_t == gain.corrected_t
+    assert loss.least_p() == gain.least_p()
+    assert loss.widened(np.array([9.0]), np.array([-9.0]))[1] == -gain.widened(np.array([9.0]), np.array([9.0]))[0]
+
+
+def test_symmetric_units_and_constant_ones_are_not_corrected():
+    symmetric = np.linspace(-1, 2, 40)
+    found = means_of(symmetric, np.ones(40), np.zeros(40), np.full(40, 0.1))
+    assert (found.skew == 0).all()
+    assert (found.least_p() == 0).all()
+    ends = np.arange(4.0)
+    assert [end.tolist() for end in found.widened(ends, ends)] == [ends.tolist()] * 2
+
+
+def test_cochrans_rule_says_from_how_many_units_nothing_is_corrected():
+    # One unit of U differs: γ = (U − 2)/√(U − 1); repeated k times it stays, and k·U units are enough from 25γ² on.
+    units = np.array([1.0] + [0.0] * 9)
+    enough = COCHRAN * 64 / 9
+    for repeats in (10, 17, 18, 40):
+        found = means_of(np.tile(units, repeats))
+        assert (found.skew[0] > 0) == (10 * repeats <= enough)
+
+
+# --- where it is used ------------------------------------------------------------------------------------
+
+
+def difference(gaps, **options):
+    values = {"a": gaps, "b": np.zeros(len(gaps))}
+    return compare_means(values, UNIT, Roles(("b", "a")), DRAWS, "x", **options)[0]
+
+
+def test_skewed_differences_are_tested_with_more_caution_but_not_those_of_shares():
+    few_losses = GAINS - 0.2
+    corrected, plain = difference(few_losses), difference(few_losses, of_shares=True)
+    assert (plain.p_method, plain.significant) == ("exact", True)
+    assert (corrected.p_method, corrected.significant, corrected.p_error) == ("skewed", False, 0.0)
+    assert corrected.p == means_of(few_losses).least_p()[0]
+    assert corrected.low < 0 < plain.low
+    assert corrected.high == mean(few_losses, UNIT, DRAWS, "x").high
+
+
+def test_a_loss_by_few_large_losses_is_tested_as_before():
+    found = difference(GAINS - 1.5)
+    assert found.difference < 0
+    assert found.p_method == "exact"
+
+
+def test_a_mean_has_a_longer_interval_on_the_side_of_the_tail_only():
+    estimate = mean(GAINS, UNIT, DRAWS, "x")
+    low, high = percentiles(bootstrap_means(GAINS[:, None], UNIT, DRAWS, "x"), np.array([tail(np.ones(40))]))
+    assert estimate.low == means_of(GAINS).widened(low, high)[0][0] < low[0]
+    assert estimate.high == high[0]
+
+
+def test_the_best_set_keeps_what_few_losses_may_decide():
+    values = {"a": GAINS - 0.2, "b": np.zeros(40)}
+    assert rank_means(values, UNIT, DRAWS, "x").best_set == ("a", "b")
+    assert rank_means(values, UNIT, DRAWS, "x", of_shares=True).best_set == ("a",)
+    # Both rules agree where the difference is large.
+    assert rank_means({**values, "a": GAINS + 3}, UNIT, DRAWS, "x").best_set == ("a",)
+
+
+def test_not_worse_counts_on_more_losses_than_it_saw():
+    gaps = GAINS - 0.7
+    found = mean_not_worse(gaps, UNIT, 0.5, DRAWS, "x")
+    low, _ = means_of(gaps).widened(np.array([9.0]), np.array([9.0]))
+    assert found.smallest_margin == pytest.approx(-low[0])
+    assert found.outcome == "inconclusive"
+    # Large gains are no risk: the bootstrap alone decides.
+    replicates = bootstrap_means(-gaps[:, None], UNIT, DRAWS, "x")
+    expected = max(-np.quantile(replicates, tail(np.ones(40), level=0.9)), 0)
+    assert mean_not_worse(-gaps, UNIT, 0.5, DRAWS, "x").smallest_margin == pytest.approx(expected)

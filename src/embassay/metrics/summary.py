@@ -432,8 +432,8 @@ class Figures(Generic[AnyView]):
             return rank_correlations(self._against(metric), candidates, unit, metric.correlation, draws, *stream)
         fold = None if metric.folds is None else metric.folds(self.views[0])
         wrong = 0.0 if metric.undefined_is_wrong else None
-        is_mean = metric.kind == "mean"
-        return rank_means(candidates, unit, draws, *stream, fold=fold, wrong=wrong, of_shares=not is_mean)
+        of_shares = metric.kind != "mean"
+        return rank_means(candidates, unit, draws, *stream, fold=fold, wrong=wrong, of_shares=of_shares)
 
     def _verdict(self, rows: Sequence[Row], differences: Sequence[PairedDifference], draws: Draws) -> Verdict:
         """Return the ranking by the headline; that of no ranking without one."""

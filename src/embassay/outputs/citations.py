@@ -28,6 +28,8 @@ OF_METRICS = {
     ("loss_limit", "recommended_on_average"): ("angelopoulos2024",),
 }
 """By metric and subset the references of rows that rest on a publication of their own."""
+OF_P_VALUES = {"drawn": "phipson2010", "skewed": "hall1992"}
+"""By method the references of p-values."""
 
 
 def other_references() -> dict[str, str]:
@@ -92,7 +94,7 @@ def keys_of(result: Result) -> Iterator[str]:
     for comparison in result.comparisons:
         if comparison.p is not None:
             yield "holm1979"
-        if comparison.p_method == "drawn":
-            yield "phipson2010"
+        if comparison.p_method in OF_P_VALUES:
+            yield OF_P_VALUES[comparison.p_method]
     if any(encoder.spec.startswith("bm25") for encoder in result.encoders):
         yield "robertson2009"

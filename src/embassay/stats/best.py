@@ -29,7 +29,7 @@ from embassay.stats.exchange import MAX_SHARE, coefficient, correlation_sums
 from embassay.stats.permutation import ALPHA, ROUNDING, monte_carlo_interval, random_signs
 from embassay.stats.resample import counts, tail
 from embassay.stats.resample import means as interval_of_means
-from embassay.stats.skewness import asymmetry, corrected_t
+from embassay.stats.skewness import ONE_SIDED, SkewedMeans
 from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws
 
@@ -163,12 +163,13 @@ def rank_means(
     *purpose: str,
     fold: Ints | None = None,
     wrong: float | None = 0.0,
-    of_shares: bool = True,
+    of_shares: bool = False,
 ) -> Standings:
     """Rank candidates by the mean of their items.
 
     With d_u the sum of j − i over the items of unit u, T_ij = Σ_u d_u / √(Σ_u d_u²). An exchange flips the signs of
-    whole units, for all candidates together.
+    whole units, for all candidates together. Where the d_u are skewed and no shares, the observed T_ij is made smaller;
+    see :mod:`embassay.stats.skewness`.
 
     Parameters
     ----------
@@ -183,8 +184,7 @@ def rank_means(
     wrong
         The value of an undefined item that counts as wrong; None for metrics without right and wrong.
     of_shares
-        Whether the values are shares. T_ij of other values is corrected for skewness, see
-        :mod:`embassay.stats.skewness`.
+        Whether the values are yes and no, or shares of them.
     """
     common = _CommonItems.of(values)
     common_unit = unit[common.mask]
@@ -200,11 +200,12 @@ def rank_means(
     if standings.reason:
         return standings
     sums = _unit_sums([weighted[name] for name in standings.values], common_unit)
-    standings = _ranked(standings, JointFlips.of(sums, is_skewed=not of_shares), draws, *purpose)
+    weights = np.bincount(common_unit, weights=weight).astype(np.float64)
+    remaining = 1.0 if of_shares else _remaining(sums, weights)
+    standings = _ranked(standings, JointFlips.of(sums), draws, *purpose, remaining=remaining)
     if len(standings.values) < 2:
         return standings
     is_best = np.array([name in standings.best_set for name in standings.values])
-    weights = np.bincount(common_unit, weights=weight).astype(np.float64)
     first, second, *_ = standings.values
     # Weighted so that their mean is the difference of the two values.
     gaps = (weighted[first] - weighted[second]) * len(common_unit) / weight.sum()
@@ -260,10 +261,6 @@ class Joint(Protocol):
     def units(self) -> int:
         """The number of units."""
 
-    @property
-    def observed(self) -> Floats:
-        """(K, K) T_ij without any exchange."""
-
     def gaps(self, signs: Floats) -> Floats:
         """Return (b, K, K) T_ij, by how much the second candidate is above the first, for (b, units) signs."""
 
@@ -278,29 +275,15 @@ class JointFlips:
         (units, K) the sum of each candidate's items in each unit.
     scale
         (K, K) √(Σ d_u²) for each pair; infinite for identical ones, which never differ.
-    asymmetry
-        (K, K) that of the differences of each pair, see :func:`~embassay.stats.skewness.asymmetry`; None where the
-        observed differences are not corrected for it.
     """
 
     sums: Floats
     scale: Floats
-    asymmetry: Floats | None = None
 
     @classmethod
-    def of(cls, sums: Floats, *, is_skewed: bool = False) -> JointFlips:
-        """Take the scale, and the asymmetry if asked for, from the sums themselves."""
-        if not is_skewed:
-            return cls(sums, _pair_norms(sums))
-        differences = (sums - column[:, None] for column in sums.T)
-        rows = [asymmetry(of_pairs - of_pairs.mean(axis=0)) for of_pairs in differences]
-        return cls(sums, _pair_norms(sums), np.stack(rows))
-
-    @property
-    def observed(self) -> Floats:
-        """(K, K) T_ij without any exchange."""
-        gaps = self.gaps(np.ones((1, self.units)))[0]
-        return gaps if self.asymmetry is None else corrected_t(gaps, self.asymmetry)
+    def of(cls, sums: Floats) -> JointFlips:
+        """Take the scale from the sums themselves."""
+        return cls(sums, _pair_norms(sums))
 
     @property
     def units(self) -> int:
@@ -337,11 +320,6 @@ class JointExchange:
     def units(self) -> int:
         """The number of units."""
         return int(self.sums.shape[1])
-
-    @property
-    def observed(self) -> Floats:
-        """(K, K) T_ij without any exchange."""
-        return np.asarray(self.gaps(np.ones((1, self.units)))[0])
 
     def gaps(self, signs: Floats) -> Floats:
         """Return (b, K, K) T_ij: the second coefficient less the first, standardised; a sign of −1 exchanges a unit.
@@ -424,10 +402,12 @@ def _before_ranking(common: _CommonItems, values: Mapping[str, float], unit: Int
     )
 
 
-def _ranked(standings: Standings, joint: Joint, draws: Draws, *purpose: str) -> Standings:
-    """Return the standings with the best set and the rank intervals."""
+def _ranked(
+    standings: Standings, joint: Joint, draws: Draws, *purpose: str, remaining: Floats | float = 1.0
+) -> Standings:
+    """Return the standings with the best set and the rank intervals; see :func:`_remaining`."""
     names = list(standings.values)
-    observed = joint.observed
+    observed = joint.gaps(np.ones((1, joint.units)))[0] * remaining
     significant = _significant(observed, joint, draws, *purpose)
     # observed[i, j] is positive where candidate j is above candidate i.
     better = (significant.differs & (observed > 0)).sum(axis=1)
@@ -507,6 +487,21 @@ def _pair_norms(sums: Floats) -> Floats:
     larger = np.maximum(own_squares[:, None], own_squares[None, :])
     rounding = ROUNDING**2 * larger
     return np.sqrt(np.where(squares > rounding, squares, np.inf))
+
+
+def _remaining(sums: Floats, weights: Floats) -> Floats:
+    """Return (K, K) the share of each T_ij that remains after the correction for skewed units, in [0, 1].
+
+    With U units and t the mean difference divided by its standard error, T_ij is t·√(U/(U − 1 + t²)).
+    """
+    sizes = np.broadcast_to(weights[:, None], sums.shape)
+    rows = []
+    for column in sums.T:
+        means = SkewedMeans.of(sums - column[:, None], sizes, ONE_SIDED)
+        t, corrected = means.t, means.corrected_t
+        others = len(sums) - 1
+        rows.append(corrected / t * np.sqrt((others + t**2) / (others + corrected**2)))
+    return np.stack(rows)
 
 
 def _unit_sums(columns: Sequence[Floats], unit: Ints) -> Floats:

@@ -30,8 +30,8 @@ import numpy as np
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.permutation import ALPHA, Exchange, Method, PValue, SignFlips, holm, holm_steps, p_values
 from embassay.stats.resample import means
-from embassay.stats.skewness import corrected_p
-from embassay.stats.units import Floats, Ints, ratio_variance, unit_sums
+from embassay.stats.skewness import SkewedMeans
+from embassay.stats.units import Floats, Ints, unit_sums
 from embassay.types import Draws
 
 Family = Literal["reference", "baseline", "second_baseline", "chance", "all"]
@@ -144,8 +144,7 @@ class PairedDifference:
         The two-sided permutation p, and the same after Holm's correction over the family; never 0. None under
         ``MIN_UNITS`` units: then neither encoder is called better or worse.
     p_method, p_error
-        ``exact``, ``enumerated`` or ``drawn``, and the standard error of a drawn p; ``skewness`` where Johnson's t has
-        a larger p than the permutations.
+        As in :class:`~embassay.stats.permutation.PValue`.
     tests, tests_at_step
         The number of p-values in the family, and how many of them Holm's correction counts when it comes to this one.
     items, units
@@ -189,7 +188,7 @@ class Gap:
     testable
         Whether the pair may be tested if it has enough units.
     least_p
-        The p of another test that must not find less; see :func:`~embassay.stats.skewness.corrected_p`.
+        The p is at least as large; see :meth:`SkewedMeans.least_p <embassay.stats.skewness.SkewedMeans.least_p>`.
     """
 
     estimate: Estimate
@@ -210,7 +209,8 @@ def compare_means(
     """Compare the means of encoders: one row for each question, family by family.
 
     Each pair is compared on the items defined for both. A row has the difference, its bootstrap interval over units,
-    and the p-value of exchanging whole units.
+    and the p-value of exchanging whole units; both are corrected where the differences of units are skewed, unless they
+    are of shares (:mod:`embassay.stats.skewness`).
 
     Parameters
     ----------
@@ -237,14 +237,13 @@ def compare_means(
     differences = [values[a] - values[b] for a, b in pairs]
     columns = [items[:, None] for items in differences]
     estimates = means(columns, unit, draws, *purpose, differences=np.array([of_shares]))
+    sums, sizes = unit_sums(np.stack(differences, axis=1), unit)
+    skewed = SkewedMeans.of(sums, sizes)
+    least_p = np.zeros(len(pairs)) if of_shares else skewed.least_p()
     gaps = {}
-    for pair, items, (estimate,) in zip(pairs, differences, estimates, strict=True):
-        error = _standard_error(items, unit)
-        gaps[pair] = Gap(estimate, error)
-        if not of_shares and estimate.units >= MIN_UNITS:
-            defined = ~np.isnan(items)
-            gaps[pair] = replace(gaps[pair], least_p=corrected_p(items[defined], unit[defined]))
-    sums, _ = unit_sums(np.stack(differences, axis=1), unit)
+    for place, (pair, (estimate,)) in enumerate(zip(pairs, estimates, strict=True)):
+        error = float(skewed.error[place]) if estimate.units > 1 else None
+        gaps[pair] = Gap(estimate, error, least_p=float(least_p[place]))
 
     def exchange(places: list[int]) -> SignFlips:
         return SignFlips(sums[:, places])
@@ -303,8 +302,12 @@ def answer(
         settled_in = list(tests_of_family.values())
         for size in range(2, more_tests + 2):
             settled_in += [[test] * size for test in test_of.values()]
-        p = p_values(exchange(places), settled_in, draws, *purpose)
-        p = [_at_least(one, gaps[pairs[place]].least_p) for one, place in zip(p, places, strict=True)]
+        least = [gap.least_p for gap in gaps.values() if _may_be_tested(gap)]
+        exchanged = p_values(exchange(places), settled_in, draws, *purpose)
+        p = [
+            PValue(at_least, "skewed") if one.p < at_least else one
+            for one, at_least in zip(exchanged, least, strict=True)
+        ]
 
     rows = []
     for family, members in families.items():
@@ -357,11 +360,6 @@ def corrected_interval(
     return low, max(difference + wider * (high - difference), 0.0)
 
 
-def _at_least(p: PValue, least: float) -> PValue:
-    """Return a p-value, or that of Johnson's t where it is larger."""
-    return p if p.p >= least else PValue(least, "skewness")
-
-
 def _may_be_tested(gap: Gap) -> bool:
     """Return whether a difference has a value and enough units for a test."""
     return gap.testable and gap.estimate.value is not None and gap.estimate.units >= MIN_UNITS
@@ -398,14 +396,3 @@ def _tested_row(question: PairTest, gap: Gap, p: PValue, adjusted: float, tests:
     low, high = consistent_interval(tested.low, tested.high, tested.difference, p.p)
     low, high = corrected_interval(low, high, tested.difference, adjusted, tests)
     return replace(tested, low=low, high=high)
-
-
-def _standard_error(items: Floats, unit: Ints) -> float | None:
-    """Return the standard error of a mean over units; None for fewer than two units."""
-    defined = ~np.isnan(items)
-    items = items[defined]
-    unit = unit[defined]
-    if len(np.unique(unit)) < 2:
-        return None
-    variance = ratio_variance(items, unit)
-    return float(variance**0.5)

@@ -46,12 +46,16 @@ MONTE_CARLO_LEVEL = 0.99
 BLOCK = 2**18
 """The most signs that are drawn at once: 2 MB, which stay in a processor's cache."""
 
-Method = Literal["exact", "enumerated", "drawn", "skewness"]
+Method = Literal["exact", "enumerated", "drawn", "skewed"]
 
 
 @dataclass(frozen=True)
 class PValue:
-    """A two-sided p-value, the method, and the standard error of a drawn p (0 for the other methods)."""
+    """A two-sided p-value, the method, and the standard error of a drawn p (0 for the other methods).
+
+    The method ``skewed`` is a t-test corrected for skewed units, where it has a larger p than their exchange
+    (:mod:`embassay.stats.skewness`).
+    """
 
     p: float
     method: Method

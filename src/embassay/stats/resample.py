@@ -18,7 +18,7 @@ import numpy as np
 
 from embassay.randomness import generator
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.skewness import longer_tails
+from embassay.stats.skewness import SkewedMeans
 from embassay.stats.units import LEVEL, Bools, Floats, Ints, effective_sample_size, effective_units, unit_sums
 from embassay.types import Draws
 
@@ -103,10 +103,9 @@ def means(
         return tuple(() for _ in summed)
     joined = UnitSums.joined(summed)
     low, high = percentiles(_replicates(joined, draws, *purpose), joined.tails)
-    # Differences of shares have pseudo-items instead.
-    is_other = joined.pseudo == 0
-    further_low, further_high = longer_tails(joined.sums, joined.sizes[:, joined.pattern])
-    low, high = low + is_other * further_low, high + is_other * further_high
+    # Without their sums, differences of shares are not skewed: pseudo-items are their correction.
+    sums = joined.sums * (joined.pseudo == 0)
+    low, high = SkewedMeans.of(sums, joined.sizes[:, joined.pattern]).widened(low, high)
     estimates = []
     first = 0
     for table in summed:
