@@ -48,9 +48,27 @@ def test_a_small_corpus_is_inconclusive(choice_run):
     run, old = choice_run("new", [model(range(2, 182))]), choice_run("old", [model()])
     outcome = ea.check(run, old)
     assert (outcome.outcome, outcome.exit_code) == ("inconclusive", 4)
-    assert "ruling it out takes about" in outcome.sentences[0]
+    assert "ruling out 2.0 points takes about" in outcome.sentences[0]
     assert ea.check(run, old, inconclusive="pass").exit_code == 0
     assert ea.check(run, old, inconclusive="fail").exit_code == 1
+
+
+def test_an_inconclusive_check_says_which_loss_it_rules_out(choice_run):
+    run, old = choice_run("new", [model(range(2, 182))]), choice_run("old", [model()])
+    (change,) = ea.check(run, old).changes
+    wider, narrower = (ea.check(run, old, margins={"accuracy": change.ruled_out + step}) for step in (0.002, -0.002))
+    assert (wider.outcome, narrower.outcome) == ("pass", "inconclusive")
+    assert f"is not ruled out, one of {100 * change.ruled_out:.1f} points or more is" in narrower.sentences[0]
+
+
+def test_it_says_where_the_test_allows_for_a_unit_more_than_the_interval(choice_run):
+    run, old = choice_run("new", [model(range(2, 182))]), choice_run("old", [model()])
+    (change,) = ea.check(run, old).changes
+    margin = (change.ruled_out - change.low) / 2
+    assert -change.low < margin < change.ruled_out
+    assert (
+        "as one more unit counts as lost than was seen" in ea.check(run, old, margins={"accuracy": margin}).sentences[0]
+    )
 
 
 def test_a_failed_candidate_is_exit_code_3_and_the_others_are_checked(choice_run):

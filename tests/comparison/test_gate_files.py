@@ -68,7 +68,8 @@ def test_the_sentences_have_figure_interval_margin_and_smallest_loss():
         " (smallest loss that this corpus shows: 2.5 points)." in text
     )
     assert (
-        "a loss of 0.020 is not ruled out; if nothing is lost, ruling it out takes about 3,100 units; there are" in text
+        "a loss of 0.020 is not ruled out; if nothing is lost, ruling out 0.020 takes about 3,100 units; there are"
+        in text
     )
     assert "a loss of 2.0 points or more is ruled out" in text
     assert "0.840 [0.820, 0.860] misses the floor of 0.9." in text

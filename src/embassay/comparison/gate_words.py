@@ -212,9 +212,21 @@ def _reason(change: LossTest, margin: str) -> str:
         possible = templates.POSSIBLE_MARGIN.sentence(possible=_size(change, change.possible_margin))
     # The change of so few units says little about the true one, so the number assumes none, as in a comparison.
     if change.units_needed is not None and change.units < change.units_needed:
-        needed = templates.UNITS_FOR_CHECK.sentence(needed=change.units_needed, units=change.units)
-    template = templates.TOO_FEW_FOR_CHECK if change.units < MIN_UNITS else templates.LOSS_NOT_RULED_OUT
-    return template.sentence(units=counted(change.units, "unit"), possible=possible, needed=needed, **fields)
+        needed = templates.UNITS_FOR_CHECK.sentence(margin=margin, needed=change.units_needed, units=change.units)
+    fields |= {"possible": possible, "needed": needed}
+    if change.units < MIN_UNITS:
+        return templates.TOO_FEW_FOR_CHECK.sentence(units=counted(change.units, "unit"), **fields)
+    return templates.LOSS_NOT_RULED_OUT.sentence(ruled_out=_ruled_out(change), **fields)
+
+
+def _ruled_out(change: LossTest) -> str:
+    """Return which loss is ruled out, where one is, and why it may be larger than the interval suggests."""
+    if change.ruled_out is None:
+        return ""
+    end = change.high if change.lower_is_better else change.low
+    is_within = end is not None and abs(end) < change.margin
+    template = templates.RULED_OUT_WITH_ONE_MORE if is_within and change.of_shares else templates.RULED_OUT
+    return template.sentence(size=_size(change, change.ruled_out))
 
 
 def _smallest_loss(change: LossTest) -> str:

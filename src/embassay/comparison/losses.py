@@ -155,6 +155,8 @@ class LossTest:
     possible_margin
         About the smallest margin that a check with these units can pass, see
         :func:`~embassay.stats.noninferiority.possible_margin`; None for other than shares.
+    ruled_out
+        The smallest loss that the test rules out; None where unknown.
     lower_is_better
         Whether a rise is a loss.
     of_shares
@@ -190,6 +192,7 @@ class LossTest:
     units: int = 0
     units_needed: int | None = None
     possible_margin: float | None = None
+    ruled_out: float | None = None
     lower_is_better: bool = False
     of_shares: bool = True
     unchanged: bool = False
@@ -368,6 +371,7 @@ def _change(
         units=difference.units,
         units_needed=test.units_needed,
         possible_margin=possible_margin(pair.unit[~np.isnan(gains)]) if pair.of_shares else None,
+        ruled_out=test.smallest_margin,
     )
 
 

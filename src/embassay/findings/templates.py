@@ -354,10 +354,20 @@ NO_LOSS = Template(
     COUNT,
 )
 LOSS_NOT_RULED_OUT = Template(
-    "a {loss} of {margin} is not ruled out{possible}{needed}",
+    "a {loss} of {margin} is not ruled out{ruled_out}{possible}{needed}",
     "inconclusive",
     NOT_WORSE,
     "not shown",
+)
+RULED_OUT = Template(
+    ", one of {size} or more is",
+    "after it, where some loss is ruled out",
+    NOT_WORSE,
+)
+RULED_OUT_WITH_ONE_MORE = Template(
+    ", one of {size} or more is, as one more unit counts as lost than was seen",
+    "the same, where the interval ends above the margin: the test of shares allows for a unit that is lost whole",
+    NOT_WORSE,
 )
 TOO_FEW_FOR_CHECK = Template(
     "{units} are too few for a verdict on a {loss} of {margin}{possible}{needed}",
@@ -365,12 +375,12 @@ TOO_FEW_FOR_CHECK = Template(
     LIMIT,
 )
 POSSIBLE_MARGIN = Template(
-    ": a check of this size can pass a margin of about {possible}",
+    "; a check of this size can pass a margin of about {possible}",
     "the margin is smaller; it rests on the size of the test set only, and assumes that a part of the answers change",
     POWER,
 )
 UNITS_FOR_CHECK = Template(
-    "; if nothing is lost, ruling it out takes about {needed:,} units; there are {units:,}",
+    "; if nothing is lost, ruling out {margin} takes about {needed:,} units; there are {units:,}",
     "there are fewer units than that",
     POWER,
 )
