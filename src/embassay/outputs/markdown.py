@@ -156,7 +156,7 @@ def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Ite
         yield MarkdownBlock(_more(len(rows), MOST_ENCODERS, "encoder"))
         yield MarkdownBlock(escaped(legend(card)) + ".")
     findings = []
-    for group in grouped(result.findings):
+    for group in grouped(result.statements):
         place = place_of(group[0], layouts) or "Whole run"
         findings.append(f"- **{escaped(place)}**: {escaped(group_statement(group, with_place=False))}")
     yield MarkdownBlock(_list("Findings", findings[:FIRST_FINDINGS]))

@@ -218,7 +218,7 @@ def render(
     costs = Costs.of(result, times or {}, latency or {})
     terms = terms_of(layouts)
     glossary = Glossary(terms)
-    findings = entries(result.findings, layouts)
+    findings = entries(result.statements, layouts)
     decision = decision_table(result, layouts, costs)
     settings = list(setting_tables(result, layouts))
     card = scorecard(result, layouts)

@@ -1,29 +1,33 @@
-"""The first screen: findings, scorecard, what to do next, failures; everything else is one step away."""
+"""The first screen: answers, scorecard, what to do next, failures; everything else is one step away."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import TypeVar, cast
 
 from rich.console import Console
 from rich.text import Text
 
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.support import cost
+from embassay.findings.support import cost, rests_on
 from embassay.formatting import counted, number, visible
 from embassay.layout import Format, Layout
 from embassay.reports.scorecard import MOST_LINES, legend, scorecard
-from embassay.result import Finding, Result
+from embassay.result import Answer, Finding, Result
 
 LINES = 36
 """Lines of the first screen at most; the paths come below it."""
 LEAST = 4
-"""Lines that findings have in any case."""
+"""Lines that the answers to each diagnostic have in any case."""
+FIRST_QUESTIONS = ("Best set", "Highest", "Candidate", "Than ")
+LAST_QUESTIONS = ("Fails on", "Cost", "How sure", "Not tested")
+"""How questions begin that stand before and after those of the diagnostic itself."""
 FEWER_LINES = 16
 """Lines of the scorecard where failures need some."""
 MOST_ACTIONS = 3
 MOST_FAILURES = 2
+Said = TypeVar("Said", bound=Finding)
 ALSO = 4
 """Further encoders that are named with a finding at most."""
 
@@ -54,18 +58,21 @@ def show_summary(
 
     lines = []
     if card.questions:
-        lines = list(card.lines(width, FEWER_LINES if failures else MOST_LINES))
+        most = FEWER_LINES if failures else MOST_LINES
+        lines = list(card.intervals(width) or card.lines(width, most))
         lines += textwrap.wrap(legend(card), width, break_on_hyphens=False)
 
-    # Findings get the lines that the other parts leave. Four are for their heading, for the line that counts further
-    # findings, and for empty lines; the other parts, where they exist, need two for a heading and empty lines.
-    used = len(lines) + len(failures) + len(next_lines) + 4 + 2 * bool(next_lines) + 2 * bool(failures)
-    findings, more = _findings(result, times, width, LINES - used)
+    # Answers get the lines that the other parts leave; a part needs one for its heading and one for the empty line.
+    used = len(lines) + len(failures) + len(next_lines) + 2 * bool(next_lines) + 2 * bool(failures)
+    sections, more = _sections(result, layouts, times, run, width, LINES - used)
     if more:
-        findings.append(_shortened(f"  and {counted(more, 'more finding')}: embassay show {run}", width))
+        statements = _shortened(f"and {counted(more, 'more statement')}: embassay show {run}", width)
+        last_title, last_lines = sections[-1]
+        sections[-1] = (last_title, [*last_lines, statements])
 
-    # The decision, which is the first finding, comes before all values.
-    _print_part(console, "Findings", findings)
+    # The decision, which is the first answer, comes before all values.
+    for title, answers in sections:
+        _print_part(console, title, answers)
     _print_part(console, "", lines)
     _print_part(console, "Next", next_lines)
     _print_part(console, "", failures)
@@ -83,30 +90,82 @@ def _print_part(console: Console, title: str, lines: Sequence[str]) -> None:
 
 def actions(result: Result) -> list[str]:
     """Return what to do next, from the most important findings on, each once."""
-    every = dict.fromkeys(finding.action for finding in result.findings if finding.action)
+    every = dict.fromkeys(finding.action for finding in result.statements if finding.action)
     return list(every)[:MOST_ACTIONS]
 
 
-def _findings(result: Result, times: Mapping[str, MeasuredTimes], width: int, room: int) -> tuple[list[str], int]:
-    """Return the lines of the most important findings that fit, and how many findings do not."""
-    groups = grouped(result.findings)
-    has_sections = len({(verdict.diagnostic, verdict.corpus) for verdict in result.verdicts}) > 1
-    lines: list[str] = []
-    for place, group in enumerate(groups):
-        statement = group_statement(group, with_place=has_sections)
-        if group[0].title.startswith("May be the best"):
-            verdict = result.verdict(group[0].diagnostic, group[0].corpus)
-            statement = " ".join([statement, *cost(result, verdict, times)])
-        bullet = _bullet(statement, width)
-        if len(lines) + len(bullet) > max(room, LEAST):
-            return lines, sum(len(rest) for rest in groups[place:])
-        lines += bullet
-    return lines, 0
+def _sections(
+    result: Result, layouts: Mapping[str, Layout], times: Mapping[str, MeasuredTimes], run: str, width: int, room: int
+) -> tuple[list[tuple[str, list[str]]], int]:
+    """Return what has to be said first, then the answers on each diagnostic and corpus; and how much is left out.
+
+    Each section has a title and lines. Of several answers to one question the first is shown: it is about the first
+    encoder, and the scorecard has the others.
+    """
+    warnings = list[str]()
+    said = 0
+    important = [finding for finding in result.findings if finding.severity == "high"]
+    for finding_group in grouped(important):
+        warnings += _bullet(group_statement(finding_group, with_place=len(result.verdicts) > 1), width)
+        said += len(finding_group)
+    sections = [("Read first", warnings)] if warnings else []
+    of_the_run = [answer for answer in result.answers if not answer.diagnostic]
+    room -= len(warnings) + 2 * bool(warnings)
+    for place, verdict in enumerate(result.verdicts, 1):
+        here = [one for one in result.answers if (one.diagnostic, one.corpus) == (verdict.diagnostic, verdict.corpus)]
+        is_last = place == len(result.verdicts)
+        first_answers = _first_answers([*here, *of_the_run] if is_last else here)
+        # Every section may use an equal share of what the sections before it have left.
+        most = max(LEAST, room // (len(result.verdicts) - place + 1) - 2)
+        lines = list[str]()
+        label = max((len(group[0].question) for group in first_answers), default=0) + 2
+        for group in first_answers:
+            more = list[str]()
+            if group[0].question == "Cost":
+                more += cost(result, verdict, times)
+            elif group[0].question == "Fails on":
+                more.append(f"Read them: embassay show {run} --failures")
+            statement = " ".join([group[0].sentence, also(group[1:]), group[0].consequence, *more])
+            answer = _labelled(group[0].question, " ".join(statement.split()), label, width)
+            if lines and len(lines) + len(answer) > most:
+                break
+            lines += answer
+            said += len(group)
+        room -= len(lines) + 2
+        title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {rests_on(result, verdict)}"
+        sections.append((_shortened(title, width), lines))
+    return sections, len(result.statements) - said
 
 
-def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
+def _first_answers(answers: Sequence[Answer]) -> list[list[Answer]]:
+    """Return the first answer to each question, with the other encoders of which it is true, as they are read."""
+    by_question: dict[str, list[Answer]] = {}
+    for group in grouped(answers):
+        by_question.setdefault(group[0].question, group)
+    return sorted(by_question.values(), key=lambda group: _place_of(group[0].question))
+
+
+def _place_of(question: str) -> int:
+    """Return the place of a question among the others: those that all diagnostics share are first or last."""
+    for place, beginning in enumerate(FIRST_QUESTIONS):
+        if question.startswith(beginning):
+            return place
+    middle = len(FIRST_QUESTIONS)
+    return middle + 1 + LAST_QUESTIONS.index(question) if question in LAST_QUESTIONS else middle
+
+
+def _labelled(question: str, sentence: str, label: int, width: int) -> list[str]:
+    """Return an answer with its question before it, wrapped."""
+    beginning = f"  {question}".ljust(label + 2)
+    indent = " " * len(beginning)
+    return textwrap.wrap(
+        visible(sentence), width, initial_indent=beginning, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def grouped(findings: Sequence[Said]) -> list[list[Said]]:
     """Return the findings with those of several encoders that say the same together, in the order of the first."""
-    groups: dict[tuple[str, ...], list[Finding]] = {}
+    groups: dict[tuple[str, ...], list[Said]] = {}
     for place, finding in enumerate(findings):
         # A finding about no single encoder stands alone.
         alone = ""

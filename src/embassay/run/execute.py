@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Any
 
 from embassay.engine.cores import cores
 from embassay.engine.timeline import TimeLine
@@ -17,9 +18,9 @@ from embassay.engine.workers import Workers
 from embassay.errors import EncoderError, one_line, reason_of
 from embassay.findings.limits import findings_of
 from embassay.reports.layouts import headlines
-from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict
+from embassay.result import Answer, CorpusRecord, EncoderRecord, Failure, Finding, Result, Verdict
 from embassay.run.examples import ScoredTask, examples_of
-from embassay.run.item_tests import headline_of, missed_by_all, with_not_worse
+from embassay.run.item_tests import headline_of, missed_by_all, misses, with_not_worse
 from embassay.run.plan import Plan, as_read
 from embassay.run.request import RunRequest
 from embassay.run.score import EncoderRun, Services, SharedVectors
@@ -194,9 +195,16 @@ def joined(without_parts: Result, parts: Sequence[Result]) -> Result:
         series=tuple(chain.from_iterable(part.series for part in parts)),
         examples=tuple(chain.from_iterable(part.examples for part in parts)),
         verdicts=tuple(chain.from_iterable(part.verdicts for part in parts)),
-        findings=tuple(chain.from_iterable(part.findings for part in parts)),
+        findings=tuple(chain.from_iterable(part.statements for part in parts)),
     )
-    return replace(result, findings=findings_of(result, headlines(result)))
+    return replace(result, **answers_and_findings(findings_of(result, headlines(result))))
+
+
+def answers_and_findings(statements: Iterable[Finding]) -> dict[str, Any]:
+    """Return the two fields of a result: the answers, and what no answer says."""
+    every = list(statements)
+    answers = tuple(statement for statement in every if isinstance(statement, Answer))
+    return {"answers": answers, "findings": tuple(one for one in every if not isinstance(one, Answer))}
 
 
 def without_texts(result: Result) -> Result:
@@ -255,13 +263,16 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     findings = list(part.findings)
     for verdict in part.verdicts:
         headline = headline_of(task, verdict)
+        if headline is not None:
+            findings += misses(task, verdict, headline)
         if task.corpus.builtin:
             verdict = without_best(verdict)
         elif headline is not None:
             verdict = with_not_worse(verdict, headline, draws)
             findings += missed_by_all(task, verdict, headline, texts=request.texts)
         verdicts.append(verdict)
-    return rounded(replace(part, examples=examples, verdicts=tuple(verdicts), findings=tuple(findings)))
+    part = replace(part, examples=examples, verdicts=tuple(verdicts), **answers_and_findings(findings))
+    return rounded(part)
 
 
 def without_best(verdict: Verdict) -> Verdict:
