@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 from urllib.parse import quote
 
 from embassay.errors import SpecError, UnknownNameError
@@ -505,6 +505,22 @@ class Answer(Finding):
 
     question: str = ""
     standing: Standing = "counted"
+
+
+class AnswersAndFindings(TypedDict):
+    """Two fields of a result."""
+
+    answers: tuple[Answer, ...]
+    findings: tuple[Finding, ...]
+
+
+def answers_and_findings(statements: Iterable[Finding]) -> AnswersAndFindings:
+    """Return the answers among some findings, and the others, as the fields of a result."""
+    every = tuple(statements)
+    return {
+        "answers": tuple(one for one in every if isinstance(one, Answer)),
+        "findings": tuple(one for one in every if not isinstance(one, Answer)),
+    }
 
 
 def anchor(diagnostic: str, corpus: str) -> str:

@@ -100,7 +100,9 @@ def test_labels_of_one_encoder_are_not_compared():
     assert same == "a and b are the same encoder (same fingerprint)."
     assert best.startswith("May be the best of 3 candidates: a (80.0% accuracy), b (70.0%)")
     assert compared.startswith("c is worse than a: ")
-    assert detectable == "Minimum detectable difference: 10.0 points between a and c (50 units, 80% power)."
+    assert (
+        detectable == "50 independent units show a difference of 10.0 points between a and c in four samples of five."
+    )
     assert with_one_fingerprint("abc", ranking) == ["a, b and c are the same encoder (same fingerprint)."]
 
 
@@ -109,7 +111,7 @@ def test_labels_of_one_encoder_are_not_compared():
 
 def test_the_best_set_may_be_the_best_and_what_it_excludes_is_significantly_worse():
     assert lines(verdict_with()) == [
-        "May be the best of 3 candidates: a (80.0% accuracy), b (70.0%) (95% confidence). "
+        "a (80.0% accuracy), b (70.0%), of 3 candidates (95% confidence). "
         "Significantly worse than another candidate: c.",
     ]
 
@@ -117,7 +119,7 @@ def test_the_best_set_may_be_the_best_and_what_it_excludes_is_significantly_wors
 def test_where_none_is_excluded_nothing_is_worse():
     everyone = {"best_set": ("a", "b", "c"), "rank_low": dict.fromkeys("abc", 1), "rank_high": dict.fromkeys("abc", 3)}
     assert lines(verdict_with(**everyone)) == [
-        "May be the best of 3 candidates: a (80.0% accuracy), b (70.0%), c (50.0%) (95% confidence)."
+        "a (80.0% accuracy), b (70.0%), c (50.0%), of 3 candidates (95% confidence)."
     ]
 
 
@@ -129,8 +131,8 @@ def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
         "May be the best of 3 candidates: a (80.0% accuracy) (95% confidence). "
         "Significantly worse than another candidate: c. "
         "Unlikely to be the best, but not significantly worse than any single candidate: b.",
-        "b is not significantly better or worse than a: −10.0 points [−20.0, +1.0] of accuracy, p (Holm) 0.090.",
-        "c is worse than a: −30.0 points [−40.0, −20.0] of accuracy, p (Holm) 0.001.",
+        "b is not shown to be better or worse than a: −10.0 points [−20.0, +1.0] of accuracy",
+        "c is worse than a by 30.0 points [−40.0, −20.0] of accuracy",
     ]
 
 
@@ -152,7 +154,7 @@ def test_what_was_won_and_lost_stands_beside_the_difference():
 
 def test_where_higher_is_not_better_it_may_be_the_highest():
     assert lines(verdict_with(leader="Highest")) == [
-        "May be the highest of 3 candidates: a (80.0% accuracy), b (70.0%) (95% confidence). "
+        "a (80.0% accuracy), b (70.0%), of 3 candidates (95% confidence). "
         "Significantly lower than another candidate: c.",
     ]
 
@@ -294,9 +296,9 @@ def test_items_undefined_for_all_alike_are_no_finding():
 def test_better_worse_and_neither_are_told_by_holm_s_p():
     gaps = {"a": gap(0.2, 0.12, 0.28, 0.001), "b": gap(0.1, -0.01, 0.21, 0.0501), "c": gap(-0.1, -0.15, -0.02, 0.05)}
     assert lines(verdict_with(baseline=("bm25", gaps)))[1:] == [
-        "a is better than bm25: +20.0 points [+12.0, +28.0] of accuracy, p (Holm) 0.001.",
-        "b is not significantly better or worse than bm25: +10.0 points [−1.0, +21.0] of accuracy, p (Holm) 0.050.",
-        "c is worse than bm25: −10.0 points [−15.0, −2.0] of accuracy, p (Holm) 0.050.",
+        "a is better than bm25 by 20.0 points [+12.0, +28.0] of accuracy",
+        "b is not shown to be better or worse than bm25: +10.0 points [−1.0, +21.0] of accuracy",
+        "c is worse than bm25 by 10.0 points [−15.0, −2.0] of accuracy",
     ]
 
 
@@ -550,7 +552,7 @@ def test_a_difference_without_common_items_is_not_told():
 def test_the_minimum_detectable_difference(style, written):
     ranking = verdict_with(smallest_difference=0.07, smallest_units=1048)
     findings = decided(ranking, headline=replace(ACCURACY, format=style))[-1]
-    assert findings.sentence == f"Minimum detectable difference: {written} (1,048 units, 80% power)."
+    assert findings.sentence == f"1,048 independent units show a difference of {written} in four samples of five."
     assert findings.severity == "medium"
     assert not any("detectable" in line for line in lines(verdict_with()))
 
@@ -601,8 +603,8 @@ def test_the_minimum_detectable_differences_are_of_the_pairs_that_decide():
     against_b = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.3), "c": gap(-0.3, -0.5, -0.1, 0.001, 0.4)}
     findings = precision_of(baseline=("bm25", against_bm25), reference=("b", against_b))
     assert findings.sentence == (
-        "Minimum detectable difference: 20.0 points between a and bm25, 30.0 points between a and b "
-        "(100 units, 80% power)."
+        "100 independent units show a difference of 20.0 points between a and bm25, 30.0 points between a and b in "
+        "four samples of five."
     )
     assert findings.action == "To show a difference of 10.0 points between a and bm25, add about 300 items."
     # That of the two candidates, which the report shows beside them.
@@ -621,7 +623,10 @@ def test_a_difference_that_is_significant_needs_no_more_items():
 def test_where_the_first_is_the_reference_the_runner_up_decides():
     against_a = {"b": gap(-0.1, -0.3, 0.1, 0.4, 0.3), "c": gap(-0.3, -0.5, -0.1, 0.001, 0.4)}
     findings = precision_of(reference=("a", against_a))
-    assert findings.sentence == "Minimum detectable difference: 30.0 points between a and b (100 units, 80% power)."
+    assert (
+        findings.sentence
+        == "100 independent units show a difference of 30.0 points between a and b in four samples of five."
+    )
 
 
 def test_bm25_is_told_of_where_tfidf_is_the_best_baseline():
@@ -633,8 +638,8 @@ def test_bm25_is_told_of_where_tfidf_is_the_best_baseline():
     )
     (comparison,) = [finding for finding in findings if "tfidf" in finding.title]
     assert comparison.sentence == (
-        "a is not significantly better or worse than tfidf: +10.0 points [−10.0, +30.0] of accuracy, p (Holm) 0.40. "
-        "It is better than bm25: +20.0 points [+12.0, +28.0] of accuracy, p (Holm) 0.001."
+        "a is not shown to be better or worse than tfidf: +10.0 points [−10.0, +30.0] of accuracy "
+        "It is better than bm25 by 20.0 points [+12.0, +28.0] of accuracy"
     )
 
 

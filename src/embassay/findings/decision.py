@@ -373,10 +373,10 @@ class Decision:
         row = self.rows.get(name)
         if row is None or row.value is None:
             return ""
-        if not self.headline.says:
-            return f": {self.headline_value(name)} {interval(row.low, row.high, self.headline.format)}".rstrip()
-        value = f"{number(row.value, self.headline.format)} {interval(row.low, row.high, self.headline.format)}"
-        return f": {self.headline.says.format(value=value.strip())}"
+        style = self.headline.format
+        value = f"{number(row.value, style, signed=style == 'points')} {interval(row.low, row.high, style)}".rstrip()
+        said = self.headline.says or f"{{value}} {self.headline.heading}"
+        return f": {said.format(value=value)}{self.below_level(row)}"
 
     def headline_value(self, name: str, *, with_heading: bool = True) -> str:
         """Write a candidate's headline value and its heading; where its interval lies below chance, say so."""
@@ -387,10 +387,14 @@ class Decision:
         text = number(row.value, style, signed=style == "points")
         if with_heading:
             text += f" {self.headline.heading}"
-        if _is_below(row.high, self.verdict.chance):
-            level = self.headline.level_with(number(self.verdict.chance, style))
-            text += templates.BELOW_LEVEL.sentence(level=level)
-        return text
+        return text + self.below_level(row)
+
+    def below_level(self, row: Row) -> str:
+        """Say that the interval of a value lies below chance; an empty text where it does not."""
+        if not _is_below(row.high, self.verdict.chance):
+            return ""
+        level = self.headline.level_with(number(self.verdict.chance, self.headline.format))
+        return templates.BELOW_LEVEL.sentence(level=level)
 
     def comparisons(self) -> Iterator[Finding]:
         """Yield how the candidates compare with the lexical baseline and, where there are several, with the reference.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from embassay.findings import templates
 from embassay.findings.speed import MeasuredTimes, fastest
 from embassay.formatting import counted, p_value
-from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict
+from embassay.result import FEW_UNITS, Answer, CorpusRecord, Finding, Result, Row, Verdict
 
 
 def remark(row: Row) -> str:
@@ -25,6 +25,13 @@ def remark(row: Row) -> str:
 def statement(finding: Finding) -> str:
     """Return a finding with its p-value, what it means and what to do, as one paragraph."""
     return " ".join(filter(None, (finding.sentence, tested(finding), finding.consequence, finding.action)))
+
+
+def asked(finding: Finding) -> str:
+    """Return the question of an answer, to be written before it; an empty text for another finding."""
+    if not isinstance(finding, Answer):
+        return ""
+    return f"{finding.question} " if finding.question.endswith("?") else f"{finding.question}: "
 
 
 def tested(finding: Finding) -> str:
@@ -55,7 +62,8 @@ def verdict(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]
         For the same texts, by encoder, where they were measured.
     """
     yield from support(result, verdict)
-    yield from map(statement, findings_of(result, verdict))
+    for finding in findings_of(result, verdict):
+        yield f"{asked(finding)}{statement(finding)}"
     yield from cost(result, verdict, times)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
 
 from embassay.engine.cores import cores
 from embassay.engine.timeline import TimeLine
@@ -18,7 +17,7 @@ from embassay.engine.workers import Workers
 from embassay.errors import EncoderError, one_line, reason_of
 from embassay.findings.limits import findings_of
 from embassay.reports.layouts import headlines
-from embassay.result import Answer, CorpusRecord, EncoderRecord, Failure, Finding, Result, Verdict
+from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
 from embassay.run.examples import ScoredTask, examples_of
 from embassay.run.item_tests import headline_of, missed_by_all, misses, with_not_worse
 from embassay.run.plan import Plan, as_read
@@ -200,13 +199,6 @@ def joined(without_parts: Result, parts: Sequence[Result]) -> Result:
     return replace(result, **answers_and_findings(findings_of(result, headlines(result))))
 
 
-def answers_and_findings(statements: Iterable[Finding]) -> dict[str, Any]:
-    """Return the two fields of a result: the answers, and what no answer says."""
-    every = list(statements)
-    answers = tuple(statement for statement in every if isinstance(statement, Answer))
-    return {"answers": answers, "findings": tuple(one for one in every if not isinstance(one, Answer))}
-
-
 def without_texts(result: Result) -> Result:
     """Return the result without any text of a corpus: neither in examples nor in the reasons of failures."""
     examples = tuple(replace(example, texts={}) for example in result.examples)
@@ -260,7 +252,7 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     part = task.diagnostic.summarise(task.scores, draws)
     examples = (*part.examples, *examples_of(task, request.most_examples, draws.seed))
     verdicts = []
-    findings = list(part.findings)
+    findings = list(part.statements)
     for verdict in part.verdicts:
         headline = headline_of(task, verdict)
         if headline is not None:
