@@ -96,7 +96,7 @@ SAME_ENCODER = Template(
     severity="high",
 )
 ONE_CANDIDATE = Template(
-    "{encoder} is the only candidate{headline}.",
+    "{encoder} is the only one{headline}.",
     "one encoder with a value was asked for: nobody to compare it with",
     COUNT,
     title="One candidate",
@@ -183,6 +183,7 @@ SMALLER = Template(
     "it and all candidates with a size between theirs pass",
     IN_FIXED_ORDER,
     title="Smaller and not worse",
+    question="Smaller?",
     severity="high",
 )
 NO_SMALLER = Template(
@@ -192,6 +193,7 @@ NO_SMALLER = Template(
     IN_FIXED_ORDER,
     "not shown",
     title="No smaller {stored}",
+    question="Smaller?",
     severity="medium",
 )
 DIFFERS = Template(
@@ -231,6 +233,7 @@ SETTINGS = Template(
     "the reference has a setting, and another setting of its encoder is compared with it",
     EXCHANGE,
     title="Settings",
+    question="Settings",
     severity="medium",
 )
 SETTING_DIFFERS = Template(
@@ -249,6 +252,7 @@ CHEAPER_SETTING = replace(
     SMALLER,
     text="{setting} is shown not to be worse than {reference} by {margin} or more, with {share:.0%} of the bytes.",
     title="",
+    question="",
 )
 
 # What limits a run

@@ -18,8 +18,8 @@ from embassay.result import Answer, Finding, Result
 
 LINES = 36
 """Lines of the first screen at most; the paths come below it."""
-LEAST = 4
-"""Lines that the answers to each diagnostic have in any case."""
+LEAST = 2
+"""Lines that the answers to each diagnostic have in any case; the first is never cut."""
 FIRST_QUESTIONS = ("Best set", "Highest", "Candidate", "Than ")
 LAST_QUESTIONS = ("Fails on", "Cost", "How sure", "Not tested")
 """How questions begin that stand before and after those of the diagnostic itself."""
@@ -102,15 +102,14 @@ def _sections(
     Each section has a title and lines. Of several answers to one question the first is shown: it is about the first
     encoder, and the scorecard has the others.
     """
-    warnings = list[str]()
-    said = 0
+    # Where there is one section, every statement is about it.
+    with_place = len(result.verdicts) > 1
     important = [finding for finding in result.findings if finding.severity == "high"]
-    for finding_group in grouped(important):
-        warnings += _bullet(group_statement(finding_group, with_place=len(result.verdicts) > 1), width)
-        said += len(finding_group)
+    others = [finding for finding in result.findings if finding.severity != "high"]
+    warnings, said = _bullets(important, width, room // 3, with_place=with_place)
     sections = [("Read first", warnings)] if warnings else []
-    of_the_run = [answer for answer in result.answers if not answer.diagnostic]
     room -= len(warnings) + 2 * bool(warnings)
+    of_the_run = [answer for answer in result.answers if not answer.diagnostic]
     for place, verdict in enumerate(result.verdicts, 1):
         here = [one for one in result.answers if (one.diagnostic, one.corpus) == (verdict.diagnostic, verdict.corpus)]
         is_last = place == len(result.verdicts)
@@ -134,7 +133,23 @@ def _sections(
         room -= len(lines) + 2
         title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {rests_on(result, verdict)}"
         sections.append((_shortened(title, width), lines))
-    return sections, len(result.statements) - said
+    further, more_said = _bullets(others, width, room - 2, with_place=with_place)
+    if further:
+        sections.append(("Also", further))
+    return sections, len(result.statements) - said - more_said
+
+
+def _bullets(findings: Sequence[Finding], width: int, room: int, *, with_place: bool) -> tuple[list[str], int]:
+    """Return the lines of the first findings that fit, and how many findings they say."""
+    lines = list[str]()
+    said = 0
+    for group in grouped(findings):
+        bullet = _bullet(group_statement(group, with_place=with_place), width)
+        if len(lines) + len(bullet) > room:
+            break
+        lines += bullet
+        said += len(group)
+    return lines, said
 
 
 def _first_answers(answers: Sequence[Answer]) -> list[list[Answer]]:
