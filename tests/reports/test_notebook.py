@@ -32,7 +32,8 @@ def test_a_notebook_shows_scorecard_and_findings(result):
     html = result._repr_html_()
     assert "Success@5" in html
     assert re.search(r'<th scope="row">bow</th><td>[\d.]+%', html)
-    assert result.statements[0].title in html
+    assert result.answers[0].sentence[:40] in html
+    assert result.findings[0].title in html
     assert len(html) < 20_000
     assert "<script" not in html
     assert "style=" not in html

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from embassay.layout import Column, EncoderTable, Layout
+from embassay.reports.answers import group_statement, grouped
 from embassay.reports.scorecard import legend, scorecard
-from embassay.reports.screen import LINES, group_statement, grouped, show_summary
+from embassay.reports.screen import LINES, show_summary
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 from verdicts import opponents
 

@@ -12,8 +12,8 @@ from embassay.findings.support import builtin, findings_of, is_below_chance, tes
 from embassay.formatting import difference_format, names, number, written_bytes
 from embassay.layout import Layout
 from embassay.reports import charts
+from embassay.reports.answers import also, grouped, own_title
 from embassay.reports.scorecard import question_of
-from embassay.reports.screen import also, grouped, own_title
 from embassay.reports.tables import Cell, Table, scope_of
 from embassay.result import Finding, Result, Verdict
 
