@@ -16,8 +16,8 @@ from embassay.reports.answers import actions, answer_sections, group_answer, gro
 from embassay.reports.scorecard import MOST_LINES, legend, scorecard
 from embassay.result import Finding, Result
 
-LINES = 36
-"""Lines of the first screen at most; the paths come below it."""
+LINES, LINES_OF_ONE = 36, 30
+"""Lines of the first screen at most, and for one diagnostic on one corpus; the paths come below it."""
 LEAST = 2
 """Lines that the answers to each diagnostic have in any case; the first is never cut."""
 FEWER_LINES = 16
@@ -57,7 +57,8 @@ def show_summary(
 
     # Answers get the lines that the other parts leave; a part needs one for its heading and one for the empty line.
     used = len(lines) + len(failures) + len(next_lines) + 2 * bool(next_lines) + 2 * bool(failures)
-    sections, more = _sections(result, layouts, times, run, width, LINES - used)
+    most_lines = LINES if len(result.verdicts) > 1 else LINES_OF_ONE
+    sections, more = _sections(result, layouts, times, run, width, most_lines - used)
     if more:
         statements = _shortened(f"and {counted(more, 'more statement')}: embassay show {run}", width)
         last_title, last_lines = sections[-1]
