@@ -45,9 +45,9 @@ def test_a_run_writes_its_folder_and_prints_scorecard_and_findings(embassay, tmp
     }
     # Four encoders with the baselines.
     assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 4
-    assert re.search(r"^hashing +0\.0% ▼$", out, re.M)
+    assert re.search(r"^hashing +0\.0% ▼ ", out, re.M)
     assert "▲ above chance, ▼ below, ? not shown to differ (95%)" in out
-    assert out.index("Findings") < out.index("accuracy") < out.index("Next")
+    assert out.index("Negated antonyms on opposites") < out.index("accuracy") < out.index("Next")
     assert "To see which encoder may be the best" in out
     assert "negated_antonyms@1|" not in out
     assert err.splitlines()[-3:-1] == ["report: RUN/report.html", "result: RUN/result.json"]

@@ -102,7 +102,7 @@ def test_the_notebook_runs():
 def test_there_are_examples_to_test():
     assert len(CONSOLE) == 4
     assert len(PYTHON) == 1
-    assert sum(len(commands_of(section)) for section in SECTIONS) == 22
+    assert sum(len(commands_of(section)) for section in SECTIONS) == 23
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda p: p.name)

@@ -172,7 +172,7 @@ def test_a_planted_bias_is_found_with_its_sign(site, sign, said):
     planted = ea.encoder(Planted(), name="planted")
     result = ea.assay([planted], [corpus], ["length_bias"], cache=None, resamples=200, baselines=False)
     assert value_of(result, "spearman_difference").value == pytest.approx(sign, abs=0.01)
-    assert f"{said} as the lengths differ more" in result.findings[0].sentence
+    assert f"{said} as the lengths differ more" in result.statements[0].sentence
     assert not result.verdicts[0].metric
 
 
@@ -201,7 +201,7 @@ def test_one_unit_has_no_pair_and_no_figure(site):
     corpus = ea.Corpus("one", "pairs", (ea.Pair("0", "It is open.", "It is closed.", 1.0),))
     result = assayed(corpus)
     assert all(row.value is None and row.reason for row in result.rows)
-    assert result.findings == ()
+    assert result.statements == ()
 
 
 # The loader

@@ -49,6 +49,7 @@ _HOME = {
     "Origin": "embassay.types:Origin",
     "Runtime": "embassay.types:Runtime",
     "Vectors": "embassay.vectors:Vectors",
+    "Answer": "embassay.result:Answer",
     "Comparison": "embassay.result:Comparison",
     "Estimate": "embassay.result:Estimate",
     "Example": "embassay.result:Example",
@@ -64,6 +65,7 @@ _HOME = {
 
 __all__ = [
     "AdaptOptions",
+    "Answer",
     "Card",
     "Choice",
     "Comparison",
@@ -119,7 +121,7 @@ if TYPE_CHECKING:
     from embassay.comparison.plan import plan
     from embassay.errors import EmbassayError, EncoderError, InputError
     from embassay.integrations.evaluator import evaluator
-    from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
+    from embassay.result import Answer, Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
     from embassay.run.resolve import load_corpus as load
     from embassay.run.resolve import load_encoder as encoder
     from embassay.samples.base import Sample, Text

@@ -10,13 +10,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from embassay.result import Finding, OfMetric, Row, Verdict
+from embassay.result import Answer, Finding, OfMetric, Row, Standing, Verdict
 
 if TYPE_CHECKING:
     from embassay.types import Origin
 
 Claim = Literal["shown", "not shown", "count", "limit"]
 """What a sentence says: that something is shown, or is not; what was counted or measured; what limits the answer."""
+
+
+STANDINGS: dict[Claim, Standing] = {
+    "shown": "shown",
+    "not shown": "not shown",
+    "count": "counted",
+    "limit": "cannot be said",
+}
+"""What an answer says of itself, by its claim."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +80,8 @@ class Template:
         What the sentence claims; by default the first that the procedure can support.
     title, severity, consequence, action
         Those of the finding that it makes; the title and the action may have fields, too.
+    question
+        What it answers, in a word or two with fields: then it makes an :class:`~embassay.result.Answer`.
     """
 
     text: str
@@ -81,6 +92,7 @@ class Template:
     severity: str = "low"
     consequence: str = ""
     action: str = ""
+    question: str = ""
 
     @property
     def claimed(self) -> Claim:
@@ -112,19 +124,22 @@ class Template:
         if about is not None:
             diagnostic, corpus = about.diagnostic, about.corpus
         title = self.title.format(**fields)
-        return Finding(
-            severity or self.severity,
-            self.sentence(**fields),
+        made: dict[str, Any] = {
+            "severity": severity or self.severity,
+            "sentence": self.sentence(**fields),
             # str.capitalize would also change the other letters.
-            f"{title[:1].upper()}{title[1:]}",
-            diagnostic=diagnostic,
-            corpus=corpus,
-            encoder=fields.get("encoder", ""),
-            consequence=self.consequence,
-            action=self.action.format(**fields),
-            format=style,
+            "title": f"{title[:1].upper()}{title[1:]}",
+            "diagnostic": diagnostic,
+            "corpus": corpus,
+            "encoder": fields.get("encoder", ""),
+            "consequence": self.consequence,
+            "action": self.action.format(**fields),
+            "format": style,
             **figure_of(about),
-        )
+        }
+        if self.question:
+            return Answer(**made, question=self.question.format(**fields), standing=STANDINGS[self.claimed])
+        return Finding(**made)
 
 
 def figure_of(about: object) -> dict[str, Any]:

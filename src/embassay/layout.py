@@ -28,6 +28,8 @@ class Column:
         Whether the interval is shown too.
     level
         What the ``chance`` of the verdict is called, where that is not the value of a guess: ``0``.
+    says
+        What its value means, as a clause with the field ``{value}``; empty for its heading.
     """
 
     heading: str
@@ -38,6 +40,7 @@ class Column:
     similarity_function: str = ""
     interval: bool = True
     level: str = "chance"
+    says: str = ""
 
     @property
     def key(self) -> MetricKey:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 from urllib.parse import quote
 
 from embassay.errors import SpecError, UnknownNameError
@@ -452,6 +452,10 @@ class Finding:
         The figure behind the sentence, as in ``Row``; empty where there is none.
     value, low, high
         The figure with its 95 % interval; None where there is none.
+    p
+        Where it rests on a test, after Holm's correction.
+    counts
+        The numbers in the sentence, by what is counted: ``won``, ``lost``, ``units``.
     format
         How the figure is written; see ``layout.Format``.
     link
@@ -472,6 +476,8 @@ class Finding:
     value: float | None = None
     low: float | None = None
     high: float | None = None
+    p: float | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
     format: str = "percent"
     link: str = ""
 
@@ -479,7 +485,42 @@ class Finding:
         """Refuse an unknown severity, NaN, infinity, and an interval whose ends are swapped."""
         if self.severity not in SEVERITIES:
             raise ValueError(f"severity must be one of {', '.join(SEVERITIES)}, is {self.severity!r}")
-        _check_figures(self, ("value", "low", "high"), ())
+        _check_figures(self, ("value", "low", "high", "p"), ())
+
+
+Standing = Literal["shown", "not shown", "cannot be said", "counted"]
+
+
+@dataclass(frozen=True)
+class Answer(Finding):
+    """A finding that answers what everyone asks of a diagnostic: the best set, bm25, the cut-off, how sure it is.
+
+    Attributes
+    ----------
+    question
+        In a word or two, to stand before the sentence: ``Best set``, ``Than bm25?``.
+    standing
+        Whether the procedure behind it shows it, does not show it, or cannot say; or whether it is only counted.
+    """
+
+    question: str = ""
+    standing: Standing = "counted"
+
+
+class AnswersAndFindings(TypedDict):
+    """Two fields of a result."""
+
+    answers: tuple[Answer, ...]
+    findings: tuple[Finding, ...]
+
+
+def answers_and_findings(statements: Iterable[Finding]) -> AnswersAndFindings:
+    """Return the answers among some findings, and the others, as the fields of a result."""
+    every = tuple(statements)
+    return {
+        "answers": tuple(one for one in every if isinstance(one, Answer)),
+        "findings": tuple(one for one in every if not isinstance(one, Answer)),
+    }
 
 
 def anchor(diagnostic: str, corpus: str) -> str:
@@ -624,8 +665,11 @@ class Result:
     ----------
     failed
         The encoders and diagnostics that failed; ``failures`` in ``result.json``.
+    answers
+        To what everyone asks of each diagnostic on each corpus: who may be the best, then those about each encoder, the
+        best first.
     findings
-        The most important one first.
+        What no answer says, the most important one first.
     items
         What :meth:`scores` is made from; no part of ``result.json``. None for a result without its run.
     """
@@ -640,13 +684,20 @@ class Result:
     examples: tuple[Example, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     failed: tuple[Failure, ...] = ()
+    answers: tuple[Answer, ...] = ()
     findings: tuple[Finding, ...] = ()
-    schema: int = 4
+    schema: int = 5
     items: ItemFrames | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         """Return counts and the most important finding, in a few lines."""
         return _in_one_line(self)
+
+    @property
+    def statements(self) -> tuple[Finding, ...]:
+        """The answers and the findings together, the most important one first."""
+        statements = (*self.answers, *self.findings)
+        return tuple(sorted(statements, key=lambda statement: SEVERITIES.index(statement.severity)))
 
     def _repr_html_(self) -> str:
         """Return scorecard and findings for a notebook."""
@@ -897,10 +948,9 @@ def _in_one_line(result: Result) -> str:
     if result.failed:
         failures = counted(len(result.failed), "failure")
         line += f", {failures}"
-    if result.findings:
-        findings = counted(len(result.findings), "finding")
-        first = visible(result.findings[0].sentence)
-        line += f"; {findings}, the first: {first}"
+    statements = result.statements
+    if statements:
+        line += f"; {counted(len(statements), 'statement')}, the first: {visible(statements[0].sentence)}"
     if len(line) > LONGEST:
         line = f"{line[:LONGEST]}…"
     return f"{line}>"
@@ -910,7 +960,7 @@ def columns_of(record: type) -> dict[str, type]:
     """Return the fields of a kind of record as columns of a frame; what is no number and no text is kept as text."""
     types = {"int": int, "float": float, "bool": bool}
     # ``float | None`` is a column of floats: every column may hold null.
-    return {name: types.get(kind.split(" ")[0], str) for name, kind in record.__annotations__.items()}
+    return {one.name: types.get(str(one.type).split(" ")[0], str) for one in fields(record)}
 
 
 _RANKS = {

@@ -38,7 +38,7 @@ def test_the_advice_of_a_run_is_that_of_its_plan(make_run):
             (pair,) = [pair for pair in pairs if pair.a == difference.candidate and role in pair.against]
             assert difference.more_units == pair.units_needed - pair.units
             assert difference.more_items == pair.items_needed - pair.items
-    (action,) = [f.action for f in result.findings if f.title == "Minimum detectable difference"]
+    (action,) = [f.action for f in result.statements if f.title == "Minimum detectable difference"]
     more = verdict.opponent("baseline").difference("a")
     assert f"add about {more.more_items} questions ({more.more_units} independent units; there are 40" in action
 

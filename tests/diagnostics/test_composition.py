@@ -994,9 +994,9 @@ def test_those_that_may_be_the_highest_are_named_and_what_is_above_chance():
         f"some satisfies {claim} more often than with a wrong target",
         f"most satisfies {claim} more often than with a wrong target",
     ]
-    assert [finding.severity for finding in result.findings] == ["medium", "low", "low"]
-    assert [bool(finding.consequence) for finding in result.findings] == [True, False, False]
-    assert (result.findings[2].value, result.findings[2].low) == (row.value, row.low)
+    assert [finding.severity for finding in result.statements] == ["medium", "low", "low"]
+    assert [bool(finding.consequence) for finding in result.statements] == [True, False, False]
+    assert (result.statements[2].value, result.statements[2].low) == (row.value, row.low)
 
 
 def test_what_is_not_above_chance_is_told_too():
@@ -1021,7 +1021,7 @@ def test_what_is_not_above_chance_is_told_too():
         f"(0.0 points [−{-100 * at_zero.low:.1f}, {100 * at_zero.high:.1f}]); "
         "this is not shown for C1 (overlap nearer to both than they are), C2 (overlap between them)",
     ]
-    (finding,) = result.findings
+    (finding,) = result.statements
     assert (finding.severity, finding.title, finding.encoder) == (
         "low",
         "Sentences combine like sets, in part (C3, C4 on the grid, C5)",
@@ -1045,7 +1045,7 @@ def test_a_claim_that_holds_at_zero_but_not_on_the_grid_is_told():
     at_zero = rows(result)["share", "c3:TT", "cosine", "excess:eps0"]
     on_grid = rows(result)["share", "c3:TT", "cosine", "excess:grid"]
     assert at_zero.low > 0 > on_grid.high
-    finding = result.findings[-1]
+    finding = result.statements[-1]
     assert "C3 at ε = 0" in finding.title
     assert "C3 (difference nearer to A) at ε = 0, not shown on the paper's grid of tolerances (−" in finding.sentence
     assert f"(−{-100 * on_grid.value:.1f} points [" in finding.sentence
@@ -1055,11 +1055,11 @@ def test_an_encoder_that_alone_sets_the_grid_is_named():
     corpus = random_corpus(number=20)
     usual = [score(corpus, random_vectors(corpus, seed), f"e{seed}") for seed in range(2)]
     long = score(corpus, random_vectors(corpus, 2, scale=10), "long")
-    found = [f for f in summarise([*usual, long]).findings if "grid of tolerances" in f.title]
+    found = [f for f in summarise([*usual, long]).statements if "grid of tolerances" in f.title]
     assert [(f.encoder, f.severity) for f in found] == [("long", "medium")]
     assert "(dot, l1, l2)" in found[0].sentence
     for scores in (usual, [long]):
-        assert not [f for f in summarise(scores).findings if "grid of tolerances" in f.title]
+        assert not [f for f in summarise(scores).statements if "grid of tolerances" in f.title]
 
 
 def test_baselines_are_no_candidates_and_candidates_are_compared_with_the_lexical_one():
@@ -1076,7 +1076,7 @@ def test_baselines_are_no_candidates_and_candidates_are_compared_with_the_lexica
     assert gap.difference == pytest.approx(-30 / 40)
     assert gap.high < 0
     assert gap.is_significant
-    assert {finding.encoder for finding in result.findings} == {"low"}
+    assert {finding.encoder for finding in result.statements} == {"low"}
 
 
 def test_an_encoder_without_any_value_is_no_candidate():

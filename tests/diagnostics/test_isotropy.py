@@ -415,7 +415,7 @@ def test_baselines_have_rows_and_no_findings():
     assert {r.encoder for r in result.rows} == {"t", "tfidf", "random"}
     (verdict,) = result.verdicts
     assert verdict.candidates == ("t",)
-    assert {finding.encoder for finding in result.findings} == {"t"}
+    assert {finding.encoder for finding in result.statements} == {"t"}
 
 
 # --- what is kept ----------------------------------------------------------------------------------------

@@ -191,7 +191,7 @@ def test_an_encoder_whose_classifier_stopped_early_has_no_accuracy_and_no_rank(m
     assert (verdict.candidates, verdict.undefined, verdict.best_set) == (("perfect",), ("stopped",), ("perfect",))
     assert all(comparison.p is None for comparison in result.comparisons)
     assert series(result, "agreement")["names"] == ["perfect"]
-    (reservation,) = [f for f in result.findings if f.encoder == "stopped"]
+    (reservation,) = [f for f in result.statements if f.encoder == "stopped"]
     assert "has no accuracy and is not ranked: in 3 of the folds" in reservation.sentence
 
 
@@ -649,7 +649,7 @@ def of_paper(right, spec, fingerprint, groups=89, sentences=521):
 
 
 def differing(result):
-    return [f.sentence for f in result.findings if f.title == "A published figure is not reproduced"]
+    return [f.sentence for f in result.statements if f.title == "A published figure is not reproduced"]
 
 
 def test_a_published_figure_outside_the_interval_is_a_finding():

@@ -326,7 +326,7 @@ def test_a_collapsed_encoder_is_undefined_and_said(vector):
     assert set(values(result, "t", "nearer").values()) == {0.5}
     (verdict,) = result.verdicts
     assert (verdict.best, verdict.candidates, verdict.undefined) == (None, (), ("t",))
-    assert result.findings[0].severity == "high"
+    assert result.statements[0].severity == "high"
     assert (
         sentences(result)[0] == "t gives all texts almost the same vector: random pairs have a mean cosine of 1.000000"
     )
@@ -432,7 +432,7 @@ def test_the_verdict_names_the_highest_contrast_and_what_is_nearer(three):
     assert verdict.rank_low["c"] == verdict.rank_high["c"] == 3
     # Neither is nearer by chance: the contrast is 0.
     assert verdict.chance == 0
-    orderings = [finding for finding in result.findings if finding.metric == "nearer"]
+    orderings = [finding for finding in result.statements if finding.metric == "nearer"]
     assert {(finding.encoder, finding.subset) for finding in orderings} == {
         (name, subset) for name in "abc" for subset in ("synonym>negation_main", "synonym>antonym")
     }
@@ -455,7 +455,7 @@ def test_the_verdict_names_the_highest_contrast_and_what_is_nearer(three):
 def test_what_is_found_follows_from_where_the_interval_lies(synonym, negation, severity, title):
     corpus = many(len(synonym), TWO)
     vectors = at_cosines(corpus, [(1, n) for n in range(len(synonym))], list(zip(synonym, negation, strict=True)))
-    (finding,) = [f for f in run([Table("t", vectors)], corpus).findings if f.metric == "nearer"]
+    (finding,) = [f for f in run([Table("t", vectors)], corpus).statements if f.metric == "nearer"]
     assert (finding.severity, finding.title) == (severity, title)
     assert bool(finding.consequence) is (severity == "high")
 
@@ -464,7 +464,7 @@ def test_nothing_is_found_under_ten_units():
     corpus = many(9, TWO)
     vectors = at_cosines(corpus, [(1, n) for n in range(9)], [(0.9, 0.5)] * 9)
     result = run([Table("t", vectors)], corpus)
-    assert not [finding for finding in result.findings if finding.metric == "nearer"]
+    assert not [finding for finding in result.statements if finding.metric == "nearer"]
 
 
 def test_a_finding_says_where_mean_and_majority_disagree():
@@ -472,7 +472,7 @@ def test_a_finding_says_where_mean_and_majority_disagree():
     corpus = many(40, TWO)
     cosines = [(0.9, 0.8)] * 30 + [(0.1, 0.9)] * 10
     result = run([Table("t", at_cosines(corpus, [(1, n) for n in range(40)], cosines))], corpus)
-    (finding,) = [f for f in result.findings if f.metric == "nearer"]
+    (finding,) = [f for f in result.statements if f.metric == "nearer"]
     contrast = rows_of(result, "t", "contrast")[HEADLINE]
     assert contrast.high < 0
     assert (finding.severity, finding.value) == ("medium", 0.75)
@@ -499,7 +499,7 @@ def test_baselines_have_no_findings_and_are_no_candidates(three):
     result = run(tables[:1], corpus, baselines=True)
     (verdict,) = result.verdicts
     assert verdict.candidates == ("a",)
-    assert {finding.encoder for finding in result.findings} <= {"a", ""}
+    assert {finding.encoder for finding in result.statements} <= {"a", ""}
     assert [(c.a, c.b, c.family) for c in result.comparisons] == [("a", "tfidf", "baseline")]
     assert [(one.name, *one.tested) for one in verdict.opponents] == [("tfidf", "a")]
 

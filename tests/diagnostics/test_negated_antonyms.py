@@ -263,7 +263,7 @@ def test_a_verdict_counts_what_is_undefined():
     assert verdict.undefined_as_wrong == {"holes": 15 / 40, "wrong": 0.0, "zeros": 0.0}
     assert verdict.opponent("reference").difference("wrong").difference == -1
     assert verdict.smallest_units == 15
-    (finding,) = [f for f in result.findings if f.encoder == "holes" and f.title.startswith("Better than chance")]
+    (finding,) = [f for f in result.statements if f.encoder == "holes" and f.title.startswith("Better than chance")]
     row = next(r for r in result.rows if (r.encoder, r.metric, r.subset) == ("holes", "accuracy", "all"))
     assert finding.sentence == (
         f"holes chooses the right paraphrase in 100.0% [{100 * row.low:.1f}, 100.0] of 15 entries "
@@ -292,7 +292,7 @@ def test_a_verdict_counts_what_is_undefined():
 def test_what_is_found_follows_from_where_the_interval_lies(cosines, severity, title, subset):
     corpus = corpus_of([choice(n) for n in range(len(cosines))])
     result = run([Table("t", angles(corpus, cosines))], corpus)
-    (finding,) = [f for f in result.findings if f.title == title]
+    (finding,) = [f for f in result.statements if f.title == title]
     metric = "accuracy" if subset == "all" else "chosen"
     row = next(r for r in result.rows if (r.metric, r.subset) == (metric, subset))
     assert (finding.severity, finding.metric, finding.subset) == (severity, metric, subset)

@@ -517,16 +517,16 @@ def test_the_verdict_says_what_dropping_loses_and_saves():
     )
     lost, threshold = found["Success@5", "all", ""].value - after, np.floor(1000 * tau) / 1000
     assert (
-        f"t: drop results below {threshold:.3f}. This loses at most 2 points of Success@5 (95% confidence; "
-        f"{100 * lost:.1f} here) and removes {1 - kept:.0%} of the retrieved documents; {silent:.0%} of the "
-        "unanswerable questions then get no result"
-    ) in sentences(result)
+        f"{threshold:.3f} for t: to drop results below it loses at most 2 points of Success@5 (95% confidence; "
+        f"{100 * lost:.1f} here) and removes {1 - kept:.0%} of the retrieved documents; {25 * silent:.0f} of 25 "
+        "unanswerable questions then get no result ["
+    ) in " ".join(sentences(result))
 
 
 def test_without_unanswerable_questions_the_verdict_says_nothing_of_them():
     corpus, vectors = singles(unanswerable=0)
     result = run([Table("t", vectors)], corpus, ",loss=0.01")
-    note = next(n for n in sentences(result) if n.startswith("t: drop results below "))
+    note = next(n for n in sentences(result) if " for t: to drop results below it " in n)
     assert "loses at most 1 point of Success@5 (95% confidence; " in note
     assert note.endswith("of the retrieved documents")
 
@@ -543,8 +543,8 @@ def test_a_hundred_questions_give_a_threshold_on_average():
     names = ("tau", "loss_limit", "accuracy_at_tau", "kept", "unanswerable_dropped")
     assert None not in {found[n, "recommended_on_average", ""].value for n in names}
     assert found["loss_limit", "recommended_on_average", ""].value <= 0.02
-    note = next(n for n in sentences(result) if n.startswith("t: drop results below "))
-    assert "loses at most 2 points of Success@5 (on average, not with 95% confidence; 1.0 here)" in note
+    note = next(n for n in sentences(result) if " for t: to drop results below it " in n)
+    assert "loses at most 2 points of Success@5 (on average: a single test set may lose more; 1.0 here)" in note
 
 
 def test_few_questions_give_none_and_the_number_that_it_takes():
@@ -557,14 +557,14 @@ def test_few_questions_give_none_and_the_number_that_it_takes():
     )
     assert (found["tau", "recommended", ""].value, found["tau", "recommended", ""].reason) == (None, reason)
     assert {s for q, s, _ in found if q == "loss_limit"} == set()
-    assert f"t: no threshold is recommended: {reason}" in sentences(result)
+    assert f"None is recommended for t: {reason}" in sentences(result)
 
 
 def test_few_units_recommend_no_threshold():
     corpus = corpus_of([asked(n, f"d{n % 3}") for n in range(30)], 12)
     result = run([Table("t", noisy(corpus, 0.3))], corpus)
     reason = "3 units are too few to recommend a threshold; that takes 10"
-    assert f"t: no threshold is recommended: {reason}" in sentences(result)
+    assert f"None is recommended for t: {reason}" in sentences(result)
     assert rows(result)["tau", "recommended", ""].reason == reason
 
 

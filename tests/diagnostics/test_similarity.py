@@ -406,7 +406,7 @@ def test_what_is_found_follows_from_where_the_interval_lies(noise, severity, tit
     cosine = np.linspace(0.9, 0.1, 40) if noise is None else noisy(range(40), noise)
     corpus = corpus_of(human)
     result = run([Table("t", at_cosines(corpus, cosine))], corpus)
-    (finding,) = [f for f in result.findings if f.title == title]
+    (finding,) = [f for f in result.statements if f.title == title]
     row = rows(result, "t")["all"]
     assert (finding.severity, finding.encoder, finding.metric) == (severity, "t", "spearman")
     assert (finding.value, finding.low, finding.high) == (row.value, row.low, row.high)

@@ -67,7 +67,7 @@ def test_an_encoder_that_leaves_hard_texts_out_is_not_called_best_where_the_othe
     assert found.left_out == (("leaves",) if left_out else ())
     assert found.undefined_as_wrong["leaves"] < found.undefined_as_wrong["good"]
     told = sentences(result)
-    assert any(line.startswith("good is better than leaves: ") for line in told)
+    assert any(line.startswith("good is better than leaves by ") for line in told)
     assert any(
         line.startswith(f"leaves is undefined for {hard} items; counted as wrong, the value is ") for line in told
     )
@@ -138,7 +138,7 @@ def test_the_reference_is_the_first_encoder_or_the_one_that_is_named():
         assert found.opponent("reference").name == expected
         assert {c.b for c in result.comparisons} == {expected}
         assert set(found.opponent("reference").tested) == {"a", "b", "c"} - {expected}
-    assert "c is better than b: +25.0 points" in " ".join(sentences(run(tables, corpus, reference="b")))
+    assert "c is better than b by 25.0 points" in " ".join(sentences(run(tables, corpus, reference="b")))
 
 
 def test_the_reference_moves_neither_values_nor_the_best_set():

@@ -100,6 +100,6 @@ def test_many_encoders_fit_into_a_comment(result):
     row = result.rows[0]
     rows = [replace(row, encoder=f"encoder {n}") for n in range(300)]
     encoders = [replace(result.encoders[0], name=f"encoder {n}") for n in range(300)]
-    findings = [replace(result.findings[0], sentence="x " * 300, title=str(n)) for n in range(300)]
+    findings = [replace(result.statements[0], sentence="x " * 300, title=str(n)) for n in range(300)]
     many = replace(result, rows=(*result.rows, *rows), encoders=tuple(encoders), findings=tuple(findings))
     assert len(render(many, layouts(many))) <= LONGEST

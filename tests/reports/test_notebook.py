@@ -22,8 +22,8 @@ def test_a_result_is_short_as_text(result):
     text = repr(result)
     assert len(text) < 1000
     assert text.startswith("<Result: ")
-    assert result.findings[0].sentence[:50] in text
-    longer = replace(result, findings=(replace(result.findings[0], sentence="word " * 900), *result.findings))
+    assert result.statements[0].sentence[:50] in text
+    longer = replace(result, findings=(replace(result.statements[0], sentence="word " * 900), *result.statements))
     assert len(repr(longer)) < 1000
     assert repr(ea.Result(0, 10)) == "<Result: 0 encoders on ; 0 rows>"
 
@@ -32,6 +32,7 @@ def test_a_notebook_shows_scorecard_and_findings(result):
     html = result._repr_html_()
     assert "Success@5" in html
     assert re.search(r'<th scope="row">bow</th><td>[\d.]+%', html)
+    assert result.answers[0].sentence[:40] in html
     assert result.findings[0].title in html
     assert len(html) < 20_000
     assert "<script" not in html

@@ -19,7 +19,7 @@ from embassay.reports.overview import (
 )
 from embassay.reports.page import render
 from embassay.reports.tables import Cell, Table
-from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
+from embassay.result import Answer, CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
 
 ACCURACY = Column("accuracy", "accuracy")
 LAYOUT = Layout(
@@ -145,12 +145,18 @@ def test_cells_of_the_scorecard_link_to_their_evidence():
 
 
 def test_a_reader_s_questions_lead_to_their_answers():
-    finding = Finding("high", "c errs.", "Errors", "d", "mine", "c", consequence="Bad in search.", link="#d-mine")
-    page = render(result_of(findings=(finding,)), LAYOUTS)
-    answers = page.split('<dl class="answers">')[1].split("</dl>")[0]
-    assert '<dt>Which encoder?</dt><dd><a href="#decision">The decision</a></dd>' in answers
-    assert '<dt>What does it get wrong?</dt><dd><a href="#d-mine">Errors</a>, <a href="#findings">' in answers
-    assert "Is the difference shown?" not in answers, "nothing was compared"
+    about = {"diagnostic": "d", "corpus": "mine", "link": "#d-mine"}
+    given = (
+        Answer("low", "c errs.", "Errors are many", encoder="c", **about, question="Right?", standing="shown"),
+        Answer("low", "words errs.", "Errors are many", encoder="words", **about, question="Right?", standing="shown"),
+        Answer("low", "c alone.", "May be the best", **about, question="Best set", standing="shown"),
+    )
+    page = render(result_of(answers=given), LAYOUTS)
+    first, *others = page.split('<dl class="answers">')[1].split("</dl>")[0].strip().split("\n")
+    assert first == "<div><dt>Best set</dt><dd>c alone.</dd></div>"
+    assert others == ["<div><dt>Right?</dt><dd>Errors are many. c errs. Also: words.</dd></div>"]
+    assert page.index('class="answers"') < page.index('id="scorecard"')
+    assert '<a href="#d-mine">Figures and tests</a>' in page
 
 
 def test_findings_of_several_encoders_are_one_entry():

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from embassay.layout import Column, EncoderTable, Layout
+from embassay.reports.answers import group_statement, grouped
 from embassay.reports.scorecard import legend, scorecard
-from embassay.reports.screen import LINES, group_statement, grouped, show_summary
+from embassay.reports.screen import LINES, show_summary
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 from verdicts import opponents
 
@@ -226,7 +227,7 @@ def test_twenty_encoders_and_six_questions_fit_on_one_screen(width):
     assert len(lines) + 3 <= 40
     assert LINES <= 37
     assert any(re.fullmatch(r"and 1\d more: embassay show", line) for line in lines)
-    assert any("more findings: embassay show RUN" in line for line in lines)
+    assert any("more statements: embassay show RUN" in line for line in lines)
     assert sum(line.startswith("• Do ") for line in lines) == 3
     assert sum(line.startswith("failed: ") for line in lines) == 2
     assert "and 7 more failures: embassay show RUN" in lines
@@ -236,7 +237,7 @@ def test_the_decision_comes_before_the_scorecard():
     encoders = [f"m,dim={n}" for n in range(15)]
     decision = finding(title="May be the best", encoder=encoders[0])
     lines = screen(six_questions(encoders, [decision]), 110)
-    assert lines[0] == "Findings"
+    assert lines[0] == "Read first"
     assert lines[1].startswith("• May be the best")
     assert lines.index("") < next(place for place, line in enumerate(lines) if line.startswith("dim=14"))
 

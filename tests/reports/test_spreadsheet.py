@@ -23,7 +23,7 @@ def result():
 def test_the_files_read_back_are_the_result(result):
     frames = spreadsheet.frames(result)
     files = spreadsheet.files(result)
-    names = {"rows", "comparisons", "encoders", "corpora", "verdicts", "findings"}
+    names = {"rows", "comparisons", "encoders", "corpora", "verdicts", "answers", "findings"}
     assert set(files) == {f"{name}.csv" for name in names}
     for name, frame in frames.items():
         # A column without a value has no type.
@@ -32,7 +32,8 @@ def test_the_files_read_back_are_the_result(result):
         assert_frame_equal(read, frame)
     assert_frame_equal(frames["rows"].drop("interval"), result.table().drop("interval"), check_dtypes=False)
     assert len(frames["comparisons"]) == len(result.comparisons)
-    assert len(frames["findings"]) == len(result.findings)
+    assert len(frames["answers"]) == len(result.answers) > 0
+    assert len(frames["findings"]) == len(result.findings) > 0
     (bow, *_) = frames["encoders"].to_dicts()
     assert json.loads(bow["prompts"]) == dict(result.encoders[0].prompts)
 

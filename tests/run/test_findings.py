@@ -11,7 +11,7 @@ from embassay.findings.limits import findings_of
 from embassay.findings.speed import MeasuredTimes
 from embassay.findings.support import verdict
 from embassay.layout import Column
-from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Role, Row, Verdict
+from embassay.result import Answer, CorpusRecord, EncoderRecord, Failure, Finding, Result, Role, Row, Verdict
 from verdicts import opponents
 
 ACCURACY = Column("accuracy", "accuracy")
@@ -98,9 +98,11 @@ def test_labels_of_one_encoder_are_not_compared():
     ranking = verdict_with(reference=("a", gaps), smallest_difference=0.2, smallest_units=50)
     same, best, compared, detectable = with_one_fingerprint("ab", ranking)
     assert same == "a and b are the same encoder (same fingerprint)."
-    assert best.startswith("May be the best of 3 candidates: a (80.0% accuracy), b (70.0%)")
-    assert compared.startswith("c is worse than a: ")
-    assert detectable == "Minimum detectable difference: 10.0 points between a and c (50 units, 80% power)."
+    assert best.startswith("a (80.0% accuracy), b (70.0%), of 3 candidates")
+    assert compared.startswith("c is worse than a by ")
+    assert (
+        detectable == "50 independent units show a difference of 10.0 points between a and c in four samples of five."
+    )
     assert with_one_fingerprint("abc", ranking) == ["a, b and c are the same encoder (same fingerprint)."]
 
 
@@ -109,7 +111,7 @@ def test_labels_of_one_encoder_are_not_compared():
 
 def test_the_best_set_may_be_the_best_and_what_it_excludes_is_significantly_worse():
     assert lines(verdict_with()) == [
-        "May be the best of 3 candidates: a (80.0% accuracy), b (70.0%) (95% confidence). "
+        "Best set: a (80.0% accuracy), b (70.0%), of 3 candidates (95% confidence). "
         "Significantly worse than another candidate: c.",
     ]
 
@@ -117,7 +119,7 @@ def test_the_best_set_may_be_the_best_and_what_it_excludes_is_significantly_wors
 def test_where_none_is_excluded_nothing_is_worse():
     everyone = {"best_set": ("a", "b", "c"), "rank_low": dict.fromkeys("abc", 1), "rank_high": dict.fromkeys("abc", 3)}
     assert lines(verdict_with(**everyone)) == [
-        "May be the best of 3 candidates: a (80.0% accuracy), b (70.0%), c (50.0%) (95% confidence)."
+        "Best set: a (80.0% accuracy), b (70.0%), c (50.0%), of 3 candidates (95% confidence)."
     ]
 
 
@@ -126,11 +128,11 @@ def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
     gaps = {"b": gap(-0.1, -0.2, 0.01, 0.09), "c": gap(-0.3, -0.4, -0.2, 0.001)}
     ranking = verdict_with(best_set=("a",), rank_low={"a": 1, "b": 1, "c": 2}, reference=("a", gaps))
     assert lines(ranking) == [
-        "May be the best of 3 candidates: a (80.0% accuracy) (95% confidence). "
+        "Best set: a alone of 3 candidates (95% confidence): 80.0% [75.0, 85.0] accuracy. "
         "Significantly worse than another candidate: c. "
         "Unlikely to be the best, but not significantly worse than any single candidate: b.",
-        "b is not significantly better or worse than a: −10.0 points [−20.0, +1.0] of accuracy, p (Holm) 0.090.",
-        "c is worse than a: −30.0 points [−40.0, −20.0] of accuracy, p (Holm) 0.001.",
+        "b is not shown to be better or worse than a: −10.0 points [−20.0, +1.0] of accuracy. p (Holm) 0.090.",
+        "c is worse than a by 30.0 points [−40.0, −20.0] of accuracy. p (Holm) 0.001.",
     ]
 
 
@@ -145,21 +147,21 @@ def test_members_of_the_best_set_are_not_called_equal():
 def test_what_was_won_and_lost_stands_beside_the_difference():
     counted = gap(-0.1, -0.2, -0.01, 0.01, won=3, lost=1012)
     assert (
-        "a: −10.0 points [−20.0, −1.0] of accuracy (3 won, 1,012 lost), p (Holm) 0.010."
-        in lines(verdict_with(reference=("a", {"b": counted})))[1]
+        lines(verdict_with(reference=("a", {"b": counted})))[1]
+        == "b is worse than a by 10.0 points [−20.0, −1.0] of accuracy: 3 items won, 1,012 lost. p (Holm) 0.010."
     )
 
 
 def test_where_higher_is_not_better_it_may_be_the_highest():
     assert lines(verdict_with(leader="Highest")) == [
-        "May be the highest of 3 candidates: a (80.0% accuracy), b (70.0%) (95% confidence). "
+        "Highest: a (80.0% accuracy), b (70.0%), of 3 candidates (95% confidence). "
         "Significantly lower than another candidate: c.",
     ]
 
 
 def test_nothing_below_chance_may_be_the_best():
     sentences = lines(verdict_with(chance=0.9), price=1.0)
-    assert sentences[0].startswith("May be the highest of 3 candidates: a (80.0% accuracy, below chance (90.0%))")
+    assert sentences[0].startswith("Highest: a (80.0% accuracy, below chance (90.0%))")
     assert sentences[0].endswith("Significantly lower than another candidate: c.")
     assert sentences[1:] == []
 
@@ -180,7 +182,7 @@ def test_a_long_list_of_worse_candidates_is_cut():
 def test_a_long_best_set_is_cut():
     many = tuple(f"e{n}" for n in range(9))
     sentences = lines(verdict_with(candidates=many, best_set=many), rows=dict.fromkeys(many, (0.8, 0)))
-    assert "e5 (80.0%) and 3 more (95% confidence)." in sentences[0]
+    assert "e5 (80.0%) and 3 more, of 9 candidates (95% confidence)." in sentences[0]
     assert "e6" not in sentences[0]
 
 
@@ -211,14 +213,14 @@ def test_under_ten_units_nothing_is_called_better_or_worse():
         reference=("b", untested),
         baseline=("bm25", untested),
     )
-    assert lines(ranking) == ["No encoder is called best: that takes 10 independent units; there are 9."]
+    assert lines(ranking) == ["Best set: No encoder is called best: that takes 10 independent units; there are 9."]
 
 
 def test_the_reason_of_no_ranking_is_said():
     ranking = verdict_with(
         best=None, value=None, low=None, high=None, best_set=(), reason="no item is defined for all candidates"
     )
-    assert lines(ranking) == ["No encoder is called best: no item is defined for all candidates."]
+    assert lines(ranking) == ["Best set: No encoder is called best: no item is defined for all candidates."]
 
 
 @pytest.mark.parametrize("builtin", [False, True])
@@ -236,7 +238,7 @@ def test_on_a_built_in_corpus_no_finding_names_an_encoder():
 def test_one_candidate_is_not_called_best():
     (finding,) = decided(verdict_with(candidates=("a",), best_set=("a",)))
     assert (finding.severity, finding.encoder) == ("medium", "a")
-    assert finding.sentence == "One candidate: a (80.0% accuracy)."
+    assert finding.sentence == "a is the only one: 80.0% [75.0, 85.0] accuracy."
     assert finding.action == "Add a second encoder with -e to compare."
 
 
@@ -254,7 +256,7 @@ def test_no_candidate():
 
 
 def test_a_candidate_without_a_value_is_not_compared():
-    assert lines(verdict_with(undefined=("z",)))[0] == "Undefined for every item, so not compared: z."
+    assert lines(verdict_with(undefined=("z",)))[1] == "Undefined for every item, so not compared: z."
 
 
 def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong():
@@ -264,22 +266,22 @@ def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong
     )
     sentences = lines(ranking, rows={"a": (0.8, 0), "b": (0.7, 0), "c": (0.9, 20)})
     assert sentences == [
+        "Best set: a alone of 2 candidates (95% confidence): 80.0% [75.0, 85.0] accuracy. "
+        "Significantly worse than another candidate: b.",
         "Undefined for more than 5% of the items, so not ranked: c.",
         "c is undefined for 20 items; counted as wrong, the value is 40.0%.",
-        "May be the best of 2 candidates: a (80.0% accuracy) (95% confidence). "
-        "Significantly worse than another candidate: b.",
     ]
 
 
 def test_a_candidate_that_does_not_vary_is_not_called_undefined():
     sentences = lines(verdict_with(left_out=("c",)), rows={"a": (0.8, 0), "b": (0.7, 0), "c": (0.9, 5)})
-    assert sentences[0] == "The same value for all compared items, so not ranked: c."
+    assert sentences[1] == "The same value for all compared items, so not ranked: c."
 
 
 def test_where_one_alone_can_be_ranked_it_is_not_called_best():
     ranking = verdict_with(candidates=("b", "a"), best="b", best_set=("b",), left_out=("a",))
     sentences = lines(ranking, rows={"a": (0.8, 30), "b": (0.7, 0)})
-    assert sentences[-1] == "Only b can be ranked (70.0% accuracy)."
+    assert sentences[-1] == "Best set: Only b can be ranked (70.0% accuracy)."
     assert not any("best" in line for line in sentences)
 
 
@@ -294,9 +296,10 @@ def test_items_undefined_for_all_alike_are_no_finding():
 def test_better_worse_and_neither_are_told_by_holm_s_p():
     gaps = {"a": gap(0.2, 0.12, 0.28, 0.001), "b": gap(0.1, -0.01, 0.21, 0.0501), "c": gap(-0.1, -0.15, -0.02, 0.05)}
     assert lines(verdict_with(baseline=("bm25", gaps)))[1:] == [
-        "a is better than bm25: +20.0 points [+12.0, +28.0] of accuracy, p (Holm) 0.001.",
-        "b is not significantly better or worse than bm25: +10.0 points [−1.0, +21.0] of accuracy, p (Holm) 0.050.",
-        "c is worse than bm25: −10.0 points [−15.0, −2.0] of accuracy, p (Holm) 0.050.",
+        "Than bm25? a is better than bm25 by 20.0 points [+12.0, +28.0] of accuracy. p (Holm) 0.001.",
+        "Than bm25? b is not shown to be better or worse than bm25: +10.0 points [−1.0, +21.0] of accuracy. "
+        "p (Holm) 0.050.",
+        "Than bm25? c is worse than bm25 by 10.0 points [−15.0, −2.0] of accuracy. p (Holm) 0.050.",
     ]
 
 
@@ -330,17 +333,18 @@ def test_queries_that_nobody_asked_come_first(method):
     findings = findings_of(replace(result, corpora=(corpus,)), {"d": ACCURACY})
     # They are no reason to choose an encoder.
     assert next(f for f in findings if f.title == "May be the best").severity == "medium"
-    assert (findings[0].severity, findings[0].title, findings[0].corpus) == ("high", "Queries that nobody asked", "c")
-    assert findings[0].sentence.startswith(f"c has no questions: the results are of 100 {SOURCES[method]}. ")
-    assert "questions=questions.csv" in findings[0].action
-    assert not any(f.title == findings[0].title for f in findings_of(result, {"d": ACCURACY}))
+    (first, *_) = [finding for finding in findings if not isinstance(finding, Answer)]
+    assert (first.severity, first.title, first.corpus) == ("high", "Queries that nobody asked", "c")
+    assert first.sentence.startswith(f"c has no questions: the results are of 100 {SOURCES[method]}. ")
+    assert "questions=questions.csv" in first.action
+    assert not any(f.title == first.title for f in findings_of(result, {"d": ACCURACY}))
     # Nobody wrote them independently of each other, and more of them would not help.
     dependent = replace(corpus, documents=40, effective_units=20.0, loader="documents")
     against_bm25 = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.2, **MORE)}
     imprecise = verdict_with(baseline=("bm25", against_bm25), smallest_difference=0.2, smallest_units=50)
     result = replace(result_of(imprecise), corpora=(dependent,))
     actions = [finding.action for finding in findings_of(result, {"d": ACCURACY}) if finding.action]
-    assert actions == [findings[0].action]
+    assert actions == [first.action]
 
 
 def test_documents_can_be_cut_shorter_and_questions_be_units():
@@ -510,29 +514,30 @@ def test_one_text_in_a_hundred_is_many_that_are_truncated(truncated, severity):
 
 def test_an_interval_without_0_is_no_finding_where_holm_s_p_is_above_5_percent():
     (sentence,) = lines(verdict_with(baseline=("bm25", {"a": gap(0.1, 0.01, 0.19, 0.08)})))[1:]
-    assert sentence.startswith("a is not significantly better or worse than bm25")
+    assert sentence.startswith("Than bm25? a is not shown to be better or worse than bm25")
 
 
 def test_the_reference_is_told_as_the_baseline_is_and_once_where_it_is_the_same():
     gaps = {"a": gap(0.1, 0.02, 0.18, 0.02), "c": gap(-0.2, -0.3, -0.1, 0.001)}
     sentences = lines(verdict_with(reference=("b", gaps)))[1:]
-    assert [line.split(":")[0] for line in sentences] == ["a is better than b", "c is worse than b"]
+    assert [line.split(" by ")[0] for line in sentences] == ["a is better than b", "c is worse than b"]
     both = verdict_with(reference=("b", gaps), baseline=("b", gaps))
-    assert lines(both)[1:] == sentences
+    assert [line.removeprefix("Than b? ") for line in lines(both)[1:]] == sentences
 
 
 def test_where_higher_is_not_better_it_is_higher_or_lower():
     gaps = {"a": gap(0.1, 0.02, 0.18, 0.02), "c": gap(-0.2, -0.3, -0.1, 0.001)}
     sentences = lines(verdict_with(leader="Highest", reference=("b", gaps)))[1:]
-    assert [line.split(":")[0] for line in sentences] == ["a is higher than b", "c is lower than b"]
+    assert [line.split(" by ")[0] for line in sentences] == ["a is higher than b", "c is lower than b"]
     neither = verdict_with(leader="Highest", reference=("b", {"a": gap(0.1, -0.1, 0.3, 0.4)}))
-    assert lines(neither)[1].startswith("a is not significantly higher or lower than b: ")
+    assert lines(neither)[1].startswith("a is not shown to be higher or lower than b: ")
 
 
 def test_those_of_the_best_set_come_first():
     gaps = {f"e{n}": gap(0.1, 0.02, 0.18, 0.02) for n in range(9)}
     ranking = verdict_with(baseline=("bm25", gaps), best_set=("e8", "e7"))
-    sentences = [line.split(" ")[0] for line in lines(ranking) if "than bm25" in line]
+    rows = dict.fromkeys(("a", "b", "c", *gaps), (0.8, 0))
+    sentences = [line.split(" ")[2] for line in lines(ranking, rows=rows) if "than bm25" in line]
     assert sentences == ["e8", "e7", *(f"e{n}" for n in range(7))]
 
 
@@ -550,7 +555,7 @@ def test_a_difference_without_common_items_is_not_told():
 def test_the_minimum_detectable_difference(style, written):
     ranking = verdict_with(smallest_difference=0.07, smallest_units=1048)
     findings = decided(ranking, headline=replace(ACCURACY, format=style))[-1]
-    assert findings.sentence == f"Minimum detectable difference: {written} (1,048 units, 80% power)."
+    assert findings.sentence == f"1,048 independent units show a difference of {written} in four samples of five."
     assert findings.severity == "medium"
     assert not any("detectable" in line for line in lines(verdict_with()))
 
@@ -601,8 +606,8 @@ def test_the_minimum_detectable_differences_are_of_the_pairs_that_decide():
     against_b = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.3), "c": gap(-0.3, -0.5, -0.1, 0.001, 0.4)}
     findings = precision_of(baseline=("bm25", against_bm25), reference=("b", against_b))
     assert findings.sentence == (
-        "Minimum detectable difference: 20.0 points between a and bm25, 30.0 points between a and b "
-        "(100 units, 80% power)."
+        "100 independent units show a difference of 20.0 points between a and bm25, 30.0 points between a and b in "
+        "four samples of five."
     )
     assert findings.action == "To show a difference of 10.0 points between a and bm25, add about 300 items."
     # That of the two candidates, which the report shows beside them.
@@ -621,7 +626,10 @@ def test_a_difference_that_is_significant_needs_no_more_items():
 def test_where_the_first_is_the_reference_the_runner_up_decides():
     against_a = {"b": gap(-0.1, -0.3, 0.1, 0.4, 0.3), "c": gap(-0.3, -0.5, -0.1, 0.001, 0.4)}
     findings = precision_of(reference=("a", against_a))
-    assert findings.sentence == "Minimum detectable difference: 30.0 points between a and b (100 units, 80% power)."
+    assert (
+        findings.sentence
+        == "100 independent units show a difference of 30.0 points between a and b in four samples of five."
+    )
 
 
 def test_bm25_is_told_of_where_tfidf_is_the_best_baseline():
@@ -631,11 +639,11 @@ def test_bm25_is_told_of_where_tfidf_is_the_best_baseline():
             second_baseline=("bm25", {"a": gap(0.2, 0.12, 0.28, 0.001)}),
         )
     )
-    (comparison,) = [finding for finding in findings if "tfidf" in finding.title]
-    assert comparison.sentence == (
-        "a is not significantly better or worse than tfidf: +10.0 points [−10.0, +30.0] of accuracy, p (Holm) 0.40. "
-        "It is better than bm25: +20.0 points [+12.0, +28.0] of accuracy, p (Holm) 0.001."
-    )
+    against = {finding.question: finding.sentence for finding in findings if finding.title.endswith(("tfidf", "bm25"))}
+    assert against == {
+        "Than tfidf?": "a is not shown to be better or worse than tfidf: +10.0 points [−10.0, +30.0] of accuracy.",
+        "Than bm25?": "a is better than bm25 by 20.0 points [+12.0, +28.0] of accuracy.",
+    }
 
 
 def test_a_run_whose_candidates_all_failed_says_so_and_nothing_of_baselines():

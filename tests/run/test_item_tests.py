@@ -69,7 +69,7 @@ def suspected(wrong, encoders=("bow",), source="", **options):
         list(encoders), [mislabelled(wrong, source)], ["retrieval"], resamples=50, quiet=True, **options
     )
     result = execute(prepare(request)).result
-    return [finding.sentence for finding in result.findings if "missed by" in finding.sentence]
+    return [finding.sentence for finding in result.statements if "missed by" in finding.sentence]
 
 
 def test_questions_that_everyone_misses_have_suspect_labels():

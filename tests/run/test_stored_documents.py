@@ -86,7 +86,7 @@ def test_an_approximate_search_states_its_recall(place, monkeypatch):
 
     monkeypatch.setattr(topk_faiss, "FEW", DOCUMENTS)
     approximate = run(",search=approximate")
-    sentences = [finding.sentence for finding in approximate.findings if finding.title == "Approximate search"]
+    sentences = [finding.sentence for finding in approximate.statements if finding.title == "Approximate search"]
     assert len(sentences) == 1
     assert re.search(r"m: approximate: faiss IVF19 nprobe 2, recall@5 0\.\d{3} on 32 queries", sentences[0])
 

@@ -56,7 +56,7 @@ def test_it_joins_where_documents_are_cut_and_the_better_one_is_the_opponent(doc
     baseline = result.verdict("retrieval").opponent("baseline")
     assert baseline.name == WHOLE
     assert baseline.difference("m").difference == pytest.approx(success(result, "m") - success(result, WHOLE))
-    (sentence,) = [finding.sentence for finding in result.findings if f"than {WHOLE}: " in finding.sentence]
+    (sentence,) = [finding.sentence for finding in result.statements if f"than {WHOLE}: " in finding.sentence]
     assert sentence.startswith("m is ")
     # One vector for each document.
     assert next(record for record in result.encoders if record.name == WHOLE).vectors == {"docs": 30}

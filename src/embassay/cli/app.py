@@ -98,8 +98,9 @@ def show(
     diagnostic: str = "",
     *,
     signatures: Flag = False,
+    failures: Flag = False,
 ) -> int:
-    """Print the full tables of a run, with verdicts and findings.
+    """Print the full tables of a run, with verdicts and findings; or what the first candidate fails on.
 
     Parameters
     ----------
@@ -109,10 +110,12 @@ def show(
         Only this diagnostic; all of them by default.
     signatures
         Print also everything that the figures depend on.
+    failures
+        Print the items that the first candidate is wrong about instead, with what it chose or found.
     """
     from embassay.run.command import show_again
 
-    show_again(run, diagnostic, signatures=signatures)
+    show_again(run, diagnostic, signatures=signatures, failures=failures)
     return FINE
 
 

@@ -62,7 +62,7 @@ def run(
     add: Flag = False,
     flags: Annotated[RunFlags, Flat] = NOT_GIVEN,  # type: ignore[valid-type]
 ) -> int:
-    """Assay encoders on corpora: a scorecard and findings in the terminal, all figures in an HTML report.
+    """Assay encoders on corpora: answers and a scorecard in the terminal, all figures in an HTML report.
 
     Parameters
     ----------

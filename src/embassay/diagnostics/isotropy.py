@@ -76,6 +76,7 @@ DIMENSIONS_USED = Template(
     f"there are {TEXTS_PER_DIMENSION} times as many texts as dimensions that are used",
     COUNT,
     title="Dimensions used by the {subset}",
+    question="Dimensions",
 )
 TOO_FEW_TEXTS = replace(
     DIMENSIONS_USED,

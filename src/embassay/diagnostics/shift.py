@@ -69,6 +69,7 @@ DISTANCE = Template(
     "all three are defined; neither is better, and nothing is tested",
     COUNT,
     title="Distance of the domain's {subset}",
+    question="How far?",
 )
 AGAINST = {
     "pair": "text",

@@ -69,6 +69,7 @@ FOLLOWS = Template(
     "the interval lies above 0",
     INTERVAL,
     title="Cosines follow human scores",
+    question="Like people?",
 )
 NOT_SHOWN = replace(
     FOLLOWS,
@@ -294,7 +295,9 @@ def _mean_or_none(values: Floats) -> float | None:
     return float(np.nanmean(values))
 
 
-_SPEARMAN = Column("Spearman", "spearman", format="number", level="0")
+_SPEARMAN = Column(
+    "Spearman", "spearman", format="number", level="0", says="its rank correlation with the human scores is {value}"
+)
 LAYOUT = Layout(
     title="Similarity",
     question="How well does the cosine follow what people find similar?",

@@ -12,7 +12,7 @@ from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.findings import templates
 from embassay.findings.advice import may_be_independent
 from embassay.findings.settings import base, setting_findings, smaller_than, smallest_not_worse
-from embassay.formatting import counted, difference_format, interval, names, number, p_value, written_bytes
+from embassay.formatting import counted, difference_format, interval, names, number, written_bytes
 from embassay.layout import Column, Format
 from embassay.result import (
     CorpusRecord,
@@ -73,6 +73,7 @@ class Decision:
             yield from self.not_ranked()
             yield from self.undefined_as_wrong()
             yield from self.ranking()
+            yield from self.cost()
             yield from self.smaller_index()
             yield from self.settings()
             yield from self.comparisons()
@@ -172,7 +173,7 @@ class Decision:
         ranked = self.ranked
         if len(v.candidates) == 1:
             encoder = v.candidates[0]
-            yield self.finding(templates.ONE_CANDIDATE, encoder=encoder, headline=self.named_headline(encoder))
+            yield self.finding(templates.ONE_CANDIDATE, encoder=encoder, headline=self.said_headline(encoder))
         elif len(set(self.first_label.values())) == 1:
             return
         elif not v.best_set:
@@ -193,7 +194,9 @@ class Decision:
         best = ", ".join(parts)
         if len(v.best_set) > NAMED:
             best += f" and {len(v.best_set) - NAMED} more"
-        words = {"first": "best", "lower": "worse"} if self.is_good else {"first": "highest", "lower": "lower"}
+        words = {"first": "best", "lower": "worse", "set_name": "Best set"}
+        if not self.is_good:
+            words = {"first": "highest", "lower": "lower", "set_name": "Highest"}
 
         # The ranks rest on a two-sided test, the best set on a one-sided one, which may exclude more encoders.
         significant = []
@@ -210,15 +213,19 @@ class Decision:
             more += templates.SIGNIFICANTLY_LOWER.sentence(encoders=_some(significant), **words)
         if others:
             more += templates.UNLIKELY_FIRST.sentence(encoders=_some(others), **words)
-        return self.finding(
-            templates.MAY_BE_FIRST,
+        is_alone = len(v.best_set) == 1
+        found = self.finding(
+            templates.ALONE_FIRST if is_alone else templates.MAY_BE_FIRST,
             severity="high" if self.decides else "medium",
-            encoder=v.best_set[0] if len(v.best_set) == 1 else "",
+            encoder=v.best_set[0] if is_alone else "",
+            headline=self.said_headline(v.best_set[0]),
             candidates=len(ranked),
             best=best,
             more=more + self.how_sure(ranked),
             **words,
         )
+        counts = {"candidates": len(ranked), "best set": len(v.best_set)}
+        return replace(found, value=v.value, low=v.low, high=v.high, counts=counts)
 
     def how_sure(self, ranked: list[str]) -> str:
         """Say by how much members of the best set may differ, and what chance does to a table of many candidates."""
@@ -251,6 +258,24 @@ class Decision:
                 )
             sentences += templates.MANY_CANDIDATES.sentence(tables=FALSE_SENTENCES, left_out=left_out)
         return sentences
+
+    def cost(self) -> Iterator[Finding]:
+        """Yield the bytes of the first candidate's vectors, and its price."""
+        v = self.verdict
+        first = next(iter(v.best_set or v.candidates))
+        encoder = self.encoders[first]
+        size = encoder.index_bytes(v.corpus)
+        if not self.is_good or size is None:
+            return
+        price = "" if encoder.price is None else f", and {encoder.price:g} for a million tokens"
+        found = self.finding(
+            templates.COST,
+            encoder=first,
+            size=written_bytes(size),
+            stored="its vectors" if self.corpus.documents else "a vector",
+            price=price,
+        )
+        yield replace(found, counts={"bytes": size})
 
     def smaller_index(self) -> Iterator[Finding]:
         """Yield which candidate with a smaller index than the best one is shown not to be worse, or that none is.
@@ -343,6 +368,16 @@ class Decision:
         """Write a candidate with its headline value."""
         return f"{name} ({self.headline_value(name)})"
 
+    def said_headline(self, name: str) -> str:
+        """Write a candidate's headline value as a clause, with a colon before it."""
+        row = self.rows.get(name)
+        if row is None or row.value is None:
+            return ""
+        style = self.headline.format
+        value = f"{number(row.value, style, signed=style == 'points')} {interval(row.low, row.high, style)}".rstrip()
+        said = self.headline.says or f"{{value}} {self.headline.heading}"
+        return f": {said.format(value=value)}{self.below_level(row)}"
+
     def headline_value(self, name: str, *, with_heading: bool = True) -> str:
         """Write a candidate's headline value and its heading; where its interval lies below chance, say so."""
         row = self.rows.get(name)
@@ -352,10 +387,14 @@ class Decision:
         text = number(row.value, style, signed=style == "points")
         if with_heading:
             text += f" {self.headline.heading}"
-        if _is_below(row.high, self.verdict.chance):
-            level = self.headline.level_with(number(self.verdict.chance, style))
-            text += templates.BELOW_LEVEL.sentence(level=level)
-        return text
+        return text + self.below_level(row)
+
+    def below_level(self, row: Row) -> str:
+        """Say that the interval of a value lies below chance; an empty text where it does not."""
+        if not _is_below(row.high, self.verdict.chance):
+            return ""
+        level = self.headline.level_with(number(self.verdict.chance, self.headline.format))
+        return templates.BELOW_LEVEL.sentence(level=level)
 
     def comparisons(self) -> Iterator[Finding]:
         """Yield how the candidates compare with the lexical baseline and, where there are several, with the reference.
@@ -377,12 +416,9 @@ class Decision:
         for name in self.best_set_first(differences):
             may_be_chosen = name in v.best_set or len(v.candidates) == 1
             severity = "high" if self.decides and may_be_chosen else "low"
-            comparison = self.comparison(severity, self.baseline.name, differences[name])
+            yield self.comparison(severity, self.baseline.name, differences[name], is_lexical=True)
             if name in second_baseline.tested:
-                template, fields = self.relation(second_baseline.name, second_baseline.tested[name])
-                with_second = f"{comparison.sentence} {template.sentence(encoder='It', **fields)}"
-                comparison = replace(comparison, sentence=with_second)
-            yield comparison
+                yield self.comparison(severity, second_baseline.name, second_baseline.tested[name], is_lexical=True)
 
     def best_set_first(self, names_of_candidates: Collection[str]) -> list[str]:
         """Return the names with those of the best set first, in its order."""
@@ -390,37 +426,45 @@ class Decision:
         others = [name for name in names_of_candidates if name not in best_set]
         return best_set + others
 
-    def comparison(self, severity: str, opponent: str, difference: Difference) -> Finding:
+    def comparison(self, severity: str, opponent: str, difference: Difference, *, is_lexical: bool = False) -> Finding:
         """Return whether a candidate is better than an opponent, with the difference and its p-value."""
-        template, fields = self.relation(opponent, difference)
-        finding = self.finding(template, severity, encoder=difference.candidate, **fields)
-        return replace(
-            finding, value=difference.difference, low=difference.low, high=difference.high, format=self.difference_style
-        )
-
-    def relation(self, opponent: str, difference: Difference) -> tuple[Template, dict[str, str]]:
-        """Return how a candidate compares with an opponent: the sentence, and its fields but the encoder."""
         if self.verdict.leader == "Best":
             better, worse = "better", "worse"
         else:
             better, worse = "higher", "lower"
-        amount = number(difference.difference, self.difference_style, signed=True)
-        ends = interval(difference.low, difference.high, self.difference_style, signed=True)
-        counts = ""
+        written_counts, counts = "", dict[str, int]()
         if difference.won is not None and difference.lost is not None:
-            counts = f" ({difference.won:,} won, {difference.lost:,} lost)"
-        fields = {
-            "opponent": opponent,
-            "better": better,
-            "worse": worse,
-            "higher": better if difference.is_higher else worse,
-            "difference": f"{amount} {ends}",
-            "heading": self.headline.heading,
-            "counts": counts,
-            "p": p_value(difference.p),
-        }
-        template = templates.DIFFERS if difference.is_significant else templates.NOT_SHOWN_TO_DIFFER
-        return template, fields
+            counts = {"won": difference.won, "lost": difference.lost}
+            items = "question" if self.corpus.documents else "item"
+            written_counts = f": {counted(difference.won, items)} won, {difference.lost:,} lost"
+        if is_lexical:
+            shown, not_shown = templates.DIFFERS_FROM_LEXICAL, templates.NOT_SHOWN_TO_DIFFER_FROM_LEXICAL
+        else:
+            shown, not_shown = templates.DIFFERS, templates.NOT_SHOWN_TO_DIFFER
+        style = self.difference_style
+        finding = self.finding(
+            shown if difference.is_significant else not_shown,
+            severity,
+            encoder=difference.candidate,
+            opponent=opponent,
+            better=better,
+            worse=worse,
+            higher=better if difference.is_higher else worse,
+            size=number(abs(difference.difference or 0.0), style),
+            difference=number(difference.difference, style, signed=True),
+            interval=interval(difference.low, difference.high, style, signed=True),
+            heading=self.headline.heading,
+            counts=written_counts,
+        )
+        return replace(
+            finding,
+            value=difference.difference,
+            low=difference.low,
+            high=difference.high,
+            p=difference.p,
+            counts=counts,
+            format=style,
+        )
 
     def precision(self) -> Iterator[Finding]:
         """Yield the minimum detectable differences of the deciding pairs, and how many items a smaller one needs."""
@@ -440,10 +484,15 @@ class Decision:
             if not self.has_made_queries:
                 action = self.more_items(undecided[0], units)
         finding = self.finding(
-            templates.DETECTABLE, severity, differences=", ".join(parts), units=counted(units, "unit"), action=action
+            templates.DETECTABLE,
+            severity,
+            differences=", ".join(parts),
+            units=counted(units, "independent unit"),
+            action=action,
         )
         # The last pair is that of two candidates: the report shows its figure beside those that may be the best.
-        yield replace(finding, value=pairs[-1].difference.smallest_difference, format=style)
+        value = pairs[-1].difference.smallest_difference
+        yield replace(finding, value=value, format=style, counts={"units": units})
 
     def deciding_pairs(self) -> list[ChoicePair]:
         """Return the pairs that a choice depends on.

@@ -16,7 +16,7 @@ from embassay.findings.decision import Decision
 from embassay.formatting import counted
 from embassay.layout import Column
 from embassay.metrics.metric import meaning_of
-from embassay.result import SEVERITIES, CorpusRecord, EncoderRecord, Finding, Result, anchor
+from embassay.result import SEVERITIES, Answer, CorpusRecord, EncoderRecord, Finding, Result, anchor
 
 MANY_TRUNCATED = 0.01
 """From this share of a corpus's texts on, truncation limits its result."""
@@ -37,7 +37,8 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
 
     Returns
     -------
-    By severity; within one severity decisions first, then the diagnostics in the order of the run.
+    Answers first, then the others by severity; among answers, and within one severity, decisions first, then the
+    diagnostics in the order of the run.
     """
     findings: list[Finding] = []
     for corpus in result.corpora:
@@ -48,8 +49,8 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
         # All requested encoders failed. What is known of the baselines is in the tables.
         findings = [finding for finding in findings if not finding.encoder]
     findings += _limits(result)
-    # The sort is stable: within one severity the order stays.
-    findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    # The sort is stable: within one severity the order stays, and that of the answers does everywhere.
+    findings.sort(key=lambda finding: -1 if isinstance(finding, Answer) else SEVERITIES.index(finding.severity))
     return tuple(_linked(finding) for finding in findings)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from embassay.findings import templates
 from embassay.findings.speed import MeasuredTimes, fastest
-from embassay.formatting import counted
-from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict
+from embassay.formatting import counted, p_value
+from embassay.result import FEW_UNITS, Answer, CorpusRecord, Finding, Result, Row, Verdict
 
 
 def remark(row: Row) -> str:
@@ -23,13 +23,25 @@ def remark(row: Row) -> str:
 
 
 def statement(finding: Finding) -> str:
-    """Return a finding with what it means and what to do, as one paragraph."""
-    return " ".join(filter(None, (finding.sentence, finding.consequence, finding.action)))
+    """Return a finding with its p-value, what it means and what to do, as one paragraph."""
+    return " ".join(filter(None, (finding.sentence, tested(finding), finding.consequence, finding.action)))
+
+
+def asked(finding: Finding) -> str:
+    """Return the question of an answer, to be written before it; an empty text for another finding."""
+    if not isinstance(finding, Answer):
+        return ""
+    return f"{finding.question} " if finding.question.endswith("?") else f"{finding.question}: "
+
+
+def tested(finding: Finding) -> str:
+    """Return the p-value that a finding rests on, as a sentence; an empty text where there is none."""
+    return "" if finding.p is None else f"p (Holm) {p_value(finding.p)}."
 
 
 def findings_of(result: Result, verdict: Verdict) -> list[Finding]:
     """Return the findings about the diagnostic and corpus of a verdict."""
-    return [f for f in result.findings if (f.diagnostic, f.corpus) == (verdict.diagnostic, verdict.corpus)]
+    return [f for f in result.statements if (f.diagnostic, f.corpus) == (verdict.diagnostic, verdict.corpus)]
 
 
 def support(result: Result, verdict: Verdict) -> Iterator[str]:
@@ -50,13 +62,14 @@ def verdict(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]
         For the same texts, by encoder, where they were measured.
     """
     yield from support(result, verdict)
-    yield from map(statement, findings_of(result, verdict))
+    for finding in findings_of(result, verdict):
+        yield f"{asked(finding)}{statement(finding)}"
     yield from cost(result, verdict, times)
 
 
 def whole_run(result: Result) -> Iterator[str]:
     """Yield the findings that belong to no single diagnostic."""
-    for finding in result.findings:
+    for finding in result.statements:
         if not finding.diagnostic:
             yield statement(finding)
 
@@ -83,13 +96,21 @@ def cost(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]) -
     priced = [name for name in best_set if name in price_of]
     # The cheapest first; the sort is stable, so equal prices stay in the order of the best set.
     priced.sort(key=lambda name: price_of[name])
-    if priced:
+    # The answer on the cost has that of the first.
+    if len(priced) > 1:
         prices = ", ".join(f"{name} {price_of[name]:g}" for name in priced)
         yield templates.PRICES.sentence(prices=prices)
 
 
 def _support(result: Result, verdict: Verdict) -> str:
     """Say how many items, units and texts there are, and where they come from."""
+    (corpus,) = [corpus for corpus in result.corpora if corpus.name == verdict.corpus]
+    source = f" Source: {corpus.source}." if corpus.source else ""
+    return f"Support: {rests_on(result, verdict)}.{source}"
+
+
+def rests_on(result: Result, verdict: Verdict) -> str:
+    """Say how many items, units and texts a verdict rests on."""
     (corpus,) = [corpus for corpus in result.corpora if corpus.name == verdict.corpus]
     texts = counted(corpus.distinct_texts, "distinct text")
     # The items of some verdicts are not those of the corpus, so only the texts can be counted.
@@ -104,8 +125,7 @@ def _support(result: Result, verdict: Verdict) -> str:
             if corpus.effective_units < verdict.units / 2:
                 units += f" (effective number {corpus.effective_units:.0f})"
             texts = f"{items} in {units}, {texts}"
-    source = f" Source: {corpus.source}." if corpus.source else ""
-    return f"Support: {texts}.{source}"
+    return texts
 
 
 def _search(result: Result, verdict: Verdict, corpus: CorpusRecord) -> str:

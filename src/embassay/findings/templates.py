@@ -37,7 +37,7 @@ FASTEST = Template(
 )
 PRICES = Template(
     "Price per million tokens: {prices}.",
-    "of those of the best set, which is not below chance, that have a price",
+    "of those of the best set, which is not below chance, where two or more have a price",
     COUNT,
 )
 
@@ -96,10 +96,11 @@ SAME_ENCODER = Template(
     severity="high",
 )
 ONE_CANDIDATE = Template(
-    "One candidate: {headline}.",
+    "{encoder} is the only one{headline}.",
     "one encoder with a value was asked for: nobody to compare it with",
     COUNT,
     title="One candidate",
+    question="Candidate",
     severity="medium",
     action="Add a second encoder with -e to compare.",
 )
@@ -109,6 +110,7 @@ ONE_RANKED = Template(
     LIMIT,
     title="One ranked candidate",
     severity="medium",
+    question="Best set",
 )
 NONE_BEST = Template(
     "No encoder is called best: {reason}.",
@@ -117,15 +119,22 @@ NONE_BEST = Template(
     LIMIT,
     title="No encoder is called best",
     severity="medium",
+    question="Best set",
 )
 BELOW_LEVEL = Template(", below {level}", "its interval lies wholly below chance, 0 or a wrong target", INTERVAL)
-MAY_BE_FIRST = Template(
-    "May be the {first} of {candidates} candidates: {best} (95% confidence).{more}",
-    "two candidates or more are ranked; the others are shown not to be the first. It is the best where higher is "
+ALONE_FIRST = Template(
+    "{encoder} alone of {candidates} candidates (95% confidence){headline}.{more}",
+    "two candidates or more are ranked; all others are shown not to be the first. It is the best where higher is "
     "better and the interval of the first is not wholly below chance, else the highest",
     BEST_SET,
     title="May be the {first}",
     severity="medium",
+    question="{set_name}",
+)
+MAY_BE_FIRST = replace(
+    ALONE_FIRST,
+    text="{best}, of {candidates} candidates (95% confidence).{more}",
+    when="the same; the others are shown not to be the first",
 )
 SIGNIFICANTLY_LOWER = Template(
     " Significantly {lower} than another candidate: {encoders}.",
@@ -161,12 +170,20 @@ MANY_CANDIDATES = Template(
     "the same; simulated (docs/statistics.md)",
     LIMIT,
 )
+COST = Template(
+    "{encoder} needs {size} for {stored}{price}.",
+    "of the first of the best set, which is not below chance; as far as it is known",
+    COUNT,
+    title="Cost",
+    question="Cost",
+)
 SMALLER = Template(
     "{encoder} is shown not to be worse than {best} by {margin} or more, and its {stored} needs {share:.0%} of the "
     "bytes ({size}, not {size_of_best}).",
     "it and all candidates with a size between theirs pass",
     IN_FIXED_ORDER,
     title="Smaller and not worse",
+    question="Smaller?",
     severity="high",
 )
 NO_SMALLER = Template(
@@ -176,28 +193,32 @@ NO_SMALLER = Template(
     IN_FIXED_ORDER,
     "not shown",
     title="No smaller {stored}",
+    question="Smaller?",
     severity="medium",
 )
 DIFFERS = Template(
-    "{encoder} is {higher} than {opponent}: {difference} of {heading}{counts}, p (Holm) {p}.",
+    "{encoder} is {higher} than {opponent} by {size} {interval} of {heading}{counts}.",
     "p ≤ 0.05; the opponent is the best lexical baseline, the reference, or bm25 where tfidf is the best",
     EXCHANGE,
     title="{higher} than {opponent}",
 )
 NOT_SHOWN_TO_DIFFER = replace(
     DIFFERS,
-    text="{encoder} is not significantly {better} or {worse} than {opponent}: {difference} of {heading}{counts}, "
-    "p (Holm) {p}.",
+    text="{encoder} is not shown to be {better} or {worse} than {opponent}: {difference} {interval} of {heading}"
+    "{counts}.",
     when="p > 0.05",
     claim="not shown",
-    title="not significantly {better} or {worse} than {opponent}",
+    title="not shown to be {better} or {worse} than {opponent}",
 )
+DIFFERS_FROM_LEXICAL = replace(DIFFERS, question="Than {opponent}?")
+NOT_SHOWN_TO_DIFFER_FROM_LEXICAL = replace(NOT_SHOWN_TO_DIFFER, question="Than {opponent}?")
 DETECTABLE = Template(
-    "Minimum detectable difference: {differences} ({units}, 80% power).",
+    "{units} show a difference of {differences} in four samples of five.",
     "10 units or more; of the pairs that a choice depends on. For shares it counts the items on which the pair differs",
     POWER,
     title="Minimum detectable difference",
     action="{action}",
+    question="How sure",
 )
 MORE_ITEMS = Template(
     "To show a difference of {wanted}, add about {items}{units}.",
@@ -212,6 +233,7 @@ SETTINGS = Template(
     "the reference has a setting, and another setting of its encoder is compared with it",
     EXCHANGE,
     title="Settings",
+    question="Settings",
     severity="medium",
 )
 SETTING_DIFFERS = Template(
@@ -230,6 +252,7 @@ CHEAPER_SETTING = replace(
     SMALLER,
     text="{setting} is shown not to be worse than {reference} by {margin} or more, with {share:.0%} of the bytes.",
     title="",
+    question="",
 )
 
 # What limits a run
@@ -256,6 +279,7 @@ NEGATION_NOT_TESTED = Template(
     "the run tests search, and no diagnostic of negations",
     LIMIT,
     title="Negation was not tested",
+    question="Not tested",
     # In this run -d may allow search only.
     action="To see whether the encoders notice a negation, run them with -c opposites (built in) too.",
 )
@@ -281,6 +305,14 @@ UNKNOWN_WORDS = Template(
     "it has a fixed vocabulary",
     LIMIT,
     title="Unknown words",
+)
+FAILS_ON = Template(
+    "{encoder} misses {missed}{found}.",
+    "of the first candidate, where documents are searched and it misses a question; they are found by the best lexical "
+    "baseline, or by no encoder but random vectors",
+    COUNT,
+    title="Missed questions",
+    question="Fails on",
 )
 SUSPECT_LABEL = Template(
     "{missed} missed by every candidate and lexical baseline: {advised} ({named}).",

@@ -20,7 +20,7 @@ import numpy as np
 from embassay.metrics.metric import Kind, Metric
 from embassay.metrics.scoreboard import AnyView, Scoreboard, candidates_of, pools_of, unit_codes, without_baselines
 from embassay.metrics.verdict import unranked, verdict
-from embassay.result import Comparison, Estimate, Finding, Result, Row, Series, Verdict
+from embassay.result import Comparison, Estimate, Finding, Result, Row, Series, Verdict, answers_and_findings
 from embassay.stats.best import Standings, rank_correlations, rank_means
 from embassay.stats.correlate import MIN_ITEMS, correlate, influences
 from embassay.stats.exchange import compare_correlations
@@ -540,5 +540,5 @@ class MetricSummary:
             comparisons=tuple(self.comparisons),
             series=tuple(series),
             verdicts=(self.verdict,),
-            findings=tuple(findings),
+            **answers_and_findings(findings),
         )

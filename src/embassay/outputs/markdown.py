@@ -15,10 +15,10 @@ from embassay.findings.speed import MeasuredTimes
 from embassay.findings.support import support
 from embassay.formatting import DASH, counted, number, visible
 from embassay.layout import Layout
+from embassay.reports.answers import actions, answer_sections, group_answer, group_statement, grouped
 from embassay.reports.overview import Costs, decision_table, place_of
 from embassay.reports.page import TABLES
 from embassay.reports.scorecard import legend, scorecard
-from embassay.reports.screen import actions, group_statement, grouped
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
 from embassay.result import Result
 
@@ -138,6 +138,9 @@ class MarkdownBlock:
 def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Iterator[MarkdownBlock]:
     """Yield decision, scorecard and findings."""
     yield MarkdownBlock(f"{MARKER}\n# Embassay report")
+    for section in answer_sections(result, layouts):
+        answers = [f"- **{escaped(group[0].question)}** {escaped(group_answer(group))}" for group in section.groups]
+        yield MarkdownBlock(_list(escaped(section.title), answers))
     decision = decision_table(result, layouts, costs)
     if decision:
         yield MarkdownBlock("## Which encoder?")

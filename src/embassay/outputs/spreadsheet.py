@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
 
 from embassay.result import (
+    Answer,
     Comparison,
     CorpusRecord,
     EncoderRecord,
@@ -61,6 +62,7 @@ def frames(result: Result) -> dict[str, DataFrame]:
         "encoders": _frame(EncoderRecord, result.encoders),
         "corpora": _frame(CorpusRecord, result.corpora),
         "verdicts": polars.DataFrame(verdicts, infer_schema_length=None),
+        "answers": _frame(Answer, result.answers),
         "findings": _frame(Finding, result.findings),
     }
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from embassay.findings.support import statement
 from embassay.formatting import counted
+from embassay.reports.answers import answer_sections, group_answer
 from embassay.reports.layouts import layouts
 from embassay.reports.page import CHARTS, SPLIT, pictures_of
 from embassay.reports.scorecard import legend, scorecard
@@ -23,13 +24,16 @@ MOST_FINDINGS = 10
 
 def html(result: Result) -> str:
     """Return scorecard and findings as HTML without scripts and styles of its own: notebooks style tables."""
-    card = scorecard(result, layouts(result))
+    of_diagnostics = layouts(result)
+    card = scorecard(result, of_diagnostics)
     return filled(
         "notebook.html",
         result=result,
         card=card,
         legend=legend(card),
         statement=statement,
+        answers=list(answer_sections(result, of_diagnostics)),
+        group_answer=group_answer,
         counted=counted,
         most_encoders=MOST_ENCODERS,
         most_findings=MOST_FINDINGS,

@@ -8,12 +8,12 @@ from urllib.parse import quote
 
 from embassay.findings import templates
 from embassay.findings.speed import MeasuredTimes, fastest
-from embassay.findings.support import builtin, findings_of, is_below_chance
+from embassay.findings.support import builtin, findings_of, is_below_chance, tested
 from embassay.formatting import difference_format, names, number, written_bytes
 from embassay.layout import Layout
 from embassay.reports import charts
+from embassay.reports.answers import also, grouped, own_title
 from embassay.reports.scorecard import question_of
-from embassay.reports.screen import also, grouped, own_title
 from embassay.reports.tables import Cell, Table, scope_of
 from embassay.result import Finding, Result, Verdict
 
@@ -64,6 +64,7 @@ class FindingGroup:
 
     finding: Finding
     title: str
+    tested: str
     others: str
     place: str
     link: str
@@ -162,7 +163,9 @@ def entries(findings: Sequence[Finding], layouts: Mapping[str, Layout]) -> tuple
         link = first.link
         if not link and first.encoder:
             link = "#models"
-        together.append(FindingGroup(first, own_title(first), also(others), place_of(first, layouts), link))
+        together.append(
+            FindingGroup(first, own_title(first), tested(first), also(others), place_of(first, layouts), link)
+        )
     return tuple(together)
 
 

@@ -39,6 +39,7 @@ from embassay.layout import (
     ThresholdCurves,
 )
 from embassay.reports import charts, examples, tables
+from embassay.reports.answers import answer_sections, group_answer
 from embassay.reports.glossary import Glossary, Term, terms_of
 from embassay.reports.overview import (
     FIRST_FINDINGS,
@@ -51,7 +52,7 @@ from embassay.reports.overview import (
     ranks,
     why_none_is_best,
 )
-from embassay.reports.scorecard import BETTER, OPEN, WORSE, Scorecard, legend, scorecard
+from embassay.reports.scorecard import BETTER, OPEN, WORSE, legend, scorecard
 from embassay.reports.settings import setting_tables
 from embassay.reports.tables import Scope, Table, scope_of
 from embassay.reports.templates import filled, resource
@@ -219,10 +220,11 @@ def render(
     terms = terms_of(layouts)
     glossary = Glossary(terms)
     findings = entries(result.findings, layouts)
+    answers = list(answer_sections(result, layouts))
     decision = decision_table(result, layouts, costs)
     settings = list(setting_tables(result, layouts))
     card = scorecard(result, layouts)
-    first_texts = list[str]()
+    first_texts = [group_answer(group) for section in answers for group in section.groups]
     for entry in findings[:FIRST_FINDINGS]:
         first_texts += [entry.finding.sentence, entry.finding.consequence]
     if decision:
@@ -249,7 +251,8 @@ def render(
         findings=findings,
         first_findings=FIRST_FINDINGS,
         first_terms=first_terms,
-        answers=list(_answers(findings, sections, decision, card, varied=bool(settings))),
+        answers=answers,
+        group_answer=group_answer,
         cost_charts=over_cost,
         sections=sections,
         version=__version__,
@@ -313,44 +316,6 @@ def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary)
 def _texts(blocks: Iterable[PageBlock]) -> Iterator[str]:
     """Return all texts of some blocks, in which the glossary looks for terms."""
     return chain.from_iterable(block.texts for block in blocks)
-
-
-def _answers(
-    findings: Sequence[FindingGroup],
-    sections: Sequence[PageSection],
-    decision: Table | None,
-    card: Scorecard,
-    *,
-    varied: bool,
-) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the questions that a reader has, each with links (text, target) to its answers on this page.
-
-    Parameters
-    ----------
-    varied
-        Whether the settings of an encoder or corpus vary.
-    """
-    if decision:
-        yield "Which encoder?", [("The decision", "#decision")]
-    elif card.questions:
-        yield "Which encoder?", [("The scorecard", "#scorecard")]
-    if varied:
-        yield "Which settings?", [("Settings", "#settings")]
-    if findings:
-        severe = [entry for entry in findings if entry.finding.severity == "high" and entry.finding.consequence]
-        weaknesses = [(entry.finding.title, entry.link) for entry in severe[:2]]
-        yield "What does it get wrong?", [*weaknesses, ("All findings", "#findings")]
-    for question, title in (
-        ("Is the difference shown?", "Which differences are shown"),
-        ("What does a similarity of 0.6 mean?", "What a similarity means"),
-        ("Which items fail?", None),
-    ):
-        links = []
-        for section in sections:
-            blocks = [block for block in section.blocks if block.title == title or (not title and block.browser)]
-            links += [(section.title, f"#{block.anchor}") for block in blocks]
-        if links:
-            yield question, links
 
 
 def _blocks(scope: Scope, parts: Iterable[Part], section: str, ids: Counter[str]) -> Iterator[PageBlock]:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import commonprefix
 
-from embassay.formatting import DASH, interval, number, visible, without_points
+from embassay.formatting import DASH, difference_format, interval, number, visible, without_points
 from embassay.layout import Column, Layout
-from embassay.result import MIN_UNITS, Result, Row, Verdict, anchor
+from embassay.result import MIN_UNITS, Difference, Result, Row, Verdict, anchor
 
 BETTER, WORSE, OPEN = "▲", "▼", "?"
 """Marks: the 95 % interval lies above chance, below it, or holds it."""
@@ -21,6 +21,8 @@ NARROWEST = 9
 """A column is no narrower, so that two short words of a heading stand in one line."""
 LONGEST_WORD = 14
 """A longer word in a heading is broken."""
+DRAWN, LEAST_DRAWN = 24, 10
+"""Columns that intervals are drawn in at most, and at least: with fewer they are left out."""
 GAP = 2
 """Spaces between columns."""
 HEADING_LINES = 5
@@ -35,12 +37,16 @@ class Score:
     ----------
     mark
         Where the interval lies; empty where chance or the interval is not known.
+    low, high
+        The ends of the interval; None without one.
     """
 
     value: float | None
     text: str
     interval: str
     mark: str = ""
+    low: float | None = None
+    high: float | None = None
 
     @property
     def short(self) -> str:
@@ -153,6 +159,47 @@ class Scorecard:
         if left_out > 0:
             yield f"and {left_out:,} more: embassay show"
 
+    def intervals(self, width: int) -> list[str]:
+        """Return a line for each encoder: its interval, drawn too, and its difference from the best lexical baseline.
+
+        Nothing for several questions, without intervals, and where the terminal is too narrow.
+        """
+        if len(self.questions) != 1:
+            return []
+        (question,) = self.questions
+        encoders = self._shown(MOST_ENCODERS)
+        scores = [question.score(name) for name in encoders]
+        limits = [limit for score in scores for limit in (score.low, score.high) if limit is not None]
+        if not limits:
+            return []
+        baseline = question.verdict.opponent("baseline")
+        labels = self._labels(encoders)
+        against = [_difference(question, baseline.difference(name)) for name in encoders]
+        columns = [
+            ("", [labels[name] for name in encoders]),
+            (question.column.heading, [score.short for score in scores]),
+            ("95%", [score.interval for score in scores]),
+        ]
+        if any(against):
+            columns.append((f"against {visible(baseline.name)}", against))
+        widths = [max(map(len, (heading, *cells))) for heading, cells in columns]
+        room = width - sum(widths) - GAP * len(widths)
+        if room + GAP < 0:
+            return []
+        if room >= LEAST_DRAWN:
+            drawn = min(room, DRAWN)
+            columns.insert(2, ("", [_drawn(score, min(limits), max(limits), drawn) for score in scores]))
+            widths.insert(2, drawn)
+        lines = []
+        for line in range(len(encoders) + 1):
+            cells = [(heading, *of_column)[line] for heading, of_column in columns]
+            # Names stand at the left, everything else at the right of its column.
+            name, *figures = (cell.rjust(wide) for cell, wide in zip(cells, widths, strict=True))
+            lines.append((" " * GAP).join((name.strip().ljust(widths[0]), *figures)).rstrip())
+        left_out = len(self.by_importance) - len(encoders)
+        more = [f"and {left_out:,} more: embassay show"] if left_out > 0 else []
+        return [*lines, *more]
+
     def _shown(self, number: int) -> tuple[str, ...]:
         """Return the most important encoders, in the order of their lines."""
         with_line = self.by_importance[:number]
@@ -166,6 +213,32 @@ class Scorecard:
             beginning = commonprefix(self.candidates)  # noqa: RUF071 - labels are no paths
             shared = beginning[: max(beginning.rfind(mark) for mark in ",/") + 1]
         return {name: visible(name.removeprefix(shared if name in self.candidates else "")) for name in encoders}
+
+
+def _drawn(score: Score, lowest: float, highest: float, columns: int) -> str:
+    """Draw an interval and its value on a line from the lowest to the highest limit of all encoders."""
+    if score.value is None:
+        return ""
+    line = [" "] * columns
+    scale = (columns - 1) / ((highest - lowest) or 1.0)
+
+    def place(value: float) -> int:
+        return round((min(max(value, lowest), highest) - lowest) * scale)
+
+    if score.low is not None and score.high is not None:
+        start, end = place(score.low), place(score.high)
+        line[start : end + 1] = "─" * (end + 1 - start)
+    line[place(score.value)] = "●"
+    return "".join(line)
+
+
+def _difference(question: ScorecardColumn, difference: Difference) -> str:
+    """Write the difference of an encoder from the baseline, with its interval; nothing where there is none."""
+    if difference.difference is None:
+        return ""
+    style = difference_format(question.column.format)
+    amount = without_points(number(difference.difference, style, signed=True))
+    return f"{amount} {interval(difference.low, difference.high, style, signed=True)}".rstrip()
 
 
 def _width(question: ScorecardColumn, cells: Iterable[str]) -> int:
@@ -256,7 +329,8 @@ def question_of(result: Result, verdict: Verdict, layout: Layout) -> ScorecardCo
     for name, row in result.headline(verdict).items():
         value = number(row.value, column.format, signed=column.format == "points")
         mark = _mark(row, verdict.chance)
-        scores[name] = Score(row.value, value, interval(row.low, row.high, column.format), mark)
+        written_interval = interval(row.low, row.high, column.format)
+        scores[name] = Score(row.value, value, written_interval, mark, row.low, row.high)
     return ScorecardColumn(layout.title, verdict, column, scores)
 
 

@@ -1,31 +1,28 @@
-"""The first screen: findings, scorecard, what to do next, failures; everything else is one step away."""
+"""The first screen: answers, scorecard, what to do next, failures; everything else is one step away."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 from rich.console import Console
 from rich.text import Text
 
 from embassay.findings.speed import MeasuredTimes
 from embassay.findings.support import cost
-from embassay.formatting import counted, number, visible
-from embassay.layout import Format, Layout
+from embassay.formatting import counted, visible
+from embassay.layout import Layout
+from embassay.reports.answers import actions, answer_sections, group_answer, group_statement, grouped
 from embassay.reports.scorecard import MOST_LINES, legend, scorecard
 from embassay.result import Finding, Result
 
-LINES = 36
-"""Lines of the first screen at most; the paths come below it."""
-LEAST = 4
-"""Lines that findings have in any case."""
+LINES, LINES_OF_ONE = 36, 30
+"""Lines of the first screen at most, and for one diagnostic on one corpus; the paths come below it."""
+LEAST = 2
+"""Lines that the answers to each diagnostic have in any case; the first is never cut."""
 FEWER_LINES = 16
 """Lines of the scorecard where failures need some."""
-MOST_ACTIONS = 3
 MOST_FAILURES = 2
-ALSO = 4
-"""Further encoders that are named with a finding at most."""
 
 
 def show_summary(
@@ -54,18 +51,22 @@ def show_summary(
 
     lines = []
     if card.questions:
-        lines = list(card.lines(width, FEWER_LINES if failures else MOST_LINES))
+        most = FEWER_LINES if failures else MOST_LINES
+        lines = list(card.intervals(width) or card.lines(width, most))
         lines += textwrap.wrap(legend(card), width, break_on_hyphens=False)
 
-    # Findings get the lines that the other parts leave. Four are for their heading, for the line that counts further
-    # findings, and for empty lines; the other parts, where they exist, need two for a heading and empty lines.
-    used = len(lines) + len(failures) + len(next_lines) + 4 + 2 * bool(next_lines) + 2 * bool(failures)
-    findings, more = _findings(result, times, width, LINES - used)
+    # Answers get the lines that the other parts leave; a part needs one for its heading and one for the empty line.
+    used = len(lines) + len(failures) + len(next_lines) + 2 * bool(next_lines) + 2 * bool(failures)
+    most_lines = LINES if len(result.verdicts) > 1 else LINES_OF_ONE
+    sections, more = _sections(result, layouts, times, run, width, most_lines - used)
     if more:
-        findings.append(_shortened(f"  and {counted(more, 'more finding')}: embassay show {run}", width))
+        statements = _shortened(f"and {counted(more, 'more statement')}: embassay show {run}", width)
+        last_title, last_lines = sections[-1]
+        sections[-1] = (last_title, [*last_lines, statements])
 
-    # The decision, which is the first finding, comes before all values.
-    _print_part(console, "Findings", findings)
+    # The decision, which is the first answer, comes before all values.
+    for title, answers in sections:
+        _print_part(console, title, answers)
     _print_part(console, "", lines)
     _print_part(console, "Next", next_lines)
     _print_part(console, "", failures)
@@ -81,87 +82,66 @@ def _print_part(console: Console, title: str, lines: Sequence[str]) -> None:
     console.print()
 
 
-def actions(result: Result) -> list[str]:
-    """Return what to do next, from the most important findings on, each once."""
-    every = dict.fromkeys(finding.action for finding in result.findings if finding.action)
-    return list(every)[:MOST_ACTIONS]
+def _sections(
+    result: Result, layouts: Mapping[str, Layout], times: Mapping[str, MeasuredTimes], run: str, width: int, room: int
+) -> tuple[list[tuple[str, list[str]]], int]:
+    """Return what has to be said first, then the answers on each diagnostic and corpus; and how much is left out.
 
-
-def _findings(result: Result, times: Mapping[str, MeasuredTimes], width: int, room: int) -> tuple[list[str], int]:
-    """Return the lines of the most important findings that fit, and how many findings do not."""
-    groups = grouped(result.findings)
-    has_sections = len({(verdict.diagnostic, verdict.corpus) for verdict in result.verdicts}) > 1
-    lines: list[str] = []
-    for place, group in enumerate(groups):
-        statement = group_statement(group, with_place=has_sections)
-        if group[0].title.startswith("May be the best"):
-            verdict = result.verdict(group[0].diagnostic, group[0].corpus)
-            statement = " ".join([statement, *cost(result, verdict, times)])
-        bullet = _bullet(statement, width)
-        if len(lines) + len(bullet) > max(room, LEAST):
-            return lines, sum(len(rest) for rest in groups[place:])
-        lines += bullet
-    return lines, 0
-
-
-def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Return the findings with those of several encoders that say the same together, in the order of the first."""
-    groups: dict[tuple[str, ...], list[Finding]] = {}
-    for place, finding in enumerate(findings):
-        # A finding about no single encoder stands alone.
-        alone = ""
-        if not finding.encoder:
-            alone = str(place)
-        key = (finding.severity, finding.diagnostic, finding.corpus, finding.title, alone)
-        groups.setdefault(key, []).append(finding)
-    return list(groups.values())
-
-
-def group_statement(group: Sequence[Finding], *, with_place: bool = True) -> str:
-    """Return the first finding of a group in full, and the other encoders of which it is true with their figures.
-
-    Parameters
-    ----------
-    with_place
-        Whether diagnostic and corpus are named; not needed where the run has only one of each.
+    Each section has a title and lines. Of several answers to one question the first is shown: it is about the first
+    encoder, and the scorecard has the others.
     """
-    first, others = group[0], group[1:]
-    place = ""
-    if with_place:
-        place = first.corpus
-        if first.diagnostic:
-            place = f"{first.diagnostic} on {first.corpus}"
+    # Where there is one section, every statement is about it.
+    with_place = len(result.verdicts) > 1
+    important = [finding for finding in result.findings if finding.severity == "high"]
+    others = [finding for finding in result.findings if finding.severity != "high"]
+    warnings, said = _bullets(important, width, room // 3, with_place=with_place)
+    sections = [("Read first", warnings)] if warnings else []
+    room -= len(warnings) + 2 * bool(warnings)
+    of_diagnostics = list(answer_sections(result, layouts))
+    for place, section in enumerate(of_diagnostics):
+        # Every section may use an equal share of what the sections before it have left.
+        most = max(LEAST, room // (len(of_diagnostics) - place) - 2)
+        lines = list[str]()
+        label = max((len(group[0].question) for group in section.groups), default=0) + 2
+        for group in section.groups:
+            more = list[str]()
+            if group[0].question == "Cost":
+                more += cost(result, section.verdict, times)
+            elif group[0].question == "Fails on":
+                more.append(f"Read them: embassay show {run} --failures")
+            answer = _labelled(group[0].question, " ".join([group_answer(group), *more]), label, width)
+            if lines and len(lines) + len(answer) > most:
+                break
+            lines += answer
+            said += len(group)
+        room -= len(lines) + 2
+        sections.append((_shortened(section.title, width), lines))
+    further, more_said = _bullets(others, width, room - 2, with_place=with_place)
+    if further:
+        sections.append(("Also", further))
+    return sections, len(result.statements) - said - more_said
 
-    title = own_title(first)
-    if title:
-        parts = [f"{title} ({place})." if place else f"{title}.", first.sentence]
-    else:
-        parts = [f"{place}: {first.sentence}" if place else first.sentence]
-    return " ".join(filter(None, (*parts, also(others), first.consequence)))
+
+def _bullets(findings: Sequence[Finding], width: int, room: int, *, with_place: bool) -> tuple[list[str], int]:
+    """Return the lines of the first findings that fit, and how many findings they say."""
+    lines = list[str]()
+    said = 0
+    for group in grouped(findings):
+        bullet = _bullet(group_statement(group, with_place=with_place), width)
+        if len(lines) + len(bullet) > room:
+            break
+        lines += bullet
+        said += len(group)
+    return lines, said
 
 
-def own_title(finding: Finding) -> str:
-    """Return the title of a finding; an empty text if it only repeats the sentence."""
-    if finding.title.lower() in finding.sentence.lower():
-        return ""
-    return finding.title
-
-
-def also(others: Sequence[Finding]) -> str:
-    """Name the other encoders of which a finding is true, with their figures; an empty text for none."""
-    if not others:
-        return ""
-    named = ", ".join(_with_value(finding) for finding in others[:ALSO])
-    if len(others) > ALSO:
-        named += f" and {len(others) - ALSO} more"
-    return f"Also: {named}."
-
-
-def _with_value(finding: Finding) -> str:
-    if finding.value is None:
-        return finding.encoder
-    style = cast("Format", finding.format)
-    return f"{finding.encoder} {number(finding.value, style, signed=style == 'points')}"
+def _labelled(question: str, sentence: str, label: int, width: int) -> list[str]:
+    """Return an answer with its question before it, wrapped."""
+    beginning = f"  {question}".ljust(label + 2)
+    indent = " " * len(beginning)
+    return textwrap.wrap(
+        visible(sentence), width, initial_indent=beginning, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def _bullet(text: str, width: int) -> list[str]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from embassay.errors import SpecError
 from embassay.findings import support as words
 from embassay.findings.speed import MeasuredTimes
-from embassay.formatting import visible
+from embassay.formatting import counted, visible
 from embassay.layout import Layout
 from embassay.reports.scorecard import GAP, column_blocks
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
@@ -62,6 +64,59 @@ def show(
             console.print(Text("Of the whole run", style="bold"))
             console.print(_bullets(of_the_run))
             console.print()
+
+
+def show_failures(result: Result, layouts: Mapping[str, Layout], console: Console, *, diagnostic: str = "") -> None:
+    """Print the items that the first candidate of each diagnostic is wrong about, the clearest failures first.
+
+    Each has its texts, what was right and what was chosen or found instead, with their labels and similarities.
+
+    Parameters
+    ----------
+    diagnostic
+        Only this one; all of them if empty.
+
+    Raises
+    ------
+    SpecError
+        If no diagnostic shows items.
+    """
+    with_items = {example.diagnostic for example in result.examples if example.correct is not None}
+    verdicts = [verdict for verdict in result.verdicts if verdict.candidates and verdict.diagnostic in with_items]
+    if diagnostic:
+        verdicts = [verdict for verdict in verdicts if verdict.diagnostic == diagnostic]
+    if not verdicts:
+        raise SpecError("no diagnostic of this run shows single items that are right or wrong")
+    for verdict in verdicts:
+        first = verdict.candidates[0]
+        wrong = result.failures(first, verdict.diagnostic).to_dicts()
+        items = [item for item in wrong if item["corpus"] == verdict.corpus]
+        title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {first} is wrong about "
+        console.print(Text(visible(title + counted(len(items), "item")), style="bold"))
+        for item in items:
+            console.print()
+            console.print(Text(visible(item["item"])), soft_wrap=True)
+            for line in _item_lines(item, console.width):
+                console.print(Text(line), soft_wrap=True)
+        console.print()
+
+
+def _item_lines(item: Mapping[str, Any], width: int) -> Iterator[str]:
+    """Yield a line for each text of an item, for each label without a text, shortened to the width."""
+    names = [name.partition("_")[2] for name in item if name.startswith(("text_", "label_"))]
+    for name in dict.fromkeys(names):
+        text, label, value = (item.get(f"{kind}_{name}") for kind in ("text", "label", "value"))
+        # Of several that were found, the first stands for the others.
+        is_further = name[-1:].isdecimal() and not name.endswith("1")
+        if is_further or (text is None and label is None):
+            continue
+        parts = [f"  {name.rstrip('1'):<10} "]
+        if label is not None:
+            parts.append(f"[{label}] ")
+        if value is not None:
+            parts.append(f"{value:.3f} ")
+        line = visible("".join(parts) + (text or ""))
+        yield line if len(line) <= width else f"{line[: width - 1]}…"
 
 
 def stdout() -> Console:

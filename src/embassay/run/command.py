@@ -9,6 +9,7 @@ layouts        how each diagnostic is shown in the terminal and on the page
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from embassay.engine.timeline import TimeLine
@@ -19,6 +20,7 @@ from embassay.result import Result
 from embassay.run.cost import measured_cost
 from embassay.run.execute import Outcome, execute
 from embassay.run.finished import draw, finished_run
+from embassay.run.items import items_in
 from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, measured_times, settings_of
 from embassay.run.request import RunRequest
@@ -141,7 +143,7 @@ def write_outcome(
     return record
 
 
-def show_again(run: Path, diagnostic: str = "", *, signatures: bool = False) -> None:
+def show_again(run: Path, diagnostic: str = "", *, signatures: bool = False, failures: bool = False) -> None:
     """Print the full tables of a run.
 
     Parameters
@@ -152,6 +154,8 @@ def show_again(run: Path, diagnostic: str = "", *, signatures: bool = False) -> 
         Only this diagnostic; all of them if empty.
     signatures
         Whether everything that the figures depend on is printed below each table.
+    failures
+        Instead of the tables, the items that the first candidate is wrong about.
 
     Raises
     ------
@@ -160,13 +164,17 @@ def show_again(run: Path, diagnostic: str = "", *, signatures: bool = False) -> 
     UnknownNameError
         If the run has no such diagnostic.
     """
-    from embassay.reports.terminal import show, stdout
+    from embassay.reports.terminal import show, show_failures, stdout
 
     finished = finished_run(run)
     result = finished.result
     names = list(dict.fromkeys(verdict.diagnostic for verdict in result.verdicts))
     if diagnostic and diagnostic not in names:
         raise UnknownNameError("diagnostic", diagnostic, names)
+    if failures:
+        with_items = replace(result, items=items_in(finished.folder))
+        show_failures(with_items, layouts(result), stdout(), diagnostic=diagnostic)
+        return
     show(
         result, layouts(result), measured_times(finished.record), stdout(), diagnostic=diagnostic, signatures=signatures
     )

@@ -17,9 +17,9 @@ from embassay.engine.workers import Workers
 from embassay.errors import EncoderError, one_line, reason_of
 from embassay.findings.limits import findings_of
 from embassay.reports.layouts import headlines
-from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict
+from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
 from embassay.run.examples import ScoredTask, examples_of
-from embassay.run.item_tests import headline_of, missed_by_all, with_not_worse
+from embassay.run.item_tests import headline_of, missed_by_all, misses, with_not_worse
 from embassay.run.plan import Plan, as_read
 from embassay.run.request import RunRequest
 from embassay.run.score import EncoderRun, Services, SharedVectors
@@ -194,9 +194,9 @@ def joined(without_parts: Result, parts: Sequence[Result]) -> Result:
         series=tuple(chain.from_iterable(part.series for part in parts)),
         examples=tuple(chain.from_iterable(part.examples for part in parts)),
         verdicts=tuple(chain.from_iterable(part.verdicts for part in parts)),
-        findings=tuple(chain.from_iterable(part.findings for part in parts)),
+        findings=tuple(chain.from_iterable(part.statements for part in parts)),
     )
-    return replace(result, findings=findings_of(result, headlines(result)))
+    return replace(result, **answers_and_findings(findings_of(result, headlines(result))))
 
 
 def without_texts(result: Result) -> Result:
@@ -252,16 +252,19 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     part = task.diagnostic.summarise(task.scores, draws)
     examples = (*part.examples, *examples_of(task, request.most_examples, draws.seed))
     verdicts = []
-    findings = list(part.findings)
+    findings = list(part.statements)
     for verdict in part.verdicts:
         headline = headline_of(task, verdict)
+        if headline is not None:
+            findings += misses(task, verdict, headline)
         if task.corpus.builtin:
             verdict = without_best(verdict)
         elif headline is not None:
             verdict = with_not_worse(verdict, headline, draws)
             findings += missed_by_all(task, verdict, headline, texts=request.texts)
         verdicts.append(verdict)
-    return rounded(replace(part, examples=examples, verdicts=tuple(verdicts), findings=tuple(findings)))
+    part = replace(part, examples=examples, verdicts=tuple(verdicts), **answers_and_findings(findings))
+    return rounded(part)
 
 
 def without_best(verdict: Verdict) -> Verdict:

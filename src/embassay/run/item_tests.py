@@ -58,6 +58,34 @@ def with_not_worse(verdict: Verdict, headline: Headline, draws: Draws) -> Verdic
     )
 
 
+def misses(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[Finding]:
+    """Yield how many questions the first candidate misses, and who finds them: the best lexical baseline, or nobody."""
+    if not task.corpus.documents or not verdict.candidates:
+        return
+    first = verdict.candidates[0]
+    missed = headline.values[first] == 0
+    if not missed.any():
+        return
+    others = [scores.origin.encoder for scores in task.scores if not is_chance(scores.origin.spec)]
+    found_by = {name: headline.values[name] > 0 for name in others}
+    baseline = verdict.opponent("baseline").name
+    nobody = missed & ~np.any(list(found_by.values()), axis=0)
+    counts = {"missed": int(missed.sum()), "items": len(missed), "found by nobody": int(nobody.sum())}
+    found = ""
+    if baseline and baseline != first:
+        counts["found by the baseline"] = int((missed & found_by[baseline]).sum())
+        found = f"; {baseline} finds {counts['found by the baseline']:,} of them"
+    if counts["found by nobody"]:
+        found += f"; {counts['found by nobody']:,} nobody finds"
+    answer = templates.FAILS_ON.finding(
+        verdict,
+        encoder=first,
+        missed=f"{counts['missed']:,} of {counted(counts['items'], 'question')}",
+        found=found,
+    )
+    yield replace(answer, value=counts["missed"] / counts["items"], counts=counts)
+
+
 def missed_by_all(task: ScoredTask, verdict: Verdict, headline: Headline, *, texts: bool) -> Iterator[Finding]:
     """Yield a finding if all candidates and lexical baselines miss some questions that are easy for a decent encoder.
 

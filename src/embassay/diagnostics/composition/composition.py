@@ -109,6 +109,7 @@ COMBINE = Template(
     "the interval of the excess of one criterion or more lies above 0; each criterion has its own interval",
     INTERVAL,
     title="Sentences combine like sets{in_part}",
+    question="Like sets?",
 )
 NOT_SHOWN_TO_COMBINE = Template(
     "{encoder} is not shown to satisfy any criterion more often than with a wrong target.",
@@ -116,6 +117,7 @@ NOT_SHOWN_TO_COMBINE = Template(
     INTERVAL,
     "not shown",
     title="Sentences are not shown to combine like sets",
+    question="Like sets?",
     severity="medium",
     consequence="The mean or the difference of two vectors need not stand for what the texts share or not.",
 )

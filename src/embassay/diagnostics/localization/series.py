@@ -39,6 +39,7 @@ SEPARABLE = Template(
     "the interval lies above chance",
     INTERVAL,
     title="Groups are separable",
+    question="Separable?",
 )
 NOT_SEPARABLE = replace(
     SEPARABLE,

@@ -78,6 +78,7 @@ SYNONYM_NEARER = Template(
     "the interval lies above 50%",
     INTERVAL,
     title="A synonym is nearer than {edit}{on_average}",
+    question="Than {edit}?",
 )
 EDIT_NEARER = replace(
     SYNONYM_NEARER,

@@ -77,6 +77,7 @@ NOTHING_CHOSEN = Template(
     "every entry is undefined",
     LIMIT,
     title="Undefined",
+    question="Notices a not?",
     severity="medium",
 )
 TOO_FEW_UNITS = Template(
@@ -84,6 +85,7 @@ TOO_FEW_UNITS = Template(
     "there are too few units for an interval",
     COUNT,
     title="Too few units to tell",
+    question="Notices a not?",
 )
 ABOVE_CHANCE = Template(
     "{encoder} chooses the right paraphrase in {right} of {accuracy.items:,} entries (random choice: {chance:.1%})"
@@ -91,6 +93,7 @@ ABOVE_CHANCE = Template(
     "the interval of the accuracy lies above chance",
     INTERVAL,
     title="Better than chance at negated antonyms",
+    question="Notices a not?",
 )
 NOT_SHOWN = Template(
     "{encoder} chooses the right paraphrase in {right} of {accuracy.items:,} entries, which is not shown to differ "
@@ -99,6 +102,7 @@ NOT_SHOWN = Template(
     INTERVAL,
     "not shown",
     title="Not shown to understand negated antonyms",
+    question="Notices a not?",
     severity="medium",
 )
 CONTRARY_CHOSEN = replace(
@@ -114,6 +118,7 @@ NEGATIONS_CONFUSED = Template(
     "the same, and this sentence is chosen more often than the one with an opposite",
     TWO_INTERVALS,
     title="Negations are confused",
+    question="Notices a not?",
     severity="high",
     consequence="In search, 'is not covered by the warranty' will be found for 'is covered'.",
 )
@@ -450,7 +455,7 @@ def _finding(view: ChoiceView, rows: Sequence[Row]) -> Finding:
     return CONTRARY_CHOSEN.finding(accuracy, **texts)
 
 
-_ACCURACY = Column("accuracy", "accuracy")
+_ACCURACY = Column("accuracy", "accuracy", says="the right paraphrase is chosen for {value} of the entries")
 LAYOUT = Layout(
     title="Negated antonyms",
     question='Does the encoder know that "not innocent" means "guilty", and "innocent" the contrary?',

@@ -8,7 +8,7 @@ from dataclasses import replace
 from embassay.claims import COUNT, INTERVAL, LIMIT, THRESHOLD, Template
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
-from embassay.formatting import names, number, rounded_down
+from embassay.formatting import interval, names, number, rounded_down
 from embassay.result import Finding, Row
 from embassay.stats.thresholds import points
 
@@ -22,6 +22,7 @@ NOT_SHOWN = Template(
     INTERVAL,
     "not shown",
     title="Search is not shown to be better than chance",
+    question="Than chance?",
     severity="high",
     consequence="That it is of use for search on this corpus is not shown; more questions would tell.",
 )
@@ -40,19 +41,21 @@ APPROXIMATE = Template(
     severity="medium",
 )
 NO_THRESHOLD = Template(
-    "{encoder}: no threshold is recommended: {reason}.",
+    "None is recommended for {encoder}: {reason}.",
     "no threshold keeps the loss within the margin, or there are too few questions",
     THRESHOLD,
     "not shown",
     title="No threshold is recommended",
+    question="Cut-off",
     severity="medium",
 )
 DROP_BELOW = Template(
-    "{encoder}: drop results below {threshold:.3f}. This loses at most {loss} of {headline} ({guarantee}; {here:.1f} "
-    "here) and removes {removed:.0%} of the retrieved documents{unanswerable}.",
+    "{threshold:.3f} for {encoder}: to drop results below it loses at most {loss} of {headline} ({guarantee}; "
+    "{here:.1f} here) and removes {removed:.0%} of the retrieved documents{unanswerable}.",
     "it is the highest threshold within the margin",
     THRESHOLD,
     title="Threshold",
+    question="Cut-off",
     severity="medium",
 )
 EQUAL_VALUES = Template(
@@ -105,7 +108,7 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
     threshold = view.recommended
     if threshold.value is None or threshold.guarantee is None:
         return NO_THRESHOLD.finding(view.scores.origin, encoder=view.encoder, reason=threshold.reason)
-    guarantee = "on average, not with 95% confidence"
+    guarantee = "on average: a single test set may lose more"
     if threshold.guarantee == "confidence":
         guarantee = "95% confidence"
     subset = RECOMMENDED[threshold.guarantee]
@@ -115,7 +118,9 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
     dropped = ""
     unanswerable = row_of.get(("unanswerable_dropped", subset))
     if unanswerable is not None and unanswerable.value is not None:
-        dropped = f"; {unanswerable.value:.0%} of the unanswerable questions then get no result"
+        count = round(unanswerable.value * unanswerable.items)
+        ends = interval(unanswerable.low, unanswerable.high, "percent")
+        dropped = f"; {count:,} of {unanswerable.items:,} unanswerable questions then get no result {ends}".rstrip()
     recommended = DROP_BELOW.finding(
         row_of["tau", subset],
         style="number",

@@ -52,7 +52,7 @@ def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
     ranking
         The ranking metrics with the values of their options.
     """
-    success = Column(f"Success@{k}", f"Success@{k}")
+    success = _success(k)
     found = tuple(f"found{place}" for place in range(1, min(k, FOUND) + 1))
     return Layout(
         title="Retrieval",
@@ -131,14 +131,21 @@ def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
     )
 
 
+def _success(k: int) -> Column:
+    """Return the column of the headline."""
+    says = f"a right document is among the first {k} for {{value}} of the questions"
+    return Column(f"Success@{k}", f"Success@{k}", says=says)
+
+
 def _headline(k: int, ranking: Sequence[RankingMetric]) -> EncoderTable:
     """Return the headline table: success, and the recommended threshold with what it keeps."""
-    first = [metric.column for metric in ranking if metric.headline or metric.beside_headline]
+    beside = [metric.column for metric in ranking if metric.beside_headline]
     meanings = [f"{metric.name}: {metric.meaning}." for metric in ranking if metric.beside_headline]
     return EncoderTable(
         f"Questions with a right document among the nearest {k}",
         (
-            *first,
+            _success(k),
+            *beside,
             Column("threshold τ (95%)", "tau", "recommended", "threshold"),
             Column(f"Success@{k} at τ", "accuracy_at_tau", "recommended"),
             Column("kept at τ", "kept", "recommended"),

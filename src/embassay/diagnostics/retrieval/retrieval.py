@@ -41,7 +41,7 @@ from embassay.layout import Layout
 from embassay.metrics.metric import Kind, Meaning, Metric, with_options
 from embassay.metrics.scoreboard import candidates_of, item_example, without_baselines
 from embassay.metrics.summary import Figures
-from embassay.result import Example, Finding, Result, Row
+from embassay.result import Example, Finding, Result, Row, answers_and_findings
 from embassay.samples.retrieval import Question
 from embassay.stats.detectable import precision_of
 from embassay.stats.exams import LENGTH
@@ -232,7 +232,7 @@ class Retrieval:
             comparisons=tuple(summary.comparisons),
             series=(*series_of(views, rows), *beside_published(views, rows)),
             verdicts=(summary.verdict,),
-            findings=tuple(findings),
+            **answers_and_findings(findings),
         )
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[RetrievalView]:

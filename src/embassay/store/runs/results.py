@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 
 from embassay.errors import SourceError
 from embassay.result import (
+    Answer,
     Comparison,
     CorpusRecord,
     EncoderRecord,
@@ -141,7 +142,7 @@ class TableData(SeriesHead):
 class ResultFile(TypedDict):
     """The content of ``result.json``. The data of a series is in the same object as its name and kind."""
 
-    schema: Literal[4]
+    schema: Literal[5]
     seed: Annotated[int, Field(ge=0)]
     resamples: Annotated[int, Field(ge=1)]
     encoders: tuple[EncoderRecord, ...]
@@ -152,6 +153,7 @@ class ResultFile(TypedDict):
     examples: tuple[Example, ...]
     verdicts: tuple[Verdict, ...]
     failures: tuple[Failure, ...]
+    answers: tuple[Answer, ...]
     findings: tuple[Finding, ...]
 
 
@@ -238,7 +240,7 @@ def _refusal(error: ValidationError, path: Path) -> SourceError:
     problem = error.errors(include_url=False)[0]
     location = problem["loc"]
     if location == ("schema",) and problem["type"] == "literal_error":
-        return SourceError(f"schema {str(problem['input'])[:20]}; this version reads 4; {MENDED}", path)
+        return SourceError(f"schema {str(problem['input'])[:20]}; this version reads 5; {MENDED}", path)
     place = ""
     for depth, part in enumerate(location):
         is_kind_of_series = location[0] == "series" and depth == 2
@@ -260,7 +262,7 @@ def _check_names(result: Result, path: Path) -> None:
         if len(set(names)) < len(names):
             raise SourceError(f"not an Embassay result: two {part} have the same name; {MENDED}", path, field=part)
     encoders, corpora = set(known["encoders"]), set(known["corpora"])
-    for part in ("rows", "comparisons", "series", "examples", "verdicts", "findings"):
+    for part in ("rows", "comparisons", "series", "examples", "verdicts", "answers", "findings"):
         for number, record in enumerate(getattr(result, part)):
             for field, name in _named(record):
                 if name and name not in (corpora if field == "corpus" else encoders):

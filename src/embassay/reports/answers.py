@@ -1,0 +1,148 @@
+"""What a result says, as it is read: the answers by diagnostic and corpus, findings of several encoders together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+from embassay.findings.support import rests_on
+from embassay.formatting import number
+from embassay.layout import Format, Layout
+from embassay.result import Answer, Finding, Result, Verdict, anchor
+
+FIRST_QUESTIONS = ("Best set", "Highest", "Candidate", "Than ")
+LAST_QUESTIONS = ("Fails on", "Cost", "How sure", "Not tested")
+"""How questions begin that stand before and after those of the diagnostic itself."""
+ALSO = 4
+"""Further encoders that are named with a finding at most."""
+MOST_ACTIONS = 3
+
+Said = TypeVar("Said", bound=Finding)
+
+
+@dataclass(frozen=True)
+class AnswerSection:
+    """What is answered of one diagnostic on one corpus.
+
+    Attributes
+    ----------
+    title
+        With what it rests on: ``Retrieval on mine: 120 questions, 30 documents``.
+    groups
+        By question, the first answer and those that say the same of further encoders.
+    """
+
+    verdict: Verdict
+    title: str
+    groups: tuple[tuple[Answer, ...], ...]
+
+    @property
+    def link(self) -> str:
+        """The section of the page that has the evidence."""
+        return f"#{anchor(self.verdict.diagnostic, self.verdict.corpus)}"
+
+
+def answer_sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[AnswerSection]:
+    """Yield the sections; what is answered of the whole run stands in the last one.
+
+    Of several answers to one question the first is taken: it is about the first encoder.
+    """
+    for place, verdict in enumerate(result.verdicts, 1):
+        answers = [
+            one for one in result.answers if (one.diagnostic, one.corpus) == (verdict.diagnostic, verdict.corpus)
+        ]
+        if place == len(result.verdicts):
+            answers += [answer for answer in result.answers if not answer.diagnostic]
+        by_question: dict[str, tuple[Answer, ...]] = {}
+        for group in grouped(answers):
+            by_question.setdefault(group[0].question, tuple(group))
+        groups = sorted(by_question.values(), key=lambda group: _place_of(group[0].question))
+        title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {rests_on(result, verdict)}"
+        yield AnswerSection(verdict, title, tuple(groups))
+
+
+def _place_of(question: str) -> int:
+    """Return the place of a question among the others: those that all diagnostics share are first or last."""
+    for place, beginning in enumerate(FIRST_QUESTIONS):
+        if question.startswith(beginning):
+            return place
+    middle = len(FIRST_QUESTIONS)
+    return middle + 1 + LAST_QUESTIONS.index(question) if question in LAST_QUESTIONS else middle
+
+
+def group_answer(group: Sequence[Answer]) -> str:
+    """Return the first answer of a group in full, and the other encoders of which it is true with their figures.
+
+    A question that ends with a question mark is first answered in a few words, which are the title.
+    """
+    first = group[0]
+    title = own_title(first) if first.question.endswith("?") and first.standing != "counted" else ""
+    in_short = f"{title}." if title else ""
+    return " ".join(filter(None, (in_short, first.sentence, also(group[1:]), first.consequence)))
+
+
+def grouped(findings: Sequence[Said]) -> list[list[Said]]:
+    """Return the findings with those of several encoders that say the same together, in the order of the first."""
+    groups: dict[tuple[str, ...], list[Said]] = {}
+    for place, finding in enumerate(findings):
+        # A finding about no single encoder stands alone.
+        alone = ""
+        if not finding.encoder:
+            alone = str(place)
+        key = (finding.severity, finding.diagnostic, finding.corpus, finding.title, alone)
+        groups.setdefault(key, []).append(finding)
+    return list(groups.values())
+
+
+def also(others: Sequence[Finding]) -> str:
+    """Name the other encoders of which a finding is true, with their figures; an empty text for none."""
+    if not others:
+        return ""
+    named = ", ".join(_with_value(finding) for finding in others[:ALSO])
+    if len(others) > ALSO:
+        named += f" and {len(others) - ALSO} more"
+    return f"Also: {named}."
+
+
+def _with_value(finding: Finding) -> str:
+    if finding.value is None:
+        return finding.encoder
+    style = cast("Format", finding.format)
+    return f"{finding.encoder} {number(finding.value, style, signed=style == 'points')}"
+
+
+def group_statement(group: Sequence[Finding], *, with_place: bool = True) -> str:
+    """Return the first finding of a group in full, and the other encoders of which it is true with their figures.
+
+    Parameters
+    ----------
+    with_place
+        Whether diagnostic and corpus are named; not needed where the run has only one of each.
+    """
+    first, others = group[0], group[1:]
+    place = ""
+    if with_place:
+        place = first.corpus
+        if first.diagnostic:
+            place = f"{first.diagnostic} on {first.corpus}"
+
+    title = own_title(first)
+    if title:
+        parts = [f"{title} ({place})." if place else f"{title}.", first.sentence]
+    else:
+        parts = [f"{place}: {first.sentence}" if place else first.sentence]
+    return " ".join(filter(None, (*parts, also(others), first.consequence)))
+
+
+def own_title(finding: Finding) -> str:
+    """Return the title of a finding; an empty text if it only repeats the sentence."""
+    if finding.title.lower() in finding.sentence.lower():
+        return ""
+    return finding.title
+
+
+def actions(result: Result) -> list[str]:
+    """Return what to do next, from the most important findings on, each once."""
+    every = dict.fromkeys(finding.action for finding in result.statements if finding.action)
+    return list(every)[:MOST_ACTIONS]

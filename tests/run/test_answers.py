@@ -1,0 +1,156 @@
+"""Answers: what everyone asks of a run, as data, on the first screen, and with the texts that are missed."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import embassay as ea
+from embassay.claims import COUNT, INTERVAL, LIMIT, STANDINGS, Template
+from embassay.cli.app import exit_code_of
+from embassay.corpora.builtin.handbook import write_files
+from embassay.reports.layouts import layouts
+from embassay.reports.scorecard import Score, scorecard
+from embassay.result import Answer, Finding
+from embassay.store.runs.results import from_bytes, to_bytes
+
+SHARED = ["Best set", "Than bm25?", "Than chance?", "Cut-off", "Fails on", "Cost", "How sure", "Not tested"]
+"""What is answered of search on one's own documents, in the order of the screen."""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with documents, questions, and a run of two encoders on them."""
+    place = tmp_path_factory.mktemp("answers")
+    questions = write_files(place)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EMBASSAY_CACHE", str(place / "cache"))
+        corpus = f"mine={place}/docs,questions={questions}"
+        run = ["run", "-e", "hashing", "-e", "small=hashing,dim=8", "-c", corpus, "-o", str(place / "run"), "--quiet"]
+        assert exit_code_of(run) == 0
+    return place
+
+
+@pytest.fixture(scope="module")
+def result(place):
+    return ea.read(place / "run")
+
+
+# --- data ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("procedure", [INTERVAL, COUNT, LIMIT])
+def test_a_sentence_with_a_question_makes_an_answer_that_says_what_it_claims(procedure):
+    said = Template("{encoder} is {high}.", "always", procedure, question="How {high}?")
+    answer = said.finding(encoder="a", high="tall")
+    assert (type(answer), answer.question, answer.sentence) == (Answer, "How tall?", "a is tall.")
+    assert answer.standing == STANDINGS[procedure.claims[0]]
+    assert type(replace(said, question="").finding(encoder="a", high="tall")) is Finding
+
+
+def test_every_question_of_search_is_answered_and_findings_say_only_what_no_answer_says(result):
+    assert {answer.question for answer in result.answers} == set(SHARED)
+    assert not any(isinstance(finding, Answer) for finding in result.findings)
+    titles = {answer.title for answer in result.answers}
+    assert not titles & {finding.title for finding in result.findings}
+    # The first answer to a question is about the first candidate, if it is about one.
+    first = {answer.question: answer for answer in reversed(result.answers)}
+    assert {answer.encoder for question, answer in first.items() if question != "Than chance?"} <= {"hashing", ""}
+
+
+def test_an_answer_has_the_figures_of_its_sentence(result):
+    (verdict,) = result.verdicts
+    against = next(answer for answer in result.answers if answer.question == "Than bm25?")
+    difference = verdict.opponent("baseline").difference(against.encoder)
+    assert (against.value, against.low, against.high) == (difference.difference, difference.low, difference.high)
+    assert (against.p, against.standing) == (difference.p, "shown")
+    assert against.counts == {"won": difference.won, "lost": difference.lost}
+    assert f"{against.counts['won']} questions won, {against.counts['lost']} lost" in against.sentence
+    assert "p (" not in against.sentence
+
+
+def test_missed_questions_are_counted_by_who_finds_them(result):
+    (answer,) = [answer for answer in result.answers if answer.question == "Fails on"]
+    right = {}
+    for row in result.scores("retrieval").to_dicts():
+        if row["subset"] == "answerable":
+            right.setdefault(row["item"], {})[row["encoder"]] = row["correct"]
+    missed = [by for by in right.values() if by["hashing"] is False]
+    assert answer.counts["missed"] == len(missed)
+    assert answer.counts["items"] == len(right) == 120
+    assert answer.counts["found by the baseline"] == sum(by["bm25"] is not False for by in missed)
+    nobody = [by for by in missed if not any(right is not False for name, right in by.items() if name != "random")]
+    assert answer.counts["found by nobody"] == len(nobody)
+
+
+def test_answers_are_in_the_file_and_come_back(place, result):
+    content = json.loads((place / "run" / "result.json").read_text(encoding="utf-8"))
+    assert [answer["question"] for answer in content["answers"]] == [answer.question for answer in result.answers]
+    assert {"sentence", "value", "low", "high", "p", "counts", "standing", "link"} <= set(content["answers"][0])
+    assert from_bytes(to_bytes(result), place / "x").answers == result.answers
+
+
+# --- the first screen ------------------------------------------------------------------------------------
+
+
+def test_the_screen_answers_in_the_order_of_reading_within_25_lines(place, capsys):
+    corpus = f"mine={place}/docs,questions={place}/questions.csv"
+    names = ["-e", "hashing", "-e", "small=hashing,dim=8"]
+    assert exit_code_of(["run", *names, "-c", corpus, "-o", str(place / "run"), "--quiet"]) == 0
+    out = capsys.readouterr().out
+    answers, table = out.split("Success@5  ", 1)[0], out.split("\n\n")[-3]
+    lines = answers.splitlines()
+    assert lines[0].startswith("Retrieval on mine: 135 questions, 120 of them answerable")
+    asked = [question for line in lines for question in SHARED if line.startswith(f"  {question} ")]
+    assert asked == SHARED
+    assert f"embassay show {place}/run --failures" in out
+    assert "●" in table
+    assert "against bm25" in table
+
+
+def test_an_interval_is_drawn_where_its_value_lies(result):
+    card = scorecard(result, layouts(result))
+    values = {name: score.value for name, score in card.questions[0].scores.items()}
+    lines = card.intervals(110)
+    places = {line.split()[0]: line.index("●") for line in lines if "●" in line}
+    assert sorted(places, key=places.get) == sorted(places, key=lambda name: values[name])
+    assert max(map(len, lines)) <= 110
+    narrow = card.intervals(60)
+    assert max(map(len, narrow)) <= 60
+    assert not any("●" in line for line in narrow)
+    assert card.intervals(20) == []
+
+
+def test_without_intervals_there_is_nothing_to_draw(result):
+    card = scorecard(result, layouts(result))
+    (question,) = card.questions
+    without = replace(question, scores={name: Score(0.5, "50.0%", "") for name in question.scores})
+    assert replace(card, questions=(without,)).intervals(110) == []
+    assert replace(card, questions=(question, question)).intervals(110) == []
+
+
+# --- what is missed --------------------------------------------------------------------------------------
+
+
+def test_what_the_first_candidate_misses_is_shown_with_what_was_found_instead(place, result, capsys):
+    assert exit_code_of(["show", str(place / "run"), "--failures"]) == 0
+    out = capsys.readouterr().out
+    assert exit_code_of(["show", str(place / "run"), "retrieval", "--failures"]) == 0
+    assert capsys.readouterr().out == out
+    wrong = result.failures("hashing", "retrieval").to_dicts()
+    assert out.startswith(f"Retrieval on mine: hashing is wrong about {len(wrong)} items\n")
+    for item in (wrong[0], wrong[-1]):
+        assert f"\n{item['item']}\n  question   {item['text_question'][:60]}" in out
+        assert f"  right      [{item['label_right']}] " in out
+        assert f"  found      [{item['label_found1']}] {item['value_found1']:.3f} {item['text_found1'][:30]}" in out
+    places = [out.index(f"\n{item['item']}\n  question") for item in wrong]
+    assert places == sorted(places)
+    assert np.all(np.diff([item["margin"] for item in wrong if item["margin"] is not None]) >= 0)
+
+
+def test_a_run_without_single_items_says_so(tmp_path, capsys):
+    run = ["run", "-e", "hashing", "-d", "isotropy", "-c", "opposites", "-o", str(tmp_path / "run"), "--quiet"]
+    assert exit_code_of([*run, "--cache", str(tmp_path / "cache")]) == 0
+    assert exit_code_of(["show", str(tmp_path / "run"), "--failures"]) == 2
+    assert "no diagnostic of this run shows single items" in capsys.readouterr().err
