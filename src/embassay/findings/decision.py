@@ -73,6 +73,7 @@ class Decision:
             yield from self.not_ranked()
             yield from self.undefined_as_wrong()
             yield from self.ranking()
+            yield from self.luck()
             yield from self.cost()
             yield from self.smaller_index()
             yield from self.settings()
@@ -221,43 +222,53 @@ class Decision:
             headline=self.said_headline(v.best_set[0]),
             candidates=len(ranked),
             best=best,
-            more=more + self.how_sure(ranked),
+            more=more + self.how_unequal(),
             **words,
         )
         counts = {"candidates": len(ranked), "best set": len(v.best_set)}
         return replace(found, value=v.value, low=v.low, high=v.high, counts=counts)
 
-    def how_sure(self, ranked: list[str]) -> str:
-        """Say by how much members of the best set may differ, and what chance does to a table of many candidates."""
+    def how_unequal(self) -> str:
+        """Say by how much members of the best set may differ."""
+        detectable = [self.reference.difference(name).smallest_difference for name in self.verdict.best_set]
+        largest = max((difference for difference in detectable if difference is not None), default=None)
+        if len(self.verdict.best_set) < 2 or largest is None:
+            return ""
+        return templates.NOT_EQUAL.sentence(difference=number(largest, self.difference_style))
+
+    def luck(self) -> Iterator[Finding]:
+        """Yield by how much chance has helped the first of many, and what it does to a table of so many candidates."""
         v = self.verdict
         style = self.difference_style
-        if len(v.best_set) < 2:
-            return ""
-        sentences = ""
-        detectable = [self.reference.difference(name).smallest_difference for name in v.best_set]
-        largest = max((difference for difference in detectable if difference is not None), default=None)
-        if largest is not None:
-            sentences += templates.NOT_EQUAL.sentence(difference=number(largest, style))
-        if len(ranked) >= MANY and v.first_too_high is not None:
-            low, high = (number(value, style) for value in v.first_too_high)
-            left_out = LEFT_OUT[max(size for size in LEFT_OUT if size <= len(ranked))]
-            # Where the first is far ahead, chance has not helped it by anything that could be written.
-            is_too_high = high != number(0.0, style)
-            if is_too_high:
-                sentences += templates.FIRST_TOO_HIGH.sentence(
-                    encoder=v.best_set[0], candidates=len(ranked), low=low, high=high
-                )
-            if is_too_high and v.interval_as_first is not None and v.lead is not None:
-                first, second = (self.rows[name].value or 0.0 for name in ranked[:2])
-                adjusted = number(first - sum(v.first_too_high) / 2, self.headline.format)
-                lead = number(first - second, style, signed=True)
-                sentences += templates.INTERVAL_AS_FIRST.sentence(
-                    value=f"{adjusted} {interval(*v.interval_as_first, self.headline.format)}",
-                    lead=f"{lead} {interval(*v.lead, style, signed=True)}",
-                    second=ranked[1],
-                )
-            sentences += templates.MANY_CANDIDATES.sentence(tables=FALSE_SENTENCES, left_out=left_out)
-        return sentences
+        ranked = self.ranked
+        if len(v.best_set) < 2 or len(ranked) < MANY or v.first_too_high is None:
+            return
+        left_out = LEFT_OUT[max(size for size in LEFT_OUT if size <= len(ranked))]
+        of_the_table = {"tables": FALSE_SENTENCES, "left_out": left_out}
+        low, high = (number(value, style) for value in v.first_too_high)
+        # Where the first is far ahead, chance has not helped it by anything that could be written.
+        if high == number(0.0, style):
+            yield self.finding(templates.MANY_CANDIDATES, **of_the_table)
+            return
+        as_first = ""
+        if v.interval_as_first is not None and v.lead is not None:
+            first, second = (self.rows[name].value or 0.0 for name in ranked[:2])
+            adjusted = number(first - sum(v.first_too_high) / 2, self.headline.format)
+            lead = number(first - second, style, signed=True)
+            as_first = templates.INTERVAL_AS_FIRST.sentence(
+                value=f"{adjusted} {interval(*v.interval_as_first, self.headline.format)}",
+                lead=f"{lead} {interval(*v.lead, style, signed=True)}",
+                second=ranked[1],
+            )
+        of_many = templates.MANY_CANDIDATES.sentence(**of_the_table)
+        yield self.finding(
+            templates.FIRST_TOO_HIGH,
+            encoder=v.best_set[0],
+            candidates=len(ranked),
+            low=low,
+            high=high,
+            more=f"{as_first} {of_many}",
+        )
 
     def cost(self) -> Iterator[Finding]:
         """Yield the bytes of the first candidate's vectors, and its price."""

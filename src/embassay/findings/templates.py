@@ -153,10 +153,12 @@ NOT_EQUAL = Template(
     POWER,
 )
 FIRST_TOO_HIGH = Template(
-    " {encoder} is the first of {candidates}, so its value is probably {low} to {high} too high.",
+    "{encoder} is the first of {candidates}, so its value is probably {low} to {high} too high.{more}",
     "five candidates or more are ranked, and the best set has two or more: the bootstrap bias of the highest "
     "candidate, and of the highest of the best set",
     COUNT,
+    title="The first of many is too high",
+    question="Luck",
 )
 INTERVAL_AS_FIRST = Template(
     " As the first of several it has about {value}, and a lead over {second} of {lead}.",
@@ -165,10 +167,12 @@ INTERVAL_AS_FIRST = Template(
     TOGETHER,
 )
 MANY_CANDIDATES = Template(
-    " Of so many candidates that are equally good, about 1 table in {tables} calls one better or worse, and 1 in "
+    "Of so many candidates that are equally good, about 1 table in {tables} calls one better or worse, and 1 in "
     "{left_out} leaves one out of the best set.",
     "the same; simulated (docs/statistics.md)",
     LIMIT,
+    title="Tables of many candidates",
+    question="Luck",
 )
 COST = Template(
     "{encoder} needs {size} for {stored}{price}.",

@@ -11,8 +11,8 @@ from embassay.formatting import number
 from embassay.layout import Format, Layout
 from embassay.result import Answer, Finding, Result, Verdict, anchor
 
-FIRST_QUESTIONS = ("Best set", "Highest", "Candidate", "Than ")
-LAST_QUESTIONS = ("Fails on", "Cost", "How sure", "Not tested")
+FIRST_QUESTIONS = ("Best set", "Candidate", "Than ", "Highest")
+LAST_QUESTIONS = ("Fails on", "Cost", "How sure", "Luck", "Not tested")
 """How questions begin that stand before and after those of the diagnostic itself."""
 ALSO = 4
 """Further encoders that are named with a finding at most."""
@@ -57,18 +57,22 @@ def answer_sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[A
         by_question: dict[str, tuple[Answer, ...]] = {}
         for group in grouped(answers):
             by_question.setdefault(group[0].question, tuple(group))
-        groups = sorted(by_question.values(), key=lambda group: _place_of(group[0].question))
+        # Where higher is not better, or all are below chance, what the diagnostic itself asks comes first.
+        own_first = "Highest" in by_question
+        groups = sorted(by_question.values(), key=lambda group: _place_of(group[0].question, own_first=own_first))
         title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {rests_on(result, verdict)}"
         yield AnswerSection(verdict, title, tuple(groups))
 
 
-def _place_of(question: str) -> int:
+def _place_of(question: str, *, own_first: bool) -> int:
     """Return the place of a question among the others: those that all diagnostics share are first or last."""
     for place, beginning in enumerate(FIRST_QUESTIONS):
         if question.startswith(beginning):
             return place
     middle = len(FIRST_QUESTIONS)
-    return middle + 1 + LAST_QUESTIONS.index(question) if question in LAST_QUESTIONS else middle
+    if question in LAST_QUESTIONS:
+        return middle + 1 + LAST_QUESTIONS.index(question)
+    return -1 if own_first else middle
 
 
 def group_answer(group: Sequence[Answer]) -> str:

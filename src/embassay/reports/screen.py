@@ -16,8 +16,10 @@ from embassay.reports.answers import actions, answer_sections, group_answer, gro
 from embassay.reports.scorecard import MOST_LINES, legend, scorecard
 from embassay.result import Finding, Result
 
-LINES, LINES_OF_ONE = 36, 30
-"""Lines of the first screen at most, and for one diagnostic on one corpus; the paths come below it."""
+LINES = 36
+"""Lines of the first screen at most; the paths come below it."""
+SPARE = 6
+"""Lines of them that only answers may use: findings that no answer says do not fill the screen."""
 LEAST = 2
 """Lines that the answers to each diagnostic have in any case; the first is never cut."""
 FEWER_LINES = 16
@@ -57,8 +59,7 @@ def show_summary(
 
     # Answers get the lines that the other parts leave; a part needs one for its heading and one for the empty line.
     used = len(lines) + len(failures) + len(next_lines) + 2 * bool(next_lines) + 2 * bool(failures)
-    most_lines = LINES if len(result.verdicts) > 1 else LINES_OF_ONE
-    sections, more = _sections(result, layouts, times, run, width, most_lines - used)
+    sections, more = _sections(result, layouts, times, run, width, LINES - used)
     if more:
         statements = _shortened(f"and {counted(more, 'more statement')}: embassay show {run}", width)
         last_title, last_lines = sections[-1]
@@ -116,7 +117,7 @@ def _sections(
             said += len(group)
         room -= len(lines) + 2
         sections.append((_shortened(section.title, width), lines))
-    further, more_said = _bullets(others, width, room - 2, with_place=with_place)
+    further, more_said = _bullets(others, width, room - 2 - SPARE, with_place=with_place)
     if further:
         sections.append(("Also", further))
     return sections, len(result.statements) - said - more_said
