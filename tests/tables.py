@@ -1,7 +1,8 @@
-"""An encoder of planted vectors, and the rows of a result, for tests of diagnostics."""
+"""Encoders of planted vectors and of any name, and the rows of a result, for tests of diagnostics."""
 
 import numpy as np
 
+from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.types import Card
 from embassay.vectors import Vectors
 
@@ -22,6 +23,13 @@ class Table:
     def encode(self, texts, role="text"):
         rows = [self.vectors[text] if text in self.vectors else self.vectors[role, text] for text in texts]
         return self.make(np.array(rows, dtype=np.float32))
+
+
+class Labelled(HashingEncoder):
+    """A hashing encoder under any name."""
+
+    def __init__(self, name, dim=64):
+        super().__init__(dim, name)
 
 
 def vectors_of(corpus, vectors, make=np.array, **more):

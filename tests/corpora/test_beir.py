@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from embassay.corpora.retrieval.beir import load
 from embassay.errors import SourceError, SpecError
 from embassay.run.resolve import load_corpus
+from failing import failing
 
 DOCS = [
     {"_id": "d1", "title": "Rain", "text": "It rained.", "metadata": {}},
@@ -41,12 +42,7 @@ def folder(tmp_path):
     return write
 
 
-def fails(path, error=SourceError, **options):
-    with pytest.raises(error) as found:
-        load(str(path), "mine", **options)
-    message = str(found.value)
-    assert "\n" not in message
-    return message.removeprefix(str(path))
+fails = failing(load)
 
 
 def test_judgements_become_questions_with_gains(folder):

@@ -5,17 +5,14 @@ from __future__ import annotations
 import pytest
 
 from embassay.corpora.composition.composition import load
-from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
+from failing import failing
 
 ROW = {"operator": "union", "a": "It rained.", "b": "We ran.", "target": "It rained and we ran."}
 MINUS = {"operator": "difference", "a": "It rained and we ran.", "b": "We ran.", "target": "It rained."}
 
 
-def fails(path):
-    with pytest.raises(SourceError) as error:
-        load(path, "mine")
-    return str(error.value).removeprefix(path)
+fails = failing(load)
 
 
 def test_a_file_is_understood(file):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from embassay.corpora.composition.fusions import load
-from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
+from failing import failing
 
 ROW = {
     "S1": "The mill burned down in May.",
@@ -18,10 +16,7 @@ ROW = {
 OTHER = {field: f"They say: {text}" for field, text in ROW.items()}
 
 
-def fails(path):
-    with pytest.raises(SourceError) as error:
-        load(path, "mine")
-    return str(error.value).removeprefix(path)
+fails = failing(load)
 
 
 def test_a_document_gives_nine_samples(file):

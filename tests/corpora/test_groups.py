@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embassay.corpora.groups.groups import load, recognises
-from embassay.errors import InputError, SourceError, SpecError
+from embassay.errors import InputError, SpecError
 from embassay.run.resolve import load_corpus
 from embassay.samples.groups import closure
+from failing import failing
 
 CSV = "sentence,group\n"
 GOOD = CSV + "It rained.,rain\nAda sang.,song\nIt was wet.,rain\nRain fell.,rain\nAda left.,song\n"
@@ -32,12 +33,7 @@ def lines(*rows):
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def fails(path, error=SourceError, **options):
-    with pytest.raises(error) as found:
-        load(path, "mine", **options)
-    message = str(found.value)
-    assert "\n" not in message
-    return message.removeprefix(path)
+fails = failing(load)
 
 
 def told(corpus):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from embassay.corpora.minimal_pairs.heros import load, touches
-from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
+from failing import failing
 
 HEAD = ("Original", "Synonym", "Antonym", "Negation", "Random", "Typo", "Negation")
 # Original, synonym, antonym, main verb negated, random word, typo, chosen word negated; of our own writing.
@@ -63,10 +63,7 @@ def without(row, *places):
     return [cell for place, cell in enumerate(row) if place not in places]
 
 
-def fails(path, **options):
-    with pytest.raises(SourceError) as error:
-        load(path, "mine", **options)
-    return str(error.value).removeprefix(path)
+fails = failing(load)
 
 
 def test_the_released_form_is_understood(table):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from embassay.corpora.minimal_pairs.minimal_pairs import load
-from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
 from embassay.samples.minimal_pairs import EDITS
+from failing import failing
 
 EDITED = {
     "negation_antonym": "The soup was not cold.",
@@ -21,10 +21,7 @@ ROW = {"original": "The soup was cold.", "edits": EDITED}
 OTHER = {"original": "He ran fast.", "edits": {"synonym": "He ran quickly."}}
 
 
-def fails(path):
-    with pytest.raises(SourceError) as error:
-        load(path, "mine")
-    return str(error.value).removeprefix(path)
+fails = failing(load)
 
 
 def test_a_file_is_understood(file):

@@ -10,6 +10,7 @@ from embassay.corpora.groups.msrp import HEADER, load, recognises, recognises_fo
 from embassay.corpora.io.rows import FileRow
 from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
+from failing import failing
 
 HEAD = "\t".join(HEADER)
 TEXTS = {
@@ -55,12 +56,7 @@ def file(tmp_path):
     return write
 
 
-def fails(path):
-    with pytest.raises(SourceError) as error:
-        load(str(path), "mine")
-    message = str(error.value)
-    assert "\n" not in message
-    return message.removeprefix(str(path))
+fails = failing(load)
 
 
 GOOD = [row(1, 9, 100), row(0, 4, 9), row(1, 20, 100), row(1, 3, 4)]

@@ -14,6 +14,7 @@ from embassay.corpora.groups.opinosis import load
 from embassay.data import MSRP_GROUPED
 from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
+from failing import failing
 
 HEADER = "phrase_index,paraphrase_group_index\n"
 PHRASES = ["The bed is soft.", "Rooms are large", "A soft bed , too", "Big rooms.", 'A "bed, so soft.', "Big rooms !"]
@@ -40,12 +41,7 @@ def folder(tmp_path):
     return write
 
 
-def fails(path):
-    with pytest.raises(SourceError) as error:
-        load(str(path), "mine")
-    message = str(error.value)
-    assert "\n" not in message
-    return message.removeprefix(str(path))
+fails = failing(load)
 
 
 def test_groups_of_three_and_more_are_kept_in_the_order_of_the_file(folder):

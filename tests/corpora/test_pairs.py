@@ -7,8 +7,8 @@ import json
 import pytest
 
 from embassay.corpora.pairs.pairs import load
-from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
+from failing import failing
 
 CSV = "sentence1,sentence2,score\n"
 STSB = 'main-news\tMSRpar\t2012test\t0001\t3.800\tIt "rained.\tIt poured.\n'
@@ -24,10 +24,7 @@ def file(tmp_path):
     return write
 
 
-def fails(path, **options):
-    with pytest.raises(SourceError) as error:
-        load(path, "mine", **options)
-    return str(error.value).removeprefix(path)
+fails = failing(load)
 
 
 def told(sample):

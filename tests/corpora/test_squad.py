@@ -13,6 +13,7 @@ from embassay.corpora.io.passages import sentences
 from embassay.corpora.retrieval.squad import load, recognises
 from embassay.errors import SourceError, UnknownNameError
 from embassay.run.resolve import load_corpus
+from failing import failing
 
 TEXT = "Dr. Ito left early. The train stood at Ghent\u00a0station.  It was late, and late it stayed."
 
@@ -39,12 +40,7 @@ def file(tmp_path):
     return write
 
 
-def fails(path, **options):
-    with pytest.raises(SourceError) as error:
-        load(path, "mine", **options)
-    message = str(error.value)
-    assert "\n" not in message
-    return message.removeprefix(path)
+fails = failing(load)
 
 
 def right(corpus):

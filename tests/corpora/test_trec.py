@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from embassay.corpora.retrieval.trec import load
 from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
+from failing import failing
 
 TOPICS = "301\tLate  trains\n302\tRain & snow\n"
 DOCUMENTS = "A-1\tThe train was late.\nA-2\tIt rained.\n\nA-3\t \n"
@@ -35,12 +36,7 @@ def folder(tmp_path):
     return write
 
 
-def fails(path, error=SourceError, **options):
-    with pytest.raises(error) as found:
-        load(str(path), "mine", **options)
-    message = str(found.value)
-    assert "\n" not in message
-    return message.removeprefix(str(path))
+fails = failing(load)
 
 
 def test_a_folder_is_read(folder):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from embassay.corpora.composition.tuples import load
-from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
+from failing import failing
 
 ROW = {
     "A": "The bakery is old and red.",
@@ -19,10 +19,7 @@ ROW = {
 OTHER = {field: f"So: {text}" for field, text in ROW.items()}
 
 
-def fails(path):
-    with pytest.raises(SourceError) as error:
-        load(path, "mine")
-    return str(error.value).removeprefix(path)
+fails = failing(load)
 
 
 def test_a_tuple_gives_four_samples(file):

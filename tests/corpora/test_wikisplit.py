@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from embassay.corpora.composition.wikisplit import load
-from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
+from failing import failing
 
 LINE = "The mill burned and the owner left .\tThe mill burned . <::::> The owner left .\n"
 OTHER = "'' Ada '' sang ; Bo ran .\t'' Ada '' sang . <::::> Bo \"ran .\n"
@@ -22,10 +22,7 @@ def file(tmp_path):
     return write
 
 
-def fails(path):
-    with pytest.raises(SourceError) as error:
-        load(path, "mine")
-    return str(error.value).removeprefix(path)
+fails = failing(load)
 
 
 def test_a_split_is_a_union_of_its_parts(file):

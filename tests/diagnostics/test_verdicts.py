@@ -4,19 +4,11 @@ import numpy as np
 import pytest
 
 from embassay.api import assay
-from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.errors import UnknownNameError
 from embassay.findings.support import verdict
 from embassay.samples.choice import Choice
 from embassay.types import Corpus
-from tables import Table
-
-
-class Labelled(HashingEncoder):
-    """A hashing encoder under any name."""
-
-    def __init__(self, name, dim=64):
-        super().__init__(dim, name)
+from tables import Labelled, Table
 
 
 def corpus_of(number):

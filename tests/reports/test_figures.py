@@ -9,7 +9,6 @@ import pytest
 
 from embassay.api import assay
 from embassay.cli.app import exit_code_of
-from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.outputs import latex
 from embassay.outputs.citations import citations_of
 from embassay.outputs.exhibits import FONT, exhibits, figures_of, print_spec
@@ -17,15 +16,9 @@ from embassay.reports.layouts import layouts
 from embassay.result import EncoderRecord, Result, Series, Verdict
 from embassay.samples.choice import Choice
 from embassay.types import Corpus
+from tables import Labelled
 
 EVIL = "<script>alert(1)</script>&\"'</text>\n%{x}\\input{y}"
-
-
-class Labelled(HashingEncoder):
-    """A hashing encoder under any name."""
-
-    def __init__(self, name):
-        super().__init__(64, name)
 
 
 def by_name(result):

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from embassay.api import assay
 from embassay.cli.app import exit_code_of
-from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.formatting import visible
 from embassay.outputs import latex
 from embassay.outputs.citations import citations_of
@@ -18,6 +17,7 @@ from embassay.reports.layouts import layouts
 from embassay.reports.tables import Cell, Table
 from embassay.samples.choice import Choice
 from embassay.types import Corpus
+from tables import Labelled
 
 EVIL = r"\input{/etc/passwd} 100% $x_1^2$ #a & b ~ {c} <d> |e| `f` ''g'' --h ?` \\ "
 COMMANDS = {
@@ -137,13 +137,6 @@ def evil_corpus(name):
         Choice(f"{n}", *(f"{EVIL} {kind}{n}" for kind in "iapq"), "adjective", f"{EVIL}pair", EVIL) for n in range(12)
     )
     return Corpus(name, "choice", samples, licence=EVIL, source=EVIL)
-
-
-class Labelled(HashingEncoder):
-    """A hashing encoder under any name."""
-
-    def __init__(self, name):
-        super().__init__(64, name)
 
 
 def test_hostile_labels_stay_text_and_file_names_are_safe():

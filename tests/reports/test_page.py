@@ -11,7 +11,6 @@ import jsonschema
 import pytest
 
 from embassay.api import assay, report
-from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.findings.decision import Decision
 from embassay.findings.limits import findings_of
 from embassay.findings.speed import MeasuredTimes
@@ -60,16 +59,10 @@ from embassay.samples.composition import Composition
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.pairs import Pair
 from embassay.types import Corpus
+from tables import Labelled
 
 EVIL = "<script>alert('x')</script>&\"</td>"
 ACCURACY = Column("accuracy", "accuracy")
-
-
-class Labelled(HashingEncoder):
-    """A hashing encoder under any name."""
-
-    def __init__(self, name):
-        super().__init__(64, name)
 
 
 @pytest.fixture(scope="module")
