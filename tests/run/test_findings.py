@@ -195,7 +195,8 @@ def test_from_five_candidates_on_chance_is_said_where_several_may_be_the_best():
     assert line == (
         "Luck: e0 is the first of 12, so its value is probably 3.1 points to 5.1 points too high. As the first of "
         "several it has about 75.9% [65.0, 90.0], and a lead over e1 of +0.0 points [−1.0, +3.0]. Of so many "
-        "candidates that are equally good, about 1 table in 10 calls one better or worse, and 1 in 3 leaves one out of the best set."
+        "candidates that are equally good, about 1 table in 10 calls one better or worse, and 1 in 3 leaves one out of "
+        "the best set."
     )
     hardly = {"first_too_high": (0.0001, 0.0004)}
     for other in ({"best_set": many[:1]}, {"candidates": many[:4]}, {"first_too_high": None}, hardly):
