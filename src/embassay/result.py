@@ -582,6 +582,8 @@ class EncoderRecord:
         The size of one stored vector; None where the number of dimensions depends on the corpus.
     texts_in
         How many distinct texts there are, by corpus, where that depends on the setting.
+    missing_prompts
+        Which prompts the model was probably trained with, where none is set.
     """
 
     name: str
@@ -603,6 +605,7 @@ class EncoderRecord:
     vectors: Mapping[str, int] = field(default_factory=dict)
     vector_bytes: int | None = None
     texts_in: Mapping[str, int] = field(default_factory=dict)
+    missing_prompts: str = ""
 
     def index_bytes(self, corpus: str) -> int | None:
         """Return the bytes of all document vectors of a corpus, of one vector where there are no documents.

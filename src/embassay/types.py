@@ -298,6 +298,8 @@ class Card:
         True when its vectors are stored in the cache.
     prompts
         The prompt of each role that has one.
+    missing_prompts
+        Which prompts the model was probably trained with, where none is set; empty where that is not known.
     similarity
         How it compares a query with a document.
     shapes
@@ -324,6 +326,7 @@ class Card:
     fitted: bool = False
     cached: bool = True
     prompts: Mapping[str, str] = field(default_factory=dict)
+    missing_prompts: str = ""
     warnings: tuple[str, ...] = ()
     similarity: Similarity = "cosine"
     shapes: tuple[str, ...] = ()

@@ -105,6 +105,18 @@ def test_an_empty_document_prompt_says_nothing_where_another_is_kept(copy):
     assert load_encoder(f"{copy},document_prompt=").card.prompts == {"query": "Q: "}
 
 
+def test_prompts_that_no_role_has_are_said_to_be_missing(copy):
+    config = {"prompts": {"s2p_query": "Instruct: find. ", "empty": ""}}
+    (copy / "config_sentence_transformers.json").write_text(json.dumps(config))
+    card = load_encoder(str(copy)).card
+    assert card.missing_prompts == "the model's files name prompts that are not used: s2p_query ('Instruct: find. ')"
+    assert card.missing_prompts in card.warnings
+    # Whoever has chosen, even no prompt, need not be told.
+    assert load_encoder(f"{copy},query_prompt=").card.missing_prompts == ""
+    (copy / "config_sentence_transformers.json").write_text(json.dumps({"prompts": {"query": "Q: ", "other": "O: "}}))
+    assert load_encoder(str(copy)).card.missing_prompts == ""
+
+
 @pytest.mark.parametrize(
     "option",
     ["dim=64", "max_length=8", "dtype=bfloat16", "normalize=true", "query_prompt=q: ", "text_prompt=t: "],

@@ -500,6 +500,16 @@ def test_what_limits_the_whole_run_is_a_finding():
     assert findings_of(replace(result, verdicts=()), {}) == ()
 
 
+def test_prompts_that_are_not_set_are_said_before_all_else():
+    result = result_of(verdict_with())
+    missing = "the model's files name prompts that are not used: s2p_query ('Find: ')"
+    first = replace(result.encoders[0], spec="st:org/m", missing_prompts=missing)
+    statements = findings_of(replace(result, encoders=(first, *result.encoders[1:])), {"d": ACCURACY})
+    (found,) = [statement for statement in statements if statement.title == "Prompts are not set"]
+    assert (found.severity, found.sentence) == ("high", f"a: {missing}.")
+    assert "prompted=st:org/m,query_prompt=" in found.action
+
+
 @pytest.mark.parametrize(("effective_units", "is_few"), [(49.9, True), (50.0, False)])
 def test_units_are_few_below_half_of_the_items(effective_units, is_few):
     result = replace(result_of(verdict_with()), verdicts=())

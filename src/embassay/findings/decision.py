@@ -244,11 +244,10 @@ class Decision:
         if len(v.best_set) < 2 or len(ranked) < MANY or v.first_too_high is None:
             return
         left_out = LEFT_OUT[max(size for size in LEFT_OUT if size <= len(ranked))]
-        of_the_table = {"tables": FALSE_SENTENCES, "left_out": left_out}
         low, high = (number(value, style) for value in v.first_too_high)
         # Where the first is far ahead, chance has not helped it by anything that could be written.
         if high == number(0.0, style):
-            yield self.finding(templates.MANY_CANDIDATES, **of_the_table)
+            yield self.finding(templates.MANY_CANDIDATES, tables=FALSE_SENTENCES, left_out=left_out)
             return
         as_first = ""
         if v.interval_as_first is not None and v.lead is not None:
@@ -260,7 +259,7 @@ class Decision:
                 lead=f"{lead} {interval(*v.lead, style, signed=True)}",
                 second=ranked[1],
             )
-        of_many = templates.MANY_CANDIDATES.sentence(**of_the_table)
+        of_many = templates.MANY_CANDIDATES.sentence(tables=FALSE_SENTENCES, left_out=left_out)
         yield self.finding(
             templates.FIRST_TOO_HIGH,
             encoder=v.best_set[0],

@@ -71,6 +71,10 @@ def _limits(result: Result) -> Iterator[Finding]:
     for corpus in result.corpora:
         yield from _few_units(corpus)
     for encoder in result.encoders:
+        if encoder.missing_prompts:
+            yield templates.MISSING_PROMPTS.finding(
+                encoder=encoder.name, missing=encoder.missing_prompts, spec=encoder.spec
+            )
         yield from _truncated(encoder, result)
         yield from _unknown_words(encoder, result)
 

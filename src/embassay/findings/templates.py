@@ -271,6 +271,16 @@ MADE_QUERIES = Template(
     action="Add real questions: -c {corpus}=…,questions=questions.csv (a question and the id of its right document in "
     "each line).",
 )
+MISSING_PROMPTS = Template(
+    "{encoder}: {missing}.",
+    "no prompt is set, and the model's files name some, or its name is that of a family with prompts",
+    LIMIT,
+    title="Prompts are not set",
+    severity="high",
+    consequence="Its values may be too low.",
+    action="Try them as a further candidate: -e \"prompted={spec},query_prompt='…'\" with the prompt of the model's "
+    "card.",
+)
 BUILTIN = Template(
     "Built-in corpora are for trying things out: no best encoder is named on them.",
     "a corpus is built in",

@@ -329,6 +329,7 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
         vectors=vectors,
         vector_bytes=vector_bytes(card.spec, run.dim),
         texts_in=texts_in,
+        missing_prompts=card.missing_prompts,
     )
 
 

@@ -80,12 +80,16 @@ class NeuralEncoder(PromptedEncoder):
     @cached_property
     def card(self) -> Card:
         """The properties of the encoder that its files contain."""
+        # Whoever sets a prompt, be it an empty one, has chosen.
+        has_chosen = any(self.prompts.values()) or bool(self.options.prompts)
+        missing = "" if has_chosen else self._known_prompts()
         # As far as it is known before loading.
         route = "" if self.runtime.backend == "auto" else self.runtime.backend
         return self._describe(
             f"{self.scheme}:{self.target}",
             self._model_similarity,
-            [*self._warnings(), *self._family_warnings(), *self._file_warnings()],
+            [*self._warnings(), *filter(None, [missing]), *self._file_warnings()],
+            missing_prompts=missing,
             revision=self.found.revision,
             parameters=parameters(self.folder, self._left_out),
             route="light" if self.light is not None else route,
@@ -187,15 +191,13 @@ class NeuralEncoder(PromptedEncoder):
             warnings.append("the model's code is in another repository and is not part of the fingerprint")
         return warnings
 
-    def _family_warnings(self) -> list[str]:
-        """Return a warning if the model's name suggests prompts, and none is set."""
-        if any(self.prompts.values()):
-            return []
+    def _known_prompts(self) -> str:
+        """Return which prompts the model was probably trained with, where none is set; an empty text if unknown."""
         name = self.target.rsplit("/", 1)[-1].lower()
         prompts = next((prompts for pattern, prompts in FAMILIES.items() if re.search(pattern, name)), "")
         if not prompts:
-            return []
-        return [f"the name suggests a model family that was trained with {prompts}, but no prompt is set"]
+            return ""
+        return f"the name suggests a model family that was trained with {prompts}, but no prompt is set"
 
     def _file_warnings(self) -> list[str]:
         """Return warnings if the files may not be those that are meant, or exceed the free memory of the device."""

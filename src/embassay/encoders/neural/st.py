@@ -38,7 +38,7 @@ from embassay.encoders.neural.prompts import overlooked
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.encoders.neural.tokenizer_files import check_limit, read_tokenizer
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
-from embassay.types import Runtime, content_hash
+from embassay.types import Runtime, begun, content_hash
 from embassay.vectors import Similarity
 
 if TYPE_CHECKING:
@@ -167,6 +167,13 @@ class SentenceTransformersEncoder(NeuralEncoder):
     @property
     def _configured_prompts(self) -> Prompts:
         return configured_prompts(self.folder)
+
+    def _known_prompts(self) -> str:
+        prompts = settings_of(self.folder).get("prompts") or {}
+        named = [f"{name} ({begun(prompt)!r})" for name, prompt in prompts.items() if prompt]
+        if not named:
+            return super()._known_prompts()
+        return f"the model's files name prompts that are not used: {', '.join(named)}"
 
     @property
     def _model_similarity(self) -> str:
