@@ -201,9 +201,12 @@ def test_an_encoder_has_its_places_costs_and_findings():
 
 
 def test_one_picture_and_one_table_are_open_and_the_rest_is_folded():
-    page = render(result_of(), LAYOUTS).split('id="d-mine"')[1].split("</section>")[0]
+    above, page = render(result_of(), LAYOUTS).split('id="d-mine"')
+    page = page.split("</section>")[0]
     opened = page.split('<p class="group-title">')[0]
-    assert opened.count("<figure") == opened.count("<table>") == 1
+    # Of one section alone the picture stands on the first screen.
+    assert above.index("<h3>Picture</h3>") < above.index('id="scorecard"')
+    assert (opened.count("<figure"), opened.count("<table>")) == (0, 1)
     assert "<details" not in opened
     folded = page.removeprefix(opened)
     assert folded.index("<summary>Second picture</summary>") < folded.index("The paper&#39;s figures")

@@ -53,7 +53,18 @@ from embassay.reports.tables import (
     size_table,
     subset_table,
 )
-from embassay.result import Comparison, CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
+from embassay.result import (
+    Comparison,
+    CorpusRecord,
+    Difference,
+    EncoderRecord,
+    Finding,
+    Opponent,
+    Result,
+    Row,
+    Series,
+    Verdict,
+)
 from embassay.samples.choice import Choice
 from embassay.samples.composition import Composition
 from embassay.samples.minimal_pairs import MinimalPairs
@@ -447,6 +458,21 @@ def test_an_interval_chart_has_a_dot_for_each_encoder(style):
         (r["encoder"], r["value"], r["low"], r["high"], r["baseline"]) for r in data_of(spec) if "encoder" in r
     } == {(e, v, 0.25, 0.75, e == "z") for e, v in LEVEL.items()}
     assert {"chance": 1 / 3} in data_of(spec)
+
+
+def test_the_picture_of_the_headline_marks_the_best_set_and_the_baseline():
+    against = Opponent("baseline", "z", (Difference("a"),))
+    result = small(HEADLINES)
+    verdict = replace(result.verdicts[0], best_set=("b",), opponents=(against,))
+    scope = scope_of(replace(result, verdicts=(verdict,)))
+    spec = charts.interval_chart(scope, IntervalChart("How much", ACCURACY))
+    assert_valid(spec)
+    shaded, line, *_ = spec["layer"]
+    assert (shaded["mark"]["type"], shaded["data"]["values"]) == ("rect", [{"encoder": "b"}])
+    assert (line["mark"]["type"], line["data"]["values"]) == ("rule", [{"value": LEVEL["z"]}])
+    # A chart of another figure has neither.
+    other = charts.interval_chart(scope, IntervalChart("How much", replace(ACCURACY, subset="x")))
+    assert other is None or all(layer["mark"]["type"] != "rect" for layer in other["layer"])
 
 
 def test_grouped_bars_have_one_bar_for_each_subset_and_encoder():

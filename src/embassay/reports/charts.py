@@ -56,7 +56,10 @@ ENCODER_LEGEND = {"orient": "bottom", "title": None, "columns": 4, "labelLimit":
 
 
 def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
-    """Draw a dot and its interval for each encoder, and chance as a dashed line."""
+    """Draw a dot and its interval for each encoder, and chance as a dashed line.
+
+    Of the headline the best set is shaded, and the best lexical baseline is a line.
+    """
     values = estimates(scope, part.column)
     if not values:
         return None
@@ -71,6 +74,8 @@ def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
     }
     x = _field("value:Q", title=part.column.heading, axis={"format": axis_format}, scale=scale)
     layers = _dots(values, shared, "x", x)
+    if part.column.key == scope.headline.key:
+        layers = [*_best_set(scope), *_baseline(scope, values), *layers]
     if part.chance is not None:
         chance = {"values": [{"chance": part.chance}]}
         x = _field("chance:Q")
@@ -78,6 +83,23 @@ def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
         word = {"text": "chance", "align": "left", "dx": 4, "dy": -6, "color": "#a34400", "fontSize": 11}
         layers.append({"data": chance, **_layer("text", {"x": x, "y": {"value": 0}}, **word)})
     return _finished({"layer": layers}, values, part.title, LINE * len(values))
+
+
+def _best_set(scope: Scope) -> Iterator[Spec]:
+    """Yield the layer that shades the lines of the best set."""
+    best = [{"encoder": name} for name in scope.verdict.best_set]
+    if best:
+        encoding = {"y": _encoder_axis(scope), "x": {"value": 0}, "x2": {"value": "width"}}
+        yield {"data": {"values": best}, **_layer("rect", encoding, color=BLUE, opacity=0.12)}
+
+
+def _baseline(scope: Scope, values: Sequence[Point]) -> Iterator[Spec]:
+    """Yield the line of the best lexical baseline."""
+    name = scope.verdict.opponent("baseline").name
+    for point in values:
+        if point["encoder"] == name:
+            line = _layer("rule", {"x": _field("value:Q")}, color=GREY, strokeDash=[2, 3])
+            yield {"data": {"values": [{"value": point["value"]}]}, **line}
 
 
 def share_bars(scope: Scope, part: ShareBars) -> Spec | None:

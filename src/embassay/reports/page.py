@@ -133,6 +133,8 @@ class PageSection:
         What the figures rest on.
     shown
         The picture and the table that are not folded.
+    picture
+        Where there is one section, its picture, which stands below the answers.
     terms
         The terms that the open part is the first to use.
     signatures
@@ -148,6 +150,15 @@ class PageSection:
     groups: tuple[Group, ...]
     terms: tuple[Term, ...]
     signatures: tuple[str, ...]
+    picture: PageBlock | None = None
+
+    @property
+    def marked(self) -> str:
+        """What is marked in the picture of the headline."""
+        baseline = self.verdict.opponent("baseline").name
+        marks = ["shaded: the best set"] if self.verdict.best_set else []
+        marks += [f"dotted: {baseline}"] if baseline else []
+        return "; ".join(marks)
 
     @property
     def title(self) -> str:
@@ -157,6 +168,8 @@ class PageSection:
     @property
     def blocks(self) -> Iterator[PageBlock]:
         """All blocks, those that are shown first."""
+        if self.picture:
+            yield self.picture
         yield from self.shown
         for group in self.groups:
             yield from group.blocks
@@ -287,7 +300,9 @@ def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary)
         paper = list(_blocks(scope, layout.paper, name, ids))
         # The first chart stands beside the headline table; everything else is folded.
         picture = [block for block in parts if block.charts][:1]
-        shown = [*picture, *headline]
+        # Where there is one section, its picture stands below the answers.
+        is_alone = len(result.verdicts) == 1
+        shown = [*(() if is_alone else picture), *headline]
         texts = [section_support, layout.question, *(finding.sentence for finding in of_section)]
         terms = glossary.first_uses([*texts, *_texts(shown)])
 
@@ -307,6 +322,7 @@ def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary)
             support=section_support,
             findings=entries(of_section, layouts),
             shown=tuple(shown),
+            picture=picture[0] if is_alone and picture else None,
             groups=tuple(groups),
             terms=terms,
             signatures=tuple(signatures),

@@ -128,6 +128,14 @@ class Scope:
                 values[encoder.name] = -math.inf if row is None or row.value is None else row.value
         return tuple(sorted(values, key=lambda name: values[name], reverse=True))
 
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The verdict; an empty one where there is none."""
+        for verdict in self.result.verdicts:
+            if (verdict.diagnostic, verdict.corpus) == (self.diagnostic, self.corpus):
+                return verdict
+        return Verdict(self.diagnostic, self.corpus, "", 0, 0)
+
     def row_of(self, encoder: str, column: Column) -> Row | None:
         """Return the row of an encoder in a column; None if there is none."""
         return self._index.get((encoder, column.key))
