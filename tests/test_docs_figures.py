@@ -106,12 +106,6 @@ def test_checking_writes_nothing_and_says_which_figure_differs(two, tmp_path, mo
     assert page.read_text(encoding="utf-8") == PAGE.replace(".20", ".25")
 
 
-def test_the_guide_has_the_table_of_a_run_s_options(figures):
-    page = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
-    texts = {block["name"]: block["text"] for block in figures.BLOCK.finditer(page)}
-    assert texts["options-of-a-run"] == figures.options_of_a_run()
-
-
 COSTLY = "generating-made"
 """Takes as long as all others together; only ``make docs-figures`` computes it."""
 
@@ -123,7 +117,7 @@ def test_the_documentation_prints_the_figures_of_today(data, figures, part):
     for module in ("mteb", "textblob", "lemminflect", "nltk"):
         pytest.importorskip(module, reason=f"{module} is not installed")
     # In two parts, one for each worker; figures that stand together share test sets and vectors.
-    names = [name for name in (*figures.FIGURES, "console") if name != COSTLY]
+    names = [name for name in figures.FIGURES if name != COSTLY]
     half = len(names) // 2
     chosen = names[half:] if part else names[:half]
     command = [sys.executable, str(SCRIPT), "--check", *chosen]

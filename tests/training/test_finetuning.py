@@ -10,6 +10,7 @@ from embassay.errors import EncoderError, InputError, SpecError, UnknownNameErro
 from embassay.samples.retrieval import Document, Question
 from embassay.training import finetuning
 from embassay.training.finetuning import finetune, success
+from embassay.training.losses import check_loss
 from embassay.training.triplets import Triplet
 from embassay.types import Card, Corpus
 
@@ -207,6 +208,13 @@ def test_losses_of_the_library_are_used_by_name(fine, tmp_path):
     assert len(record(tmp_path / "out")["losses"]) == 2
     with pytest.raises(EncoderError, match="the loss cannot be computed: MegaBatchMarginLoss expects exactly 2 input"):
         fine(tmp_path / "pairs", loss="MegaBatchMarginLoss", max_steps=2)
+
+
+def test_a_loss_of_the_library_needs_nothing_but_the_model():
+    # It takes *args and **kwargs, which may be empty.
+    check_loss("MultipleNegativesSymmetricRankingLoss")
+    with pytest.raises(SpecError, match="loss 'SoftmaxLoss' cannot be used: it needs embedding_dimension, num_labels;"):
+        check_loss("SoftmaxLoss")
 
 
 def test_small_batches_are_said(fine, domain, tmp_path):

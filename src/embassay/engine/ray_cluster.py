@@ -51,7 +51,7 @@ class _Worker:
 def map_in_cluster(
     function: Callable[[Task], Answer], tasks: list[Task], executor: Executor, tell: Callable[[str], None]
 ) -> Iterator[Answer]:
-    """Yield the answers of all tasks as they are finished; see ``executors.map_tasks``.
+    """Yield the answers of all tasks as they are finished; see :func:`embassay.engine.map.map_tasks`.
 
     Raises
     ------

@@ -42,10 +42,13 @@ def check_loss(name: str) -> None:
     if name not in of_library:
         raise UnknownNameError("loss", name, (*LOSSES, *of_library))
     parameters = inspect.signature(getattr(losses, name)).parameters.values()
-    required = [parameter.name for parameter in parameters if parameter.default is parameter.empty]
-    if required != ["model"]:
-        needed = ", ".join(parameter for parameter in required if parameter != "model")
-        raise SpecError(f"loss {name!r} cannot be used: it needs {needed}; use one that needs only the model")
+    # Some losses pass *args and **kwargs on, which may be empty.
+    named = [one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+    needed = [one.name for one in named if one.default is one.empty and one.name != "model"]
+    if needed:
+        raise SpecError(
+            f"loss {name!r} cannot be used: it needs {', '.join(needed)}; use one that needs only the model"
+        )
 
 
 def finetuning_loss(name: str, model: SentenceTransformer, settings: TrainingSettings, similarity: str) -> Module:

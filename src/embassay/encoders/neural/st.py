@@ -157,10 +157,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
         folder = self.folder
         files = self.runtime.hashes(folder, folder_files(folder))
         explicit = self.options.explicit
-        settings = {name: explicit.get(name) for name in ("dim", "normalize", "max_length")}
-        # Only if it is set: otherwise the vectors that earlier versions cached would be encoded again.
-        if "vectors" in explicit:
-            settings["kept as"] = explicit["vectors"]
+        settings = {name: explicit.get(name) for name in ("dim", "normalize", "max_length", "vectors")}
         runs_own_code = bool(self.runtime.trust_remote_code and own_code(folder))
         return content_hash(["st", files, self.prompts, settings, self.options.dtype, runs_own_code])
 
