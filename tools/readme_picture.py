@@ -19,7 +19,7 @@ LINE_HEIGHT = 19
 CHARACTER = 8.43
 """Width of a character of the font at 14 px."""
 MARGIN = 18
-COLOURS = {"+": "#4ec07a", "−": "#f07470", "?": "#d9b44a"}
+COLOURS = {"▲": "#4ec07a", "▼": "#f07470", "?": "#d9b44a"}
 """The colours of the marks of the scorecard."""
 
 
@@ -41,7 +41,7 @@ def svg(lines: list[str]) -> str:
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img">',
-            "<title>The first screen of embassay run: scorecard, findings, what to do next</title>",
+            "<title>The first screen of embassay run: answers, scorecard, what to do next</title>",
             f'<rect width="{width}" height="{height}" rx="8" fill="#16181d"/>',
             f'<g font-family="{FONTS}" font-size="14" fill="#d6d9de">',
             *texts,
@@ -54,13 +54,13 @@ def svg(lines: list[str]) -> str:
 
 def _coloured(line: str) -> str:
     """Return a line as SVG: marks of the scorecard have their colour, headings are bold."""
-    if line in ("Findings", "Next") or line.startswith("$ "):
+    is_heading = line in ("Read first", "Also", "Next") or re.match(r"\S[^●─]* on \S+: ", line)
+    if is_heading or line.startswith("$ "):
         return f'<tspan font-weight="bold" fill="#ffffff">{escape(line)}</tspan>'
-    marked = re.fullmatch(r"(.*%) ([+−?])", line)
-    if marked:
-        colour = COLOURS[marked[2]]
-        return f'{escape(marked[1])} <tspan font-weight="bold" fill="{colour}">{marked[2]}</tspan>'
-    return escape(line)
+    before, mark, after = re.fullmatch(r"(.*?% )?([▲▼?](?= ))?(.*)", line).groups()
+    if before is None or mark is None:
+        return escape(line)
+    return f'{escape(before)}<tspan font-weight="bold" fill="{COLOURS[mark]}">{mark}</tspan>{escape(after)}'
 
 
 def main() -> None:
