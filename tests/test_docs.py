@@ -187,6 +187,9 @@ def test_the_commands_of_the_readme_run(here, section, capsys):
         if arguments[0] == "adapt":
             # Training takes minutes.
             arguments.append("--dry-run")
+        if arguments == ["demo"]:
+            # It takes the model itself, and has tests of its own.
+            continue
         if "semantoneg=SemAntoNeg_v1.0.json" in arguments:
             # Not everyone has the file; who has it runs its console block above.
             continue
