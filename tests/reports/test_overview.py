@@ -1,4 +1,4 @@
-"""The first screen of the page: decision, scorecard, findings, cost against quality, encoders, terms."""
+"""The first screen of the page: answers, scorecard, findings, cost against quality, encoders, terms."""
 
 from dataclasses import replace
 
@@ -9,11 +9,11 @@ from embassay.findings.speed import MeasuredTimes
 from embassay.formatting import readable
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout, SeriesTable
 from embassay.plugins import DIAGNOSTICS
+from embassay.reports.answers import answer_sections
 from embassay.reports.glossary import Glossary, terms_of
 from embassay.reports.overview import (
     Costs,
     cost_charts,
-    decision_table,
     entries,
     why_none_is_best,
 )
@@ -96,43 +96,31 @@ def test_the_page_gives_the_reason_why_no_encoder_is_best():
     result = result_of()
     reason = "a built-in corpus is for trying things out"
     builtin = replace(result.verdicts[0], best_set=(), reason=reason)
+    assert why_none_is_best(result) == ""
     lone = replace(result.verdicts[0], candidates=("a",))
     assert why_none_is_best(replace(result, verdicts=(builtin, builtin))) == reason
     assert why_none_is_best(replace(result, verdicts=(lone,))) == "there are fewer than two candidates"
 
 
-def test_the_decision_names_the_best_set_and_its_cheapest_members():
-    smaller = Finding("high", "b is not worse.", "Smaller and not worse", "d", "mine", "b")
-    result = result_of(findings=(smaller,))
-    table = decision_table(result, LAYOUTS, costs_of(result, {"a": 6.4, "b": 0.32, "c": 0.001}))
-    assert dict(zip(table.head, [cell.text for cell in table.rows[0]], strict=True)) == {
-        "question": "Negated antonyms on mine",
-        "may be the best (95% confidence)": "a 80.0% and b 75.0%",
-        "fastest of them": "b, 20.0 times as fast as a (20.0 to 20.0 in 3 rounds)",
-        "smaller and not worse": "b (1.5 kB)",
-        "cheapest": "a (0.02)",
-        "unlikely to be the best": "c",
-        "minimum detectable difference between candidates": "+7.0 points".removeprefix("+"),
-    }
+COST = Answer("low", "a needs 3.1 kB.", "Cost", "d", "mine", "a", question="Cost")
 
 
-def test_a_cost_that_nobody_has_is_no_column_and_a_built_in_corpus_names_nobody():
-    result = result_of()
-    assert "fastest of them" not in decision_table(result, LAYOUTS, costs_of(result)).head
-    # The speed of one of them alone decides nothing.
-    assert "fastest of them" not in decision_table(result, LAYOUTS, costs_of(result, {"a": 10.0})).head
-    assert decision_table(result_of(builtin=True), LAYOUTS, costs_of(result)) is None
+def said_of_cost(result, seconds):
+    (section,) = answer_sections(replace(result, answers=(COST,)), LAYOUTS, timed(seconds))
+    return section.text(section.groups[0])
 
 
-def test_nobody_is_recommended_below_chance_and_the_highest_is_not_called_the_best():
-    result = result_of()
-    below = replace(result.verdicts[0], chance=0.95, value=0.8, low=0.7, high=0.9)
-    table = decision_table(replace(result, verdicts=(below,)), LAYOUTS, costs_of(result, {"a": 6.4, "b": 0.32}))
-    assert table.rows[0][1].text == "a 80.0% and b 75.0% – all below chance (95.0%)"
-    assert not {"fastest of them", "smaller and not worse", "cheapest"} & set(table.head)
-    highest = replace(result.verdicts[0], leader="Highest")
-    table = decision_table(replace(result, verdicts=(highest,)), LAYOUTS, costs_of(result))
-    assert table.rows[0][1].text.endswith("– the highest; higher is not always better")
+def test_the_cost_names_the_fastest_of_the_best_set_and_its_prices():
+    assert said_of_cost(result_of(), {"a": 6.4, "b": 0.32, "c": 0.001}) == (
+        "a needs 3.1 kB. Fastest of them: b, 20.0 times as fast as a (20.0 to 20.0 in 3 rounds): the same 64 texts "
+        "take 0.32 s against 6.4 s, and 0.32 s against 6.4 s of processor time. Price per million tokens: a 0.02, b 0.1."
+    )
+
+
+def test_the_speed_of_one_of_them_alone_decides_nothing_and_nobody_is_recommended_below_chance():
+    assert "Fastest" not in said_of_cost(result_of(), {"a": 10.0})
+    below = replace(result_of().verdicts[0], chance=0.95, value=0.8, low=0.7, high=0.9)
+    assert said_of_cost(replace(result_of(), verdicts=(below,)), {"a": 6.4, "b": 0.32}) == "a needs 3.1 kB."
 
 
 def test_cells_of_the_scorecard_link_to_their_evidence():

@@ -1,4 +1,4 @@
-"""A result as one Markdown file for GitHub: decision, scorecard, findings, then the tables of each diagnostic.
+"""A result as one Markdown file for GitHub: answers, scorecard, findings, then the tables of each diagnostic.
 
 Every text from data is escaped: in no place does it start a link, a mention, HTML, or another cell of a table.
 """
@@ -15,8 +15,8 @@ from embassay.findings.speed import MeasuredTimes
 from embassay.findings.support import support
 from embassay.formatting import DASH, counted, number, visible
 from embassay.layout import Layout
-from embassay.reports.answers import actions, answer_sections, group_answer, group_statement, grouped
-from embassay.reports.overview import Costs, decision_table, place_of
+from embassay.reports.answers import actions, answer_sections, group_statement, grouped
+from embassay.reports.overview import place_of
 from embassay.reports.page import TABLES
 from embassay.reports.scorecard import legend, scorecard
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
@@ -93,7 +93,7 @@ def render(
         Characters at most. Tables for which there is no room are left out and named at the end.
     """
     blocks = [
-        *_opening(result, layouts, Costs.of(result, times or {}, latency or {})),
+        *_opening(result, layouts, times or {}),
         *_sections(result, layouts),
         *_closing(result, notes),
     ]
@@ -135,16 +135,14 @@ class MarkdownBlock:
     title: str = ""
 
 
-def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Iterator[MarkdownBlock]:
-    """Yield decision, scorecard and findings."""
+def _opening(
+    result: Result, layouts: Mapping[str, Layout], times: Mapping[str, MeasuredTimes]
+) -> Iterator[MarkdownBlock]:
+    """Yield answers, scorecard and findings."""
     yield MarkdownBlock(f"{MARKER}\n# Embassay report")
-    for section in answer_sections(result, layouts):
-        answers = [f"- **{escaped(group[0].question)}** {escaped(group_answer(group))}" for group in section.groups]
+    for section in answer_sections(result, layouts, times):
+        answers = [f"- **{escaped(group[0].question)}** {escaped(section.text(group))}" for group in section.groups]
         yield MarkdownBlock(_list(escaped(section.title), answers))
-    decision = decision_table(result, layouts, costs)
-    if decision:
-        yield MarkdownBlock("## Which encoder?")
-        yield MarkdownBlock(table_lines(decision))
     card = scorecard(result, layouts)
     if card.questions:
         yield MarkdownBlock("## Scorecard")

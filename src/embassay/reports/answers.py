@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
-from embassay.findings.support import rests_on
+from embassay.findings.speed import MeasuredTimes
+from embassay.findings.support import cost, rests_on
 from embassay.formatting import number
 from embassay.layout import Format, Layout
 from embassay.result import Answer, Finding, Result, Verdict, anchor
@@ -31,22 +32,43 @@ class AnswerSection:
         With what it rests on: ``Retrieval on mine: 120 questions, 30 documents``.
     groups
         By question, the first answer and those that say the same of further encoders.
+    costs
+        Which of the best set is the fastest, and their prices, where that is known: part of what is said of the cost.
     """
 
     verdict: Verdict
     title: str
     groups: tuple[tuple[Answer, ...], ...]
+    costs: tuple[str, ...] = ()
 
     @property
     def link(self) -> str:
         """The section of the page that has the evidence."""
         return f"#{anchor(self.verdict.diagnostic, self.verdict.corpus)}"
 
+    def text(self, group: Sequence[Answer]) -> str:
+        """Return the first answer of a group in full, and the other encoders of which it is true with their figures.
 
-def answer_sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[AnswerSection]:
+        A question that ends with a question mark is first answered in a few words, which are the title.
+        """
+        first = group[0]
+        title = own_title(first) if first.question.endswith("?") and first.standing != "counted" else ""
+        in_short = f"{title}." if title else ""
+        costs = self.costs if first.question == "Cost" else ()
+        return " ".join(filter(None, (in_short, first.sentence, also(group[1:]), first.consequence, *costs)))
+
+
+def answer_sections(
+    result: Result, layouts: Mapping[str, Layout], times: Mapping[str, MeasuredTimes]
+) -> Iterator[AnswerSection]:
     """Yield the sections; what is answered of the whole run stands in the last one.
 
     Of several answers to one question the first is taken: it is about the first encoder.
+
+    Parameters
+    ----------
+    times
+        For the same texts, by encoder, where they were measured.
     """
     for place, verdict in enumerate(result.verdicts, 1):
         answers = [
@@ -61,7 +83,7 @@ def answer_sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[A
         own_first = "Highest" in by_question
         groups = sorted(by_question.values(), key=lambda group: _place_of(group[0].question, own_first=own_first))
         title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {rests_on(result, verdict)}"
-        yield AnswerSection(verdict, title, tuple(groups))
+        yield AnswerSection(verdict, title, tuple(groups), tuple(cost(result, verdict, times)))
 
 
 def _place_of(question: str, *, own_first: bool) -> int:
@@ -73,17 +95,6 @@ def _place_of(question: str, *, own_first: bool) -> int:
     if question in LAST_QUESTIONS:
         return middle + 1 + LAST_QUESTIONS.index(question)
     return -1 if own_first else middle
-
-
-def group_answer(group: Sequence[Answer]) -> str:
-    """Return the first answer of a group in full, and the other encoders of which it is true with their figures.
-
-    A question that ends with a question mark is first answered in a few words, which are the title.
-    """
-    first = group[0]
-    title = own_title(first) if first.question.endswith("?") and first.standing != "counted" else ""
-    in_short = f"{title}." if title else ""
-    return " ".join(filter(None, (in_short, first.sentence, also(group[1:]), first.consequence)))
 
 
 def grouped(findings: Sequence[Said]) -> list[list[Said]]:

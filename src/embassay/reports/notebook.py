@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from embassay.findings.support import statement
 from embassay.formatting import counted
-from embassay.reports.answers import answer_sections, group_answer
+from embassay.reports.answers import answer_sections
 from embassay.reports.layouts import layouts
 from embassay.reports.page import CHARTS, SPLIT, pictures_of
 from embassay.reports.scorecard import legend, scorecard
@@ -32,8 +32,7 @@ def html(result: Result) -> str:
         card=card,
         legend=legend(card),
         statement=statement,
-        answers=list(answer_sections(result, of_diagnostics)),
-        group_answer=group_answer,
+        answers=list(answer_sections(result, of_diagnostics, {})),
         counted=counted,
         most_encoders=MOST_ENCODERS,
         most_findings=MOST_FINDINGS,

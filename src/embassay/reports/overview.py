@@ -6,15 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from embassay.findings import templates
-from embassay.findings.speed import MeasuredTimes, fastest
-from embassay.findings.support import builtin, findings_of, is_below_chance, tested
-from embassay.formatting import difference_format, names, number, written_bytes
+from embassay.findings.speed import MeasuredTimes
+from embassay.findings.support import tested
 from embassay.layout import Layout
 from embassay.reports import charts
 from embassay.reports.answers import also, grouped, own_title
-from embassay.reports.scorecard import question_of
-from embassay.reports.tables import Cell, Table, scope_of
+from embassay.reports.tables import scope_of
 from embassay.result import Finding, Result, Verdict
 
 FIRST_FINDINGS = 6
@@ -81,79 +78,11 @@ def ranked(result: Result) -> list[Verdict]:
 
 
 def why_none_is_best(result: Result) -> str:
-    """Return why no best encoder is named, each reason once."""
+    """Return why no best encoder is named, each reason once; an empty text where one is named."""
+    if any(verdict.best_set and len(verdict.candidates) > 1 for verdict in ranked(result)):
+        return ""
     reasons = dict.fromkeys(verdict.reason or "there are fewer than two candidates" for verdict in ranked(result))
     return "; ".join(reasons)
-
-
-def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Table | None:
-    """Lay out, for each question, who may be the best, and what is known of their cost.
-
-    Returns None if no encoder is named, see :func:`why_none_is_best`.
-    """
-    rows = []
-    for verdict in ranked(result):
-        if not verdict.best_set or builtin(result, verdict.corpus) or len(verdict.candidates) < 2:
-            continue
-        question = question_of(result, verdict, layouts[verdict.diagnostic])
-        values = [f"{name} {question.score(name).text}" for name in verdict.best_set[:NAMED]]
-        candidates = _and_more(values, len(verdict.best_set))
-        recommended = verdict.best_set
-        if is_below_chance(verdict):
-            chance = number(verdict.chance, question.column.format)
-            candidates += f" – all below {question.column.level_with(chance)}"
-            # Nobody is recommended for its speed that is worse than a guess.
-            recommended = ()
-        elif verdict.leader != "Best":
-            candidates += " – the highest; higher is not always better"
-        lower = [name for name in verdict.candidates if name not in verdict.best_set + verdict.left_out]
-        stated = _finding(result, verdict, templates.DETECTABLE.title)
-        smallest = stated.value if stated else verdict.smallest_difference
-        first, _ = fastest(recommended, costs.times)
-        rows.append(
-            {
-                "question": Cell(f"{question.title} on {verdict.corpus}"),
-                "may be the best (95% confidence)": Cell(candidates, strong=True),
-                "fastest of them": Cell(first),
-                "smaller and not worse": Cell(_smaller(result, verdict)),
-                "cheapest": Cell(_cheapest(recommended, costs.price)),
-                "unlikely to be the best": Cell(_and_more(lower[:NAMED], len(lower)) or "nobody"),
-                "minimum detectable difference between candidates": Cell(
-                    number(smallest, difference_format(question.column.format))
-                ),
-            }
-        )
-    return Table.of("Which encoder?", rows) if rows else None
-
-
-def _smaller(result: Result, verdict: Verdict) -> str:
-    """Name the candidate with a smaller index that is recommended; an empty text if there is none."""
-    finding = _finding(result, verdict, templates.SMALLER.title)
-    if finding is None:
-        return ""
-    sizes = {encoder.name: encoder.index_bytes(verdict.corpus) for encoder in result.encoders}
-    return f"{finding.encoder} ({written_bytes(sizes[finding.encoder] or 0)})"
-
-
-def _finding(result: Result, verdict: Verdict, title: str) -> Finding | None:
-    """Return the first finding of a title on the corpus and diagnostic of a verdict."""
-    return next((finding for finding in findings_of(result, verdict) if finding.title == title), None)
-
-
-def _cheapest(candidates: Sequence[str], price_of: Mapping[str, float]) -> str:
-    """Name the candidate with the lowest price; an empty text if a price is unknown, or the same for all."""
-    if not all(name in price_of for name in candidates):
-        return ""
-    if len({price_of[name] for name in candidates}) < 2:
-        return ""
-    cheapest = min(candidates, key=lambda name: price_of[name])
-    return f"{cheapest} ({price_of[cheapest]:g})"
-
-
-def _and_more(shown: Sequence[str], count: int) -> str:
-    if count > len(shown):
-        return f"{', '.join(shown)} and {count - len(shown)} more"
-    return names(shown)
 
 
 def entries(findings: Sequence[Finding], layouts: Mapping[str, Layout]) -> tuple[FindingGroup, ...]:

@@ -39,14 +39,13 @@ from embassay.layout import (
     ThresholdCurves,
 )
 from embassay.reports import charts, examples, tables
-from embassay.reports.answers import answer_sections, group_answer
+from embassay.reports.answers import answer_sections
 from embassay.reports.glossary import Glossary, Term, terms_of
 from embassay.reports.overview import (
     FIRST_FINDINGS,
     Costs,
     FindingGroup,
     cost_charts,
-    decision_table,
     entries,
     model_anchor,
     ranks,
@@ -233,15 +232,12 @@ def render(
     terms = terms_of(layouts)
     glossary = Glossary(terms)
     findings = entries(result.findings, layouts)
-    answers = list(answer_sections(result, layouts))
-    decision = decision_table(result, layouts, costs)
+    answers = list(answer_sections(result, layouts, times or {}))
     settings = list(setting_tables(result, layouts))
     card = scorecard(result, layouts)
-    first_texts = [group_answer(group) for section in answers for group in section.groups]
+    first_texts = [section.text(group) for section in answers for group in section.groups]
     for entry in findings[:FIRST_FINDINGS]:
         first_texts += [entry.finding.sentence, entry.finding.consequence]
-    if decision:
-        first_texts += decision.head
     first_terms = glossary.first_uses(first_texts)
     sections = list(_sections(result, layouts, glossary))
     over_cost = _embedded_charts(cost_charts(result, layouts, costs))
@@ -254,7 +250,6 @@ def render(
         result=result,
         title=title,
         panels=[(panel, _embedded_charts(panel.charts)) for panel in panels],
-        decision=decision,
         why_none_is_best=why_none_is_best(result),
         settings=settings,
         card=card,
@@ -265,7 +260,6 @@ def render(
         first_findings=FIRST_FINDINGS,
         first_terms=first_terms,
         answers=answers,
-        group_answer=group_answer,
         cost_charts=over_cost,
         sections=sections,
         version=__version__,

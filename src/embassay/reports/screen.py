@@ -9,10 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.support import cost
 from embassay.formatting import counted, visible
 from embassay.layout import Layout
-from embassay.reports.answers import actions, answer_sections, group_answer, group_statement, grouped
+from embassay.reports.answers import actions, answer_sections, group_statement, grouped
 from embassay.reports.scorecard import MOST_LINES, legend, scorecard
 from embassay.result import Finding, Result
 
@@ -98,19 +97,17 @@ def _sections(
     warnings, said = _bullets(important, width, room // 3, with_place=with_place)
     sections = [("Read first", warnings)] if warnings else []
     room -= len(warnings) + 2 * bool(warnings)
-    of_diagnostics = list(answer_sections(result, layouts))
+    of_diagnostics = list(answer_sections(result, layouts, times))
     for place, section in enumerate(of_diagnostics):
         # Every section may use an equal share of what the sections before it have left.
         most = max(LEAST, room // (len(of_diagnostics) - place) - 2)
         lines = list[str]()
         label = max((len(group[0].question) for group in section.groups), default=0) + 2
         for group in section.groups:
-            more = list[str]()
-            if group[0].question == "Cost":
-                more += cost(result, section.verdict, times)
-            elif group[0].question == "Fails on":
-                more.append(f"Read them: embassay show {run} --failures")
-            answer = _labelled(group[0].question, " ".join([group_answer(group), *more]), label, width)
+            text = section.text(group)
+            if group[0].question == "Fails on":
+                text += f" Read them: embassay show {run} --failures"
+            answer = _labelled(group[0].question, text, label, width)
             if lines and len(lines) + len(answer) > most:
                 break
             lines += answer
