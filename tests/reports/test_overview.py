@@ -113,7 +113,8 @@ def said_of_cost(result, seconds):
 def test_the_cost_names_the_fastest_of_the_best_set_and_its_prices():
     assert said_of_cost(result_of(), {"a": 6.4, "b": 0.32, "c": 0.001}) == (
         "a needs 3.1 kB. Fastest of them: b, 20.0 times as fast as a (20.0 to 20.0 in 3 rounds): the same 64 texts "
-        "take 0.32 s against 6.4 s, and 0.32 s against 6.4 s of processor time. Price per million tokens: a 0.02, b 0.1."
+        "take 0.32 s against 6.4 s, and 0.32 s against 6.4 s of processor time. Price per million tokens: a 0.02, "
+        "b 0.1."
     )
 
 
