@@ -11,6 +11,7 @@ import embassay as ea
 def test_the_public_names():
     assert sorted(ea.__all__) == [
         "AdaptOptions",
+        "Answer",
         "Card",
         "Choice",
         "Comparison",
