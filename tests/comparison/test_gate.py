@@ -53,6 +53,16 @@ def test_a_small_corpus_is_inconclusive(choice_run):
     assert ea.check(run, old, inconclusive="fail").exit_code == 1
 
 
+def test_a_check_has_the_texts_of_what_was_lost_unless_the_run_has_none(choice_run):
+    old = choice_run("old", [model()])
+    outcome = ea.check(choice_run("new", [model(BAD)]), old)
+    (change,) = outcome.changes
+    assert set(outcome.texts[change.corpus]) == set(change.lost)
+    without = ea.check(choice_run("no-texts", [model(BAD)], texts=False), old)
+    assert without.texts == {}
+    assert without.changes[0].lost == change.lost
+
+
 def test_an_inconclusive_check_says_which_loss_it_rules_out(choice_run):
     run, old = choice_run("new", [model(range(2, 182))]), choice_run("old", [model()])
     (change,) = ea.check(run, old).changes

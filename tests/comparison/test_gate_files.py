@@ -130,6 +130,16 @@ def test_markdown_lists_the_outcome_and_lost_items_first():
     assert ["pass" in row for row in rows] == [False, False, True]
 
 
+def test_lost_items_are_named_by_their_texts_where_the_run_has_them():
+    texts = {"docs": {"q1": "<b>Where</b>\n| is the valve? " + "x" * 200}}
+    text = markdown(replace(CHECK, texts=texts))
+    (line,) = [line for line in text.splitlines() if line.startswith("- q1: ")]
+    assert "Where" in line and "is the valve?" in line and line.endswith("…")
+    assert "<b>" not in line
+    # A text of another corpus is not that of this one.
+    assert "Lost: q1" in markdown(replace(CHECK, texts={"other": texts["docs"]}))
+
+
 def test_markdown_is_only_text():
     hostile = "<img src=x> [a](javascript:b) @user `x` | #1 *b* _i_ ![p](q) http://evil.example www.evil.example :tada:"
     text = markdown(replace(CHECK, changes=(replace(CHANGE, encoder=hostile, lost=(hostile,)),)))

@@ -130,6 +130,9 @@ class Check:
         What was not checked, and what does not match, one sentence each.
     inconclusive
         What an inconclusive check counts as: ``pass``, ``fail``, or empty for neither.
+    texts
+        By corpus and id the first text of each item that is lost or gained, such as its question; empty where the run
+        has no texts.
     """
 
     run: str
@@ -139,6 +142,7 @@ class Check:
     failures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     inconclusive: Inconclusive = ""
+    texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def outcome(self) -> Outcome:
@@ -253,7 +257,20 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions, anchor: St
         failures=tuple(failures),
         notes=tuple(dict.fromkeys(notes)),
         inconclusive=options.inconclusive,
+        texts=_texts_of(new, changes),
     )
+
+
+def _texts_of(run: StoredRun, changes: Sequence[LossTest]) -> dict[str, dict[str, str]]:
+    """Return the first text of each item that is lost or gained, by corpus and id, as far as the run has texts."""
+    texts: dict[str, dict[str, str]] = {}
+    for change in changes:
+        task = run.tasks.get((change.diagnostic, change.corpus))
+        items = task.items if task else {}
+        for item in (*change.lost, *change.gained):
+            if item in items and items[item].texts:
+                texts.setdefault(change.corpus, {})[item] = next(iter(items[item].texts.values()))
+    return texts
 
 
 def _since_anchor(

@@ -18,6 +18,7 @@ from embassay.outputs.junit import CheckedCase, Mark, junit_xml
 from embassay.outputs.markdown import escaped, folded
 from embassay.store.canonical import canonical, write
 from embassay.store.paths import output_path
+from embassay.types import begun
 
 WIDTH = 80
 """Columns of the terminal."""
@@ -25,6 +26,8 @@ SCHEMA = 1
 """The version of what ``--json`` writes."""
 MARKDOWN_LIMIT = 60_000
 """Characters of Markdown; GitHub refuses a comment of more than 65,536."""
+LONGEST_TEXT = 100
+"""Characters of an item's text at most."""
 LISTED = 50
 """Items that the Markdown lists of each kind, at most, for one metric."""
 Paths = Mapping[Literal["junit", "markdown", "json"], Path | str | None]
@@ -186,7 +189,7 @@ def markdown(check: Check) -> str:
     sections = {
         "sentences": [f"- {escaped(line.sentence)}" for line in check_lines if not line.passed],
         "notes": [f"- note: {escaped(note)}" for note in check.notes],
-        "lists of items": _flipped_items(worst_first),
+        "lists of items": _flipped_items(worst_first, check.texts),
     }
     for what, lines in sections.items():
         if lines:
@@ -222,7 +225,7 @@ def _row(line: Line) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _flipped_items(lines: Sequence[Line]) -> list[str]:
+def _flipped_items(lines: Sequence[Line], texts: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Return the flipped items of each metric that has some, as blocks of Markdown that are folded at first."""
     blocks = []
     for line in lines:
@@ -230,16 +233,22 @@ def _flipped_items(lines: Sequence[Line]) -> list[str]:
         if isinstance(change, Floor) or not (change.lost or change.gained):
             continue
         listed = {"Lost": change.lost, "Gained": change.gained}
-        paragraphs = [f"{direction}: {_listed_items(items)}" for direction, items in listed.items() if items]
+        of_corpus = texts.get(change.corpus, {})
+        paragraphs = [f"{direction}: {_listed_items(items, of_corpus)}" for direction, items in listed.items() if items]
         counts = f"{len(change.lost):,} lost, {len(change.gained):,} gained"
         title = f"{change.encoder}, {change.name} on {change.corpus}: {counts}"
         blocks.append(folded(title, "\n\n".join(paragraphs)))
     return blocks
 
 
-def _listed_items(items: Sequence[str]) -> str:
-    """Return the first ``LISTED`` ids of items in Markdown, and how many more there are."""
-    listed = ", ".join(escaped(item) for item in items[:LISTED])
-    if len(items) > LISTED:
-        listed += f" and {len(items) - LISTED:,} more"
-    return listed
+def _listed_items(items: Sequence[str], texts: Mapping[str, str]) -> str:
+    """Return the first ``LISTED`` items in Markdown, and how many more there are: their texts, or else their ids."""
+    named = [escaped(item) for item in items[:LISTED]]
+    more = f"and {len(items) - LISTED:,} more" if len(items) > LISTED else ""
+    if not texts:
+        return " ".join(filter(None, (", ".join(named), more)))
+    lines = []
+    for item, name in zip(items, named, strict=False):
+        text = " ".join(texts.get(item, "").split())
+        lines.append(f"- {name}: {escaped(begun(text, LONGEST_TEXT))}")
+    return "\n".join(["\n", *lines, *filter(None, [more and f"- {more}"])])

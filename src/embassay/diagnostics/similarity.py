@@ -133,7 +133,7 @@ class SimilarityDiagnostic:
         )
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
-        """Summarise all encoders on one corpus: correlations, and which differences are real."""
+        """Summarise all encoders on one corpus: correlations, and which differences are shown."""
         figures = self.figures(scores)
         summary = figures.summarise(draws, on_request=self.compare == "all")
         board, human = figures.board, scores[0].values["human"]

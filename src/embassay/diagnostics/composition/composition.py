@@ -235,7 +235,7 @@ class CompositionDiagnostic:
         return null_measured(samples, null, vectors, angle)
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
-        """Summarise all encoders on one corpus: criteria, nulls, margins, and which differences are real."""
+        """Summarise all encoders on one corpus: criteria, nulls, margins, and which differences are shown."""
         requested = of_requested(scores)
         # Made once, because each part computes a digest of its arrays, which are large.
         parts = [s.part(*(name for name in s.values if name != "ratings")) for s in scores]

@@ -185,7 +185,7 @@ class Localization:
         return stratified_folds(labels)
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
-        """Summarise all encoders on one corpus: accuracy, companions, which differences are real, shared errors."""
+        """Summarise all encoders on one corpus: accuracy, companions, which differences are shown, shared errors."""
         figures = self.figures(scores)
         summary = figures.summarise(draws, on_request=self.compare == "all")
         accuracy = {r.encoder: r for r in summary.rows if (r.metric, r.subset) == ("accuracy", "all")}

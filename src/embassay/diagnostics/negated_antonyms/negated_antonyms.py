@@ -231,7 +231,7 @@ class NegatedAntonyms:
         )
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
-        """Summarise all encoders on one corpus: accuracy, what was chosen instead, which differences are real."""
+        """Summarise all encoders on one corpus: accuracy, what was chosen instead, which differences are shown."""
         figures = self.figures(scores)
         requested = figures.requested
         summary = figures.summarise(draws, on_request=self.compare == "all")
