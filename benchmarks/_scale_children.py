@@ -64,7 +64,7 @@ def search(path: str, questions: str, route: str = "numpy") -> None:
     queries = centres[rng.integers(0, TOPICS, count)]
     queries += 0.7 * rng.standard_normal(queries.shape, dtype=np.float32)
     pairs = np.stack([np.arange(count), rng.integers(0, len(passages), count)], axis=1)
-    print(nearest(queries, passages, k=K, measure="cosine", pairs=pairs, route=route).route)
+    print(nearest(queries, passages, k=K, similarity_function="cosine", pairs=pairs, route=route).route)
 
 
 def read(path: str) -> list[str]:

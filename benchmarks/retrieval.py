@@ -54,7 +54,7 @@ def literal(documents, questions, right, random, drawn):
 def ours(documents, questions, right, random, drawn):
     """Top 5, right and random similarity of each question once; samples are indices."""
     pairs = np.stack([np.arange(QUESTIONS), right], axis=1)
-    found = search(questions, documents, k=K, measure="cosine", pairs=pairs)
+    found = search(questions, documents, k=K, similarity_function="cosine", pairs=pairs)
     success = np.clip((K - found.greater) / found.tied, 0, 1)
     answers = Answers(found.similarity, found.own, success)
     start = time.perf_counter()

@@ -67,7 +67,7 @@ class Search(Protocol):
         passages: Any,
         *,
         k: int,
-        measure: Similarity,
+        similarity_function: Similarity,
         starts: Indices | None = None,
         pairs: Indices | None = None,
         route: str = "auto",

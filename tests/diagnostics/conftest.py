@@ -9,23 +9,25 @@ from embassay.geometry.closeness import paired
 from embassay.vectors import Neighbours
 
 
-def matrix_of(queries, passages, measure, starts):
+def matrix_of(queries, passages, similarity_function, starts):
     """The similarity of every query to every document, and the row of the document's nearest passage."""
     total = passages.shape[0]
     ends = np.append(starts[1:], total)
     matrix = np.full((queries.shape[0], len(starts)), np.nan)
     best = np.full(matrix.shape, -1)
     for q in range(queries.shape[0]):
-        every = paired(queries[[q] * total], passages, [measure])[measure]
+        every = paired(queries[[q] * total], passages, [similarity_function])[similarity_function]
         for d, (a, b) in enumerate(zip(starts, ends, strict=True)):
             if not np.isnan(every[a:b]).all():
                 matrix[q, d], best[q, d] = np.nanmax(every[a:b]), a + np.nanargmax(every[a:b])
     return matrix, best
 
 
-def search(queries, passages, *, k, measure, starts=None, pairs=None, route="auto"):
+def search(queries, passages, *, k, similarity_function, starts=None, pairs=None, route="auto"):
     """See ``types.Search``."""
-    matrix, best = matrix_of(queries, passages, measure, np.arange(passages.shape[0]) if starts is None else starts)
+    matrix, best = matrix_of(
+        queries, passages, similarity_function, np.arange(passages.shape[0]) if starts is None else starts
+    )
     documents, rows = np.full((len(matrix), k), -1), np.full((len(matrix), k), -1)
     similarity = np.full((len(matrix), k), np.nan)
     for q, line in enumerate(matrix):

@@ -23,9 +23,9 @@ from embassay.geometry.closeness import paired_cosine, paired_dot
 FIELDS = ("documents", "passages", "similarity", "own", "greater", "tied")
 
 
-def naive(queries, passages, k, measure, starts=None, pairs=()):
+def naive(queries, passages, k, similarity_function, starts=None, pairs=()):
     """Return the same arrays by a loop over queries."""
-    paired = paired_cosine if measure == "cosine" else paired_dot
+    paired = paired_cosine if similarity_function == "cosine" else paired_dot
     count = passages.shape[0]
     starts = np.arange(count) if starts is None else starts
     ends = np.append(starts[1:], count)
@@ -55,8 +55,10 @@ def assert_same(found, expected):
         assert np.array_equal(getattr(found, name), right, equal_nan=name in ("similarity", "own")), name
 
 
-def searched(queries, passages, k, measure, starts=None, pairs=None, route="numpy"):
-    return search(queries, passages, k=k, measure=measure, starts=starts, pairs=pairs, route=route)
+def searched(queries, passages, k, similarity_function, starts=None, pairs=None, route="numpy"):
+    return search(
+        queries, passages, k=k, similarity_function=similarity_function, starts=starts, pairs=pairs, route=route
+    )
 
 
 def vectors(rng, kind, count, width):
@@ -157,16 +159,16 @@ def test_equals_a_loop_where_vectors_are_sparse(task, counts):
     assert_same(searched(queries, passages, *rest), naive(queries, passages, *rest))
 
 
-@pytest.mark.parametrize("measure", ["cosine", "dot"])
+@pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_routes_agree_to_the_bit(kind, measure):
+def test_routes_agree_to_the_bit(kind, similarity_function):
     pytest.importorskip("torch")
     rng = np.random.default_rng(4)
     with np.errstate(over="ignore", under="ignore"):
         rows = vectors(rng, kind, 3040, 24).astype(np.float32)
     pairs = np.stack([rng.integers(0, 40, size=400), rng.integers(0, 1000, size=400)], axis=1)
     for starts in (None, np.arange(0, 3000, 3)):
-        args = (rows[3000:], rows[:3000], 10, measure, starts, pairs)
+        args = (rows[3000:], rows[:3000], 10, similarity_function, starts, pairs)
         right = searched(*args)
         assert_same(searched(*args, route="torch"), [getattr(right, name) for name in FIELDS])
 
@@ -175,8 +177,8 @@ def test_bags_of_words_that_share_nothing_are_tied_at_zero():
     rng = np.random.default_rng(20)
     rows = csr_array(rng.poisson(0.02, size=(12_050, 40)).astype(np.float64))
     pairs = np.stack([np.arange(50), rng.integers(0, 12_000, size=50)], axis=1)
-    for measure in ("cosine", "dot"):
-        args = (rows[12_000:], rows[:12_000], 5, measure, None, pairs)
+    for similarity_function in ("cosine", "dot"):
+        args = (rows[12_000:], rows[:12_000], 5, similarity_function, None, pairs)
         right = naive(*args)
         assert max(right[5]) > 6000
         assert_same(searched(*args), right)
@@ -271,7 +273,7 @@ def test_worked_by_hand():
     queries = np.array([[2.0, 0], [0, 0]], dtype=np.float32)
     starts = np.array([0, 1, 2, 4])
     pairs = np.array([[0, 0], [0, 1], [0, 2], [0, 3], [1, 0]])
-    found = search(queries, passages, k=3, measure="cosine", starts=starts, pairs=pairs)
+    found = search(queries, passages, k=3, similarity_function="cosine", starts=starts, pairs=pairs)
     assert found.documents.tolist() == [[0, 2, -1], [-1, -1, -1]]
     assert found.passages.tolist() == [[0, 3, -1], [-1, -1, -1]]
     assert found.similarity[0, :2].tolist() == [1, 1]
@@ -280,21 +282,23 @@ def test_worked_by_hand():
     assert np.isnan(found.own[[1, 3, 4]]).all()
 
 
-@pytest.mark.parametrize("measure", ["cosine", "dot"])
-def test_memory_mapped_passages(tmp_path, measure):
+@pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
+def test_memory_mapped_passages(tmp_path, similarity_function):
     rows = np.random.default_rng(6).normal(size=(700, 12)).astype(np.float32)
     mapped = np.memmap(tmp_path / "rows", dtype=np.float32, mode="w+", shape=(690, 12))
     mapped[:] = rows[:690]
-    assert_same(searched(rows[690:], mapped, 4, measure), naive(rows[690:], rows[:690], 4, measure))
+    assert_same(
+        searched(rows[690:], mapped, 4, similarity_function), naive(rows[690:], rows[:690], 4, similarity_function)
+    )
 
 
 def test_memory_does_not_grow_with_the_passages():
     rng = np.random.default_rng(7)
     rows = rng.normal(size=(60_000, 16)).astype(np.float32)
     pairs = np.stack([np.arange(500), np.arange(500)], axis=1)
-    search(rows[:5], rows, k=10, measure="cosine", route="numpy")
+    search(rows[:5], rows, k=10, similarity_function="cosine", route="numpy")
     tracemalloc.start()
-    search(rows[:500], rows, k=10, measure="cosine", route="numpy", pairs=pairs)
+    search(rows[:500], rows, k=10, similarity_function="cosine", route="numpy", pairs=pairs)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 50e6
@@ -310,31 +314,31 @@ def test_nothing_to_find():
 
 def test_no_documents_wanted_but_places():
     rows = np.eye(3)
-    found = search(rows, rows, k=0, measure="cosine", pairs=np.array([[1, 1], [1, 2]]))
+    found = search(rows, rows, k=0, similarity_function="cosine", pairs=np.array([[1, 1], [1, 2]]))
     assert found.documents.shape == (3, 0)
     assert found.greater.tolist() == [0, 1]
 
 
 def test_an_empty_list_asks_for_no_places():
-    assert search(np.eye(3), np.eye(3), k=1, measure="dot", pairs=[]).greater.shape == (0,)
+    assert search(np.eye(3), np.eye(3), k=1, similarity_function="dot", pairs=[]).greater.shape == (0,)
 
 
 def test_of_several_devices_the_first_searches():
     pytest.importorskip("torch")
-    found = search(np.eye(3), np.eye(3), k=1, measure="dot", route="torch", device="cpu,cuda:0")
+    found = search(np.eye(3), np.eye(3), k=1, similarity_function="dot", route="torch", device="cpu,cuda:0")
     assert found.route == "exact: torch float32 on cpu, decided in float64"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("measure", ["cosine", "dot"])
-def test_the_bound_holds(dtype, measure):
+@pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
+def test_the_bound_holds(dtype, similarity_function):
     rng = np.random.default_rng(8)
     rows = (rng.normal(size=(300, 700)) * 10.0 ** rng.integers(-3, 4, size=(300, 1))).astype(np.float32)
-    task = SearchTask(rows[:20], rows[20:], None, 1, measure, np.empty((0, 2), np.int64))
+    task = SearchTask(rows[:20], rows[20:], None, 1, similarity_function, np.empty((0, 2), np.int64))
     block = PassageBlock.of(task, 0, 280)
     scores = scaled(task.queries, 1 / task.query_lengths, dtype) @ block.rows(dtype).T
     which, passage = (a.ravel() for a in np.indices(scores.shape))
-    lengths = task.query_lengths if measure == "dot" else np.ones(20)
+    lengths = task.query_lengths if similarity_function == "dot" else np.ones(20)
     right = task.similarity(which, passage)[0].reshape(scores.shape) / (lengths[:, None] * block.unit)
     assert (np.abs(scores - right) <= rounding(700, dtype)).all()
 
@@ -404,7 +408,7 @@ before = threads()
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 signal.setitimer(signal.ITIMER_REAL, 0.5)
 try:
-    search(rows, rows, k=5, measure="cosine", route="numpy")
+    search(rows, rows, k=5, similarity_function="cosine", route="numpy")
 except KeyboardInterrupt:
     print("interrupted", threads() == before)
 """
@@ -422,16 +426,16 @@ def clustered(rng, count, width=16):
     )
 
 
-@pytest.mark.parametrize("measure", ["cosine", "dot"])
-def test_approximate_search_says_its_recall(monkeypatch, measure):
+@pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
+def test_approximate_search_says_its_recall(monkeypatch, similarity_function):
     pytest.importorskip("faiss")
     monkeypatch.setattr(topk_faiss, "FEW", 1000)
     rows = clustered(np.random.default_rng(11), 3040)
-    right = search(rows[:40], rows[40:], k=5, measure=measure, route="numpy")
+    right = search(rows[:40], rows[40:], k=5, similarity_function=similarity_function, route="numpy")
     pairs = np.stack([np.arange(40), right.documents[:, 0]], axis=1)
     pairs = np.concatenate([pairs, np.stack([np.arange(40), np.full(40, 7)], axis=1)])
-    right = search(rows[:40], rows[40:], k=5, measure=measure, route="numpy", pairs=pairs)
-    found = search(rows[:40], rows[40:], k=5, measure=measure, route="faiss", pairs=pairs)
+    right = search(rows[:40], rows[40:], k=5, similarity_function=similarity_function, route="numpy", pairs=pairs)
+    found = search(rows[:40], rows[40:], k=5, similarity_function=similarity_function, route="faiss", pairs=pairs)
     hits = sum(len(np.intersect1d(a, b)) for a, b in zip(right.documents, found.documents, strict=True)) / 200
     assert found.route.startswith("approximate: faiss IVF110 nprobe 7, recall@5 ")
     assert f"recall@5 {hits:.3f} on 40 queries, of which 100.0% have a right passage" in found.route
@@ -445,7 +449,7 @@ def test_approximate_search_says_its_recall(monkeypatch, measure):
 
 def test_few_passages_are_searched_exactly():
     rows = clustered(np.random.default_rng(12), 500)
-    found = search(rows[:5], rows, k=3, measure="cosine", route="faiss")
+    found = search(rows[:5], rows, k=3, similarity_function="cosine", route="faiss")
     assert found.route == "exact: only 500 passages"
     assert_same(found, naive(rows[:5], rows, 3, "cosine"))
 
@@ -455,7 +459,7 @@ def test_faiss_is_an_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     rows = clustered(np.random.default_rng(13), 200)
     with pytest.raises(MissingExtraError, match=r"approximate search needs the extra 'ann'"):
-        search(rows[:5], rows, k=3, measure="cosine", route="faiss")
+        search(rows[:5], rows, k=3, similarity_function="cosine", route="faiss")
 
 
 class FakeTorch:
@@ -491,7 +495,7 @@ def test_what_does_not_fit_is_refused():
     rows = np.ones((4, 3))
     for name in ("numpi", "int8", "bf16"):
         with pytest.raises(UnknownNameError, match=name):
-            search(rows, rows, k=1, measure="dot", route=name)
+            search(rows, rows, k=1, similarity_function="dot", route=name)
     for wrong in (
         {"passages": np.ones((4, 2))},
         {"passages": csr_array(rows)},
@@ -503,7 +507,7 @@ def test_what_does_not_fit_is_refused():
         {"pairs": np.array([[-1, 0]])},
     ):
         with pytest.raises(ValueError, match=r"do not match|starts must|pairs"):
-            search(rows, **({"passages": rows} | wrong), k=1, measure="dot")
+            search(rows, **({"passages": rows} | wrong), k=1, similarity_function="dot")
 
 
 def test_torch_and_faiss_are_imported_when_used():
@@ -521,6 +525,6 @@ def test_a_device_that_is_not_there_changes_no_result(device):
         pytest.skip("this machine has such a device")
     rng = np.random.default_rng(0)
     rows = [rng.normal(size=(n, 8)).astype(np.float32) for n in (5, 40)]
-    found, plain = (search(*rows, k=3, measure="cosine", device=d) for d in (device, "cpu"))
+    found, plain = (search(*rows, k=3, similarity_function="cosine", device=d) for d in (device, "cpu"))
     assert np.array_equal(found.documents, plain.documents)
     assert np.array_equal(found.similarity, plain.similarity)

@@ -24,14 +24,14 @@ def clustered(count, width=16):
     return (topics[rng.integers(0, 50, count)] + 0.3 * rng.normal(size=(count, width))).astype(np.float32)
 
 
-def task_of(queries, passages, measure="cosine", starts=None):
+def task_of(queries, passages, similarity_function="cosine", starts=None):
     """Return a task with two pairs for each query: a near document, and one that is the same for all."""
     documents = len(passages) if starts is None else len(starts)
     numbers = np.arange(len(queries))
     pairs = np.concatenate(
         [np.stack([numbers, numbers % documents], axis=1), np.stack([numbers, np.full(len(queries), 7)], axis=1)]
     )
-    return SearchTask(queries, passages, starts, K, measure, pairs)
+    return SearchTask(queries, passages, starts, K, similarity_function, pairs)
 
 
 def assert_same(answer, expected):
@@ -74,15 +74,23 @@ def faiss():
     return pytest.importorskip("faiss")
 
 
-@pytest.mark.parametrize("measure", ["cosine", "dot"])
+@pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
 @pytest.mark.parametrize("passages_per_document", [1, 3])
-def test_if_all_lists_are_searched_it_is_exact(measure, passages_per_document, monkeypatch):
+def test_if_all_lists_are_searched_it_is_exact(similarity_function, passages_per_document, monkeypatch):
     rows = clustered(3040)
     starts = np.arange(0, 3000, passages_per_document) if passages_per_document > 1 else None
-    task = task_of(rows[:40], rows[40:], measure, starts)
+    task = task_of(rows[:40], rows[40:], similarity_function, starts)
     monkeypatch.setattr(topk_faiss, "PROBED", 1)
     answer, name = approximate(task)
-    exact = search(rows[:40], rows[40:], k=K, measure=measure, starts=starts, pairs=task.pairs, route="numpy")
+    exact = search(
+        rows[:40],
+        rows[40:],
+        k=K,
+        similarity_function=similarity_function,
+        starts=starts,
+        pairs=task.pairs,
+        route="numpy",
+    )
     assert name == "faiss IVF110 nprobe 110"
     for field in ("documents", "passages", "similarity"):
         assert np.array_equal(getattr(answer, field), getattr(exact, field)), field
@@ -94,15 +102,15 @@ def test_if_all_lists_are_searched_it_is_exact(measure, passages_per_document, m
     assert np.array_equal(answer.tied[ranked], exact.tied[ranked])
 
 
-@pytest.mark.parametrize("measure", ["cosine", "dot"])
+@pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
-def test_shards_give_the_same_as_their_vectors_in_memory(tmp_path, monkeypatch, dtype, measure):
+def test_shards_give_the_same_as_their_vectors_in_memory(tmp_path, monkeypatch, dtype, similarity_function):
     rows = clustered(3040)
     shards = write_shards(tmp_path, rows[40:], dtype)
-    expected, name = approximate(task_of(rows[:40], shards[:], measure))
+    expected, name = approximate(task_of(rows[:40], shards[:], similarity_function))
     # The last block, and several others, have rows of two shards.
     monkeypatch.setattr(topk_faiss, "STEP", 450)
-    answer, name_of_shards = approximate(task_of(rows[:40], shards, measure))
+    answer, name_of_shards = approximate(task_of(rows[:40], shards, similarity_function))
     assert name == name_of_shards == "faiss IVF110 nprobe 7"
     assert_same(answer, expected)
 
@@ -147,7 +155,7 @@ def test_the_number_of_lists_and_the_sample_have_a_limit(monkeypatch):
     rows = clustered(3040)
     answer, name = approximate(task_of(rows[:40], rows[40:]))
     assert name == "faiss IVF20 nprobe 2"
-    exact = search(rows[:40], rows[40:], k=K, measure="cosine", route="numpy")
+    exact = search(rows[:40], rows[40:], k=K, similarity_function="cosine", route="numpy")
     assert topk_faiss.recall(answer.documents, exact.documents) > 0.7
 
 
@@ -165,7 +173,7 @@ def test_queries_without_a_similarity_get_no_documents():
 def test_a_few_shards_are_searched_exactly(tmp_path):
     rows = clustered(1040)
     shards = write_shards(tmp_path, rows[40:], "float16")
-    result = search(rows[:40], shards, k=K, measure="cosine", route="faiss")
+    result = search(rows[:40], shards, k=K, similarity_function="cosine", route="faiss")
     assert result.route == "exact: only 1,000 passages"
 
 
@@ -174,8 +182,8 @@ def test_recall_is_measured_in_shards(tmp_path, monkeypatch):
     # Without topics, the nearest passages are often in lists that are not searched.
     rows = np.random.default_rng(3).normal(size=(3040, 16)).astype(np.float32)
     shards = write_shards(tmp_path, rows[40:], "int8")
-    result = search(rows[:40], shards, k=K, measure="cosine", route="faiss")
-    exact = search(rows[:40], shards, k=K, measure="cosine", route="numpy")
+    result = search(rows[:40], shards, k=K, similarity_function="cosine", route="faiss")
+    exact = search(rows[:40], shards, k=K, similarity_function="cosine", route="numpy")
     recall = topk_faiss.recall(result.documents, exact.documents)
     assert 0.2 < recall < 1
     assert result.route == f"approximate: faiss IVF110 nprobe 7, recall@5 {recall:.3f} on 40 queries"
@@ -194,4 +202,4 @@ def test_a_missing_file_is_an_error(tmp_path, monkeypatch):
     shards = write_shards(tmp_path, rows[40:], "float16")
     next(tmp_path.rglob("*.npy")).unlink()
     with pytest.raises(SourceError, match="repeat the 'embassay encode' that made the folder"):
-        search(rows[:40], shards, k=K, measure="cosine", route="faiss")
+        search(rows[:40], shards, k=K, similarity_function="cosine", route="faiss")

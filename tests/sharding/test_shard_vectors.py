@@ -70,14 +70,16 @@ def test_rows_that_do_not_exist_are_refused(folder):
             matrix[rows]
 
 
-@pytest.mark.parametrize("measure", ["cosine", "dot"])
-def test_a_search_over_shards_has_the_bytes_of_one_in_memory(folder, measure):
+@pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
+def test_a_search_over_shards_has_the_bytes_of_one_in_memory(folder, similarity_function):
     whole = in_memory(folder)
     queries = whole[::9] + np.float32(0.01)
     # Equal texts have equal vectors, so there are ties within and between shards.
     pairs = np.stack([np.arange(len(queries)), np.arange(0, TEXTS, 9)], axis=1)
-    expected = search(queries, whole, k=7, measure=measure, pairs=pairs, route="numpy")
-    streamed = search(queries, ShardVectors(folder), k=7, measure=measure, pairs=pairs, route="numpy")
+    expected = search(queries, whole, k=7, similarity_function=similarity_function, pairs=pairs, route="numpy")
+    streamed = search(
+        queries, ShardVectors(folder), k=7, similarity_function=similarity_function, pairs=pairs, route="numpy"
+    )
     for name in ("documents", "passages", "similarity", "own", "own_passages", "greater", "tied"):
         assert getattr(streamed, name).tobytes() == getattr(expected, name).tobytes(), name
 
@@ -86,8 +88,8 @@ def test_a_search_by_several_processes_has_the_same_bytes(folder):
     whole = in_memory(folder)
     queries = np.concatenate([whole[::9] + np.float32(0.01), np.zeros((1, 32), np.float32)])
     pairs = np.stack([np.arange(len(queries)), np.arange(len(queries))[::-1]], axis=1)
-    expected = search(queries, ShardVectors(folder), k=7, measure="cosine", pairs=pairs)
-    divided = search(queries, ShardVectors(folder, Executor(workers=2)), k=7, measure="cosine", pairs=pairs)
+    expected = search(queries, ShardVectors(folder), k=7, similarity_function="cosine", pairs=pairs)
+    divided = search(queries, ShardVectors(folder, Executor(workers=2)), k=7, similarity_function="cosine", pairs=pairs)
     for name in ("documents", "passages", "similarity", "own", "own_passages", "greater", "tied"):
         assert getattr(divided, name).tobytes() == getattr(expected, name).tobytes(), name
     assert divided.route == expected.route

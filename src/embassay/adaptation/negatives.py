@@ -212,7 +212,7 @@ class _Space:
             question_vectors,
             vectors,
             k=window,
-            measure=encoder.card.similarity,
+            similarity_function=encoder.card.similarity,
             starts=np.array([passages.start for passages in passages_of]),
             pairs=np.array(pairs, dtype=np.int64),
         )

@@ -327,7 +327,7 @@ def _members(side: Side, corpus: Corpus[Any]) -> list[TwoText]:
 
 def _nearest(vectors: Vectors, texts: VectorMatrix, others: VectorMatrix) -> Floats:
     """Return the distance of each text to the nearest of the others, Δ."""
-    nearest = _search(vectors)(texts, others, k=1, measure="cosine")
+    nearest = _search(vectors)(texts, others, k=1, similarity_function="cosine")
     return _distance(nearest.similarity[:, 0])
 
 
@@ -351,7 +351,7 @@ def _nearest_elsewhere(vectors: Vectors, general: VectorMatrix, chosen: Ints, un
     # nearest units is not the text's own.
     starts = np.flatnonzero(np.diff(unit, prepend=-1))
     unit_of_chosen = np.searchsorted(starts, chosen, side="right") - 1
-    nearest = _search(vectors)(general[chosen], general, k=2, measure="cosine", starts=starts)
+    nearest = _search(vectors)(general[chosen], general, k=2, similarity_function="cosine", starts=starts)
     cosine_of_nearest, cosine_of_second = nearest.similarity.T
     nearest_is_own_unit = nearest.documents[:, 0] == unit_of_chosen
     cosine_elsewhere = np.where(nearest_is_own_unit, cosine_of_second, cosine_of_nearest)

@@ -187,7 +187,7 @@ def _hits(corpus: AnyCorpus, vectors: Vectors) -> NDArray[np.int64]:
         encoded.queries,
         encoded.passages,
         k=min(K, len(corpus.documents)),
-        measure=vectors.similarity,
+        similarity_function=vectors.similarity,
         starts=encoded.starts,
     )
     return nearest.documents

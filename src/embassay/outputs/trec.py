@@ -199,7 +199,7 @@ def _ranking(corpus: AnyCorpus, label: str, vectors: Vectors) -> TrecRun:
         vectors.take(questions, "query"),
         vectors.take(passages, "document"),
         k=min(DEEPEST, len(corpus.documents)),
-        measure=vectors.similarity,
+        similarity_function=vectors.similarity,
         starts=first_passages,
         pairs=pairs,
     )

@@ -126,7 +126,7 @@ def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question],
         encoder.encode([question.question for question in questions], "query"),
         encoder.encode(passages, "document"),
         k=1,
-        measure=encoder.card.similarity,
+        similarity_function=encoder.card.similarity,
         starts=np.array(starts, dtype=np.int64),
         pairs=right_pairs,
     )

@@ -204,7 +204,7 @@ def precision_at_r(matrix: VectorMatrix, labels: Ints, search: Search, block: in
         number_in_group = np.arange(len(item)) - np.repeat(first_pair, members)
         member = members_in_order[np.repeat(starts[group], members) + number_in_group]
         pairs = np.stack([item, member], axis=1)
-        ranked = search(matrix[rows], matrix, k=1, measure="cosine", pairs=pairs)
+        ranked = search(matrix[rows], matrix, k=1, similarity_function="cosine", pairs=pairs)
         is_itself = rows[item] == member
         places = _without_itself(len(rows), item, is_itself, ranked)
         is_zero_vector = np.isnan(ranked.own[is_itself])

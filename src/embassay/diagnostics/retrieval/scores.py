@@ -170,7 +170,7 @@ def search_documents(
         encoded.queries,
         encoded.passages,
         k=k,
-        measure=encoded.vectors.similarity,
+        similarity_function=encoded.vectors.similarity,
         starts=encoded.starts,
         pairs=pairs,
         route=route,
@@ -309,7 +309,9 @@ def search_transformed(
             values[metric] = np.full(len(corpus.samples), np.nan)
             continue
         queries, moved = _apply(fitted, encoded.queries), _apply(fitted, passages)
-        nearest = encoded.search(queries, moved, k=k, measure="cosine", starts=encoded.starts, pairs=encoded.pairs)
+        nearest = encoded.search(
+            queries, moved, k=k, similarity_function="cosine", starts=encoded.starts, pairs=encoded.pairs
+        )
         success = _places(corpus, encoded.pairs, nearest).success(k)
         has_similarity = defined & ~np.isnan(nearest.similarity[:, 0])
         values[metric] = np.where(has_similarity, success, np.nan)
@@ -357,7 +359,7 @@ def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
         Approximate number of passages compared at once; changes no value.
     """
     corpus = encoded.corpus
-    measure = encoded.vectors.similarity
+    similarity_function = encoded.vectors.similarity
     questions = len(corpus.samples)
     documents = len(corpus.documents)
     passages = encoded.passages.shape[0]
@@ -374,7 +376,9 @@ def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
         chosen = drawn[block].ravel()
         passage, place_of_document = _passages_of(starts[chosen], ends[chosen])
         question = first + place_of_document // RANDOM
-        values = paired(encoded.queries[question], encoded.passages[passage], [measure])[measure]
+        values = paired(encoded.queries[question], encoded.passages[passage], [similarity_function])[
+            similarity_function
+        ]
         # The similarity of a document is that of its most similar passage.
         of_documents = _largest_at(place_of_document, values, len(chosen))
         similarity[block] = of_documents.reshape(-1, RANDOM)

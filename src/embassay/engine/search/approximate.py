@@ -78,7 +78,7 @@ def _trained_index(faiss: ModuleType, task: SearchTask) -> Any:
     clustering = index.cp
     clustering.niter = 10
     clustering.seed = 0
-    clustering.spherical = task.measure == "cosine"
+    clustering.spherical = task.similarity_function == "cosine"
     index.nprobe = math.ceil(lists / PROBED)
     sample_size = min(count, SAMPLED * lists)
     sample = np.linspace(0, count - 1, sample_size).astype(np.int64)
@@ -168,7 +168,7 @@ def _scaled(task: SearchTask, vectors: Matrix, numbers: Ints) -> NDArray[np.floa
     for start in range(0, len(numbers), SCALED):
         part = slice(start, start + SCALED)
         rows = np.asarray(vectors[numbers[part]], dtype=np.float64)
-        if task.measure == "cosine":
+        if task.similarity_function == "cosine":
             lengths = np.linalg.norm(rows, axis=1, keepdims=True)
             smallest = np.finfo(np.float64).tiny
             rows = rows / np.maximum(lengths, smallest)

@@ -73,7 +73,7 @@ class SearchTask:
     passages: Matrix
     starts: Ints | None
     k: int
-    measure: Similarity
+    similarity_function: Similarity
     pairs: Ints
 
     @property
@@ -94,7 +94,7 @@ class SearchTask:
     @cached_property
     def defined(self) -> Bools:
         """(Q,) whether a query has any similarity: a vector that is zero or whose square overflows has no cosine."""
-        if self.measure == "dot":
+        if self.similarity_function == "dot":
             return np.ones(len(self.query_squares), dtype=np.bool_)
         return np.asarray((self.query_squares > 0) & np.isfinite(self.query_squares))
 
@@ -156,9 +156,9 @@ class SearchTask:
                 part = slice(start, start + step)
                 rows = self.passages[passage[part]]
                 dots[part] = paired_dot(self.queries[query[part]], rows)
-                if self.measure == "cosine":
+                if self.similarity_function == "cosine":
                     squares[part] = paired_dot(rows, rows)
-        if self.measure == "dot":
+        if self.similarity_function == "dot":
             return dots
         return cosine_of(dots, self.query_squares[query], squares)
 
@@ -288,7 +288,7 @@ class PassageBlock:
         scale = np.full(len(squares), np.nan)
         scalable = is_scalable(squares)
         unit, undefined = 1.0, np.zeros(len(squares), dtype=np.bool_)
-        if task.measure == "cosine":
+        if task.similarity_function == "cosine":
             undefined = ~((squares > 0) & np.isfinite(squares))
             scale[scalable] = 1 / np.sqrt(squares[scalable])
             scale[undefined] = 0
@@ -402,7 +402,7 @@ class Scanner:
         """
         task = self.task
         units = task.query_lengths[queries] * block.unit
-        if task.measure == "cosine":
+        if task.similarity_function == "cosine":
             # A cosine does not depend on the length.
             units /= units
         error = rounding(task.queries.shape[1], scores.dtype)

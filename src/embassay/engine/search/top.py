@@ -38,7 +38,7 @@ def search(
     passages: Matrix,
     *,
     k: int,
-    measure: Similarity,
+    similarity_function: Similarity,
     starts: NDArray[np.int64] | None = None,
     pairs: NDArray[np.int64] | None = None,
     route: str = "auto",
@@ -52,7 +52,7 @@ def search(
         (Q, d) and (P, d): dense, float32 or float64, passages also memory-mapped; or both CSR.
     k
         The number of documents for each query. If fewer have a similarity, the remaining places are −1.
-    measure
+    similarity_function
         ``cosine``, which is undefined for a zero vector, or ``dot``, which is always defined.
     starts
         (N,) the first passage of each document, ascending from 0; None if every passage is a document.
@@ -77,7 +77,7 @@ def search(
         raise UnknownNameError("search route", route, ROUTES)
     if pairs is None or not len(pairs):
         pairs = np.empty((0, 2), dtype=np.int64)
-    task = SearchTask(queries, passages, starts, max(k, 1), measure, np.asarray(pairs, dtype=np.int64))
+    task = SearchTask(queries, passages, starts, max(k, 1), similarity_function, np.asarray(pairs, dtype=np.int64))
     _check(task)
     if starts is not None and len(starts) == passages.shape[0]:
         # Each document has one passage.
