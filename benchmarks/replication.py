@@ -2,6 +2,7 @@
 
     python benchmarks/replication.py $EMBASSAY_DATA [--splits 200]
     python benchmarks/replication.py scores.csv      # question,document,system,score: the scores of any tool
+    python benchmarks/replication.py RUN             # a finished run, such as the run in a folder of embassay adapt
 
 Several systems answer questions about documents. The documents are split into halves many times. On one half a rule
 says for each pair of systems which is better, if it can, and which systems may be the best; then the other half is
@@ -156,7 +157,12 @@ def scores_of(data, corpus):
         with redirect_stdout(io.StringIO()):
             carry_out(request)
         (task,) = read_run(run).tasks.values()
-        headline = figures_of(task).headline()
+    return scores_of_task(task)
+
+
+def scores_of_task(task):
+    """Return the (K, n) scores of the systems of a run on a corpus, and the (n,) documents."""
+    headline = figures_of(task).headline()
     values = {name: items for name, items in headline.values.items() if not name.startswith("random")}
     scores = np.stack(list(values.values()))
     is_defined = ~np.isnan(scores).any(axis=0)
@@ -259,6 +265,10 @@ def main():
     arguments = parser.parse_args()
     if arguments.data.is_file():
         report(arguments.data.name, *scores_from(arguments.data), arguments.splits)
+        return
+    if (arguments.data / "result.json").is_file():
+        for task in read_run(arguments.data).tasks.values():
+            report(f"{task.diagnostic} on {task.corpus}", *scores_of_task(task), arguments.splits)
         return
     for corpus in CORPORA:
         report(corpus, *scores_of(arguments.data, corpus), arguments.splits)

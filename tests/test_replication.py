@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from embassay.cli.app import exit_code_of
+
 SCRIPT = Path(__file__).parent.parent / "benchmarks" / "replication.py"
 
 
@@ -73,3 +75,13 @@ def test_scores_of_any_tool_are_judged(script, made, tmp_path, monkeypatch, caps
     out = capsys.readouterr().out
     assert "scores.csv: 4 systems, 150 questions about 30 documents, 2 splits" in out
     assert out.count("%") == 7 * len(script.RULES)
+
+
+def test_a_finished_run_is_judged(script, tmp_path, monkeypatch, capsys):
+    run = ["run", "-e", "hashing", "-e", "bow", "-c", "handbook", "-d", "retrieval", "-o", str(tmp_path / "run")]
+    assert exit_code_of([*run, "--cache", str(tmp_path / "cache"), "--quiet"]) == 0
+    capsys.readouterr()
+    monkeypatch.setattr(sys, "argv", ["replication.py", str(tmp_path / "run"), "--splits", "2"])
+    script.main()
+    out = capsys.readouterr().out
+    assert "retrieval on handbook: 4 systems, 120 questions about 28 documents, 2 splits" in out
