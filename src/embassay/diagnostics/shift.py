@@ -360,7 +360,7 @@ def _nearest_elsewhere(vectors: Vectors, general: VectorMatrix, chosen: Ints, un
 
 def _search(vectors: Vectors) -> Search:
     if vectors.search is None:
-        raise ValueError("shift needs vectors that can be searched: Vectors(…, search=engine.topk.search)")
+        raise ValueError("shift needs vectors that can be searched: Vectors(…, search=engine.search.top.search)")
     return vectors.search
 
 

@@ -129,7 +129,7 @@ class Localization:
     def begin(self, corpus: Corpus[Grouped], vectors: Vectors, origin: Origin, submit: Submit) -> Pending[ItemScores]:
         """Start the classifiers of the folds, and see meanwhile which group lies nearest to each sentence."""
         if vectors.search is None:
-            raise ValueError(f"{NAME} needs vectors that can be searched: Vectors(…, search=engine.topk.search)")
+            raise ValueError(f"{NAME} needs vectors that can be searched: Vectors(…, search=engine.search.top.search)")
         samples = corpus.samples
         groups = [s.group for s in samples]
         labels = codes(groups)
