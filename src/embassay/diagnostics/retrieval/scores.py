@@ -108,7 +108,9 @@ class EncodedCorpus:
             If the vectors have none.
         """
         if self.vectors.search is None:
-            raise ValueError("retrieval needs vectors that can be searched: Vectors(…, search=engine.search.top.search)")
+            raise ValueError(
+                "retrieval needs vectors that can be searched: Vectors(…, search=engine.search.top.search)"
+            )
         return self.vectors.search
 
     def distinct(self, passages: Any) -> Any:
