@@ -60,7 +60,8 @@ IN_FIXED_ORDER = Procedure(
     ("shown", "not shown"),
     excludes_loss=True,
 )
-THRESHOLD = Procedure("95% limit of the loss, or its estimate where that is said", ("shown", "not shown"))
+THRESHOLD = Procedure("95% limit of the loss", ("shown", "not shown"))
+AVERAGE_LOSS = Procedure("estimate of the loss on average", ("count",))
 POWER = Procedure("standard error of a pair at its step of Holm's correction, power 80%", ("limit",))
 
 

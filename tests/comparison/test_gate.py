@@ -77,7 +77,7 @@ def test_it_says_where_the_test_allows_for_a_unit_more_than_the_interval(choice_
     margin = (change.ruled_out - change.low) / 2
     assert -change.low < margin < change.ruled_out
     assert (
-        "as one more unit counts as lost than was seen" in ea.check(run, old, margins={"accuracy": margin}).sentences[0]
+        "(one more unit counts as lost than was seen)" in ea.check(run, old, margins={"accuracy": margin}).sentences[0]
     )
 
 

@@ -66,6 +66,13 @@ def test_a_difference_is_stated_with_its_price():
     assert sentence.endswith("p (Holm) 0.010.")
 
 
+@pytest.mark.parametrize(("p", "standing"), [(0.01, "shown"), (0.4, "not shown")])
+def test_the_answer_is_shown_only_where_a_setting_differs(p, standing):
+    result = result_of([record("dim=384"), record("dim=64", vector_bytes=256)], [gap(-0.024, p)])
+    (answer,) = setting_findings(result, result.verdicts[0], HEADLINE)
+    assert (answer.question, answer.standing) == ("Settings", standing)
+
+
 def test_no_difference_is_shown_up_to_the_least_precise_one():
     records = [record("passages=paragraph"), record("passages=100", 210), record("passages=200", 90)]
     assert finding_of(records, [gap(0.024, 0.4), gap(-0.01, 1.0, 0.045)]) == (

@@ -195,9 +195,9 @@ class Decision:
         best = ", ".join(parts)
         if len(v.best_set) > NAMED:
             best += f" and {len(v.best_set) - NAMED} more"
-        words = {"first": "best", "lower": "worse", "set_name": "Best set"}
+        words = {"first": "best", "lower": "worse", "set_name": templates.BEST}
         if not self.is_good:
-            words = {"first": "highest", "lower": "lower", "set_name": "Highest"}
+            words = {"first": "highest", "lower": "lower", "set_name": templates.HIGHEST}
 
         # The ranks rest on a two-sided test, the best set on a one-sided one, which may exclude more encoders.
         significant = []

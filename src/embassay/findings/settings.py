@@ -48,9 +48,12 @@ def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iter
     if not_different:
         sentences.append(_not_shown(not_different, reference, differences, difference_format(headline.format)))
     # Where the reference is the best, the finding on smaller indexes says so.
+    cheaper = list[str]()
     if reference.name != verdict.best:
-        sentences += _cheaper(others, reference, verdict, difference_format(headline.format))
-    yield templates.SETTINGS.finding(verdict, style=headline.format, sentences=" ".join(sentences))
+        cheaper += _cheaper(others, reference, verdict, difference_format(headline.format))
+    sentences += cheaper
+    template = templates.SETTINGS if different or cheaper else templates.SETTINGS_NOT_SHOWN
+    yield template.finding(verdict, style=headline.format, sentences=" ".join(sentences))
 
 
 def base(record: EncoderRecord) -> str:

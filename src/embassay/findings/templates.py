@@ -20,6 +20,9 @@ from embassay.claims import (
     Template,
 )
 
+BEST, HIGHEST = "Best set", "Highest"
+"""The question of who is the first: where higher values recommend an encoder, and elsewhere."""
+
 # What a verdict rests on, speed and price
 
 UNRANKED = Template("This diagnostic does not rank encoders.", "it has no headline", LIMIT)
@@ -110,7 +113,7 @@ ONE_RANKED = Template(
     LIMIT,
     title="One ranked candidate",
     severity="medium",
-    question="Best set",
+    question=BEST,
 )
 NONE_BEST = Template(
     "No encoder is called best: {reason}.",
@@ -119,7 +122,7 @@ NONE_BEST = Template(
     LIMIT,
     title="No encoder is called best",
     severity="medium",
-    question="Best set",
+    question=BEST,
 )
 BELOW_LEVEL = Template(", below {level}", "its interval lies wholly below chance, 0 or a wrong target", INTERVAL)
 ALONE_FIRST = Template(
@@ -239,6 +242,12 @@ SETTINGS = Template(
     title="Settings",
     question="Settings",
     severity="medium",
+)
+SETTINGS_NOT_SHOWN = replace(
+    SETTINGS,
+    when="the same, where none is shown to differ or to be cheaper and not worse",
+    claim="not shown",
+    title="Settings are not shown to differ",
 )
 SETTING_DIFFERS = Template(
     "{setting}: {heading} {difference} {direction} than {reference} {interval}, p (Holm) {p}{price}.",
@@ -411,7 +420,7 @@ RULED_OUT = Template(
     NOT_WORSE,
 )
 RULED_OUT_WITH_ONE_MORE = Template(
-    ", one of {size} or more is, as one more unit counts as lost than was seen",
+    ", one of {size} or more is (one more unit counts as lost than was seen)",
     "the same, where the interval ends above the margin: the test of shares allows for a unit that is lost whole",
     NOT_WORSE,
 )

@@ -6,14 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
+from embassay.findings import templates
 from embassay.findings.speed import MeasuredTimes
 from embassay.findings.support import cost, rests_on
 from embassay.formatting import number
 from embassay.layout import Format, Layout
 from embassay.result import Answer, Finding, Result, Verdict, anchor
 
-FIRST_QUESTIONS = ("Best set", "Candidate", "Than ", "Highest")
-LAST_QUESTIONS = ("Fails on", "Cost", "How sure", "Luck", "Not tested")
+FIRST_QUESTIONS = (templates.BEST, templates.ONE_CANDIDATE.question, "Than ", templates.HIGHEST)
+LAST_QUESTIONS = tuple(
+    template.question
+    for template in (
+        templates.FAILS_ON,
+        templates.COST,
+        templates.DETECTABLE,
+        templates.FIRST_TOO_HIGH,
+        templates.NEGATION_NOT_TESTED,
+    )
+)
 """How questions begin that stand before and after those of the diagnostic itself."""
 ALSO = 4
 """Further encoders that are named with a finding at most."""
@@ -52,10 +62,15 @@ class AnswerSection:
         A question that ends with a question mark is first answered in a few words, which are the title.
         """
         first = group[0]
-        title = own_title(first) if first.question.endswith("?") and first.standing != "counted" else ""
-        in_short = f"{title}." if title else ""
-        costs = self.costs if first.question == "Cost" else ()
-        return " ".join(filter(None, (in_short, first.sentence, also(group[1:]), first.consequence, *costs)))
+        parts = [first.sentence, also(group[1:]), first.consequence]
+        # What is only counted has a title that names it, and no short answer.
+        has_short_answer = first.question.endswith("?") and first.standing != "counted"
+        title = own_title(first)
+        if has_short_answer and title:
+            parts.insert(0, f"{title}.")
+        if first.question == templates.COST.question:
+            parts += self.costs
+        return " ".join(filter(None, parts))
 
 
 def answer_sections(
@@ -80,7 +95,7 @@ def answer_sections(
         for group in grouped(answers):
             by_question.setdefault(group[0].question, tuple(group))
         # Where higher is not better, or all are below chance, what the diagnostic itself asks comes first.
-        own_first = "Highest" in by_question
+        own_first = templates.HIGHEST in by_question
         groups = sorted(by_question.values(), key=lambda group: _place_of(group[0].question, own_first=own_first))
         title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {rests_on(result, verdict)}"
         yield AnswerSection(verdict, title, tuple(groups), tuple(cost(result, verdict, times)))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from embassay.findings import templates
 from embassay.findings.speed import MeasuredTimes
 from embassay.formatting import counted, visible
 from embassay.layout import Layout
@@ -105,7 +106,7 @@ def _sections(
         label = max((len(group[0].question) for group in section.groups), default=0) + 2
         for group in section.groups:
             text = section.text(group)
-            if group[0].question == "Fails on":
+            if group[0].question == templates.FAILS_ON.question:
                 text += f" Read them: embassay show {run} --failures"
             answer = _labelled(group[0].question, text, label, width)
             if lines and len(lines) + len(answer) > most:

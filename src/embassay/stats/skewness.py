@@ -97,8 +97,12 @@ class SkewedMeans:
         """Return (k,) ends of 95 % intervals, the one on the side of the long tail moved out to that of Hall's."""
         from scipy.special import stdtrit
 
+        # Any a will do where the means are not corrected: the ends stay.
         a = np.where(self.skew == 0, 1.0, np.abs(self.skew))
-        t = stdtrit(self.freedom, UPPER)
-        reach = (1 - np.cbrt(1 - 6 * a * (t + a))) / (2 * a) * self.error
-        low = np.where(self.skew < 0, np.minimum(low, self.mean - reach), low)
-        return low, np.where(self.skew > 0, np.maximum(high, self.mean + reach), high)
+        # The inverse of h at the end of the long tail, in standard errors from the mean.
+        h = stdtrit(self.freedom, UPPER)
+        errors = (1 - np.cbrt(1 - 6 * a * (h + a))) / (2 * a)
+        lower, upper = self.mean - errors * self.error, self.mean + errors * self.error
+        low = np.where(self.skew < 0, np.minimum(low, lower), low)
+        high = np.where(self.skew > 0, np.maximum(high, upper), high)
+        return low, high

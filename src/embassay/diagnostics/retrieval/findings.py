@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from embassay.claims import COUNT, INTERVAL, LIMIT, THRESHOLD, Template
+from embassay.claims import AVERAGE_LOSS, COUNT, INTERVAL, LIMIT, THRESHOLD, Template
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
 from embassay.formatting import interval, names, number, rounded_down
@@ -50,13 +50,18 @@ NO_THRESHOLD = Template(
     severity="medium",
 )
 DROP_BELOW = Template(
-    "{threshold:.3f} for {encoder}: to drop results below it loses at most {loss} of {headline} ({guarantee}; "
+    "{threshold:.3f} for {encoder}: dropping results below it loses at most {loss} of {headline} ({guarantee}; "
     "{here:.1f} here) and removes {removed:.0%} of the retrieved documents{unanswerable}.",
     "it is the highest threshold within the margin",
     THRESHOLD,
     title="Threshold",
     question="Cut-off",
     severity="medium",
+)
+DROP_BELOW_ON_AVERAGE = replace(
+    DROP_BELOW,
+    when="the same, where the questions are too few for a limit with 95 % confidence",
+    procedure=AVERAGE_LOSS,
 )
 EQUAL_VALUES = Template(
     "{encoders}: exactly the same {headline}, the highest; their order has no meaning.",
@@ -108,9 +113,9 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
     threshold = view.recommended
     if threshold.value is None or threshold.guarantee is None:
         return NO_THRESHOLD.finding(view.scores.origin, encoder=view.encoder, reason=threshold.reason)
-    guarantee = "on average: a single test set may lose more"
+    template, guarantee = DROP_BELOW_ON_AVERAGE, "on average: a single test set may lose more"
     if threshold.guarantee == "confidence":
-        guarantee = "95% confidence"
+        template, guarantee = DROP_BELOW, "95% confidence"
     subset = RECOMMENDED[threshold.guarantee]
     success_at_threshold = row_of["accuracy_at_tau", subset].value or 0.0
     kept = row_of["kept", subset].value or 0.0
@@ -121,7 +126,7 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
         count = round(unanswerable.value * unanswerable.items)
         ends = interval(unanswerable.low, unanswerable.high, "percent")
         dropped = f"; {count:,} of {unanswerable.items:,} unanswerable questions then get no result {ends}".rstrip()
-    recommended = DROP_BELOW.finding(
+    recommended = template.finding(
         row_of["tau", subset],
         style="number",
         encoder=view.encoder,
