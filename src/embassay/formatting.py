@@ -24,7 +24,7 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
             text = f"{100 * value:{sign}.1f}%"
         case "points":
             text = f"{100 * value:{sign}.1f} {POINTS}"
-        case "number":
+        case "number" | "declared":
             text = f"{value:{sign},.3f}"
         case "count":
             text = f"{value:{sign},.0f}"

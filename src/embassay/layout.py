@@ -12,16 +12,19 @@ from typing import Any, Literal
 
 from embassay.metrics.key import MetricKey
 
-Format = Literal["percent", "points", "number", "count", "threshold"]
-"""A share, a difference of shares, any other number, a whole number, a threshold (a number that is rounded down)."""
+Format = Literal["percent", "points", "number", "count", "threshold", "declared"]
+"""A share, a difference of shares, any other number, a whole number, a threshold (a number that is rounded down), or
+what the diagnostic declares in its ``METRICS``: a number where it declares nothing."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One metric of each encoder: its heading, the rows that hold it, and its format.
+    """One metric of each encoder: its heading, and the rows that hold it.
 
     Attributes
     ----------
+    format
+        How it is written; by default as the diagnostic declares the metric.
     similarity_function
         The similarity function of the rows; empty for the first similarity function of the result.
     interval
@@ -35,9 +38,9 @@ class Column:
     heading: str
     metric: str
     subset: str = "all"
-    format: Format = "percent"
     condition: str = ""
     similarity_function: str = ""
+    format: Format = "declared"
     interval: bool = True
     level: str = "chance"
     says: str = ""
@@ -125,7 +128,7 @@ class SubsetTable:
     prefixes: tuple[str, ...]
     others: bool = False
     note: str = ""
-    format: Format = "percent"
+    format: Format = "declared"
 
 
 @dataclass(frozen=True)
@@ -174,7 +177,7 @@ class GroupedBars:
     metric: str
     parts: tuple[tuple[str, str], ...]
     """(subset, what it is called), from top to bottom."""
-    format: Format = "number"
+    format: Format = "declared"
     note: str = ""
 
 
@@ -379,6 +382,6 @@ def plain(name: str, keys: Iterable[MetricKey]) -> Layout:
     columns = []
     for key in dict.fromkeys(key.within_diagnostic for key in keys):
         heading = ", ".join(filter(None, (key.metric, key.subset, key.condition, key.similarity_function)))
-        columns.append(Column(heading, key.metric, key.subset, "number", key.condition, key.similarity_function))
-    headline = EncoderTable("All figures", tuple(columns) or (Column("value", "value", format="number"),))
+        columns.append(Column(heading, key.metric, key.subset, key.condition, key.similarity_function))
+    headline = EncoderTable("All figures", tuple(columns) or (Column("value", "value"),))
     return Layout(name, "The page of this diagnostic is not available here.", headline, (), "the diagnostic's own")

@@ -1,6 +1,5 @@
 """Options in the names of declared metrics, and what a table shows of a declaration."""
 
-from embassay.layout import Column
 from embassay.metrics.metric import Metric, with_options
 
 
@@ -24,8 +23,3 @@ def test_of_two_metrics_of_one_name_the_first_is_taken():
         (False, "whiten"),
     ]
     assert len(with_options(metrics, k=5)) == 3
-
-
-def test_a_column_has_the_format_of_the_metric():
-    assert declared("Rprec").column == Column("Rprec", "Rprec")
-    assert declared("RR", kind="mean").column == Column("RR", "RR", format="number")

@@ -12,7 +12,7 @@ from embassay.reports.page import render
 from embassay.reports.tables import Scope
 from embassay.result import CorpusRecord, EncoderRecord, Example, Result, Row, Verdict
 
-ACCURACY = Column("accuracy", "accuracy")
+ACCURACY = Column("accuracy", "accuracy", format="percent")
 PART = Examples(
     "One by one",
     "question",
@@ -23,7 +23,7 @@ PART = Examples(
         ExampleColumn("found", ("found1", "found2"), passages=True),
     ),
     margin="right less wrong",
-    threshold=Column("τ", "tau"),
+    threshold=Column("τ", "tau", format="percent"),
     note="A note.",
 )
 LAYOUT = Layout("T", "Q?", EncoderTable("Head", (ACCURACY,)), (PART,), "a source")

@@ -21,7 +21,7 @@ from embassay.reports.page import render
 from embassay.reports.tables import Cell, Table
 from embassay.result import Answer, CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
 
-ACCURACY = Column("accuracy", "accuracy")
+ACCURACY = Column("accuracy", "accuracy", format="percent")
 LAYOUT = Layout(
     "Negated antonyms",
     "Does it?",

@@ -73,7 +73,7 @@ from embassay.types import Corpus
 from tables import Labelled
 
 EVIL = "<script>alert('x')</script>&\"</td>"
-ACCURACY = Column("accuracy", "accuracy")
+ACCURACY = Column("accuracy", "accuracy", format="percent")
 
 
 @pytest.fixture(scope="module")
@@ -673,7 +673,7 @@ def test_an_encoder_table_with_measures_has_a_line_for_each():
         for e, v in LEVEL.items()
         for n, m in enumerate(("cosine", "l1"), 1)
     ]
-    columns = (Column("C1", "share"), Column("absent", "nothing"))
+    columns = (Column("C1", "share", format="percent"), Column("absent", "nothing"))
     table = encoder_table(
         scope_of(small(HEADLINES + rows)), EncoderTable("T", columns, similarity_functions=("cosine", "l1"))
     )
@@ -697,7 +697,7 @@ def sized(rows, **parameters):
     return scope_of(replace(result, encoders=known))
 
 
-BY_SIZE = (Column("typo", "similarity", "typo", "number"), Column("synonym", "similarity", "synonym", "number"))
+BY_SIZE = (Column("typo", "similarity", "typo"), Column("synonym", "similarity", "synonym"))
 
 
 def test_encoders_of_known_size_stand_in_its_order():
@@ -735,7 +735,7 @@ def test_a_measure_that_an_encoder_lacks_is_a_dash():
     rows = [row_of("a", "share", similarity_function="cosine"), row_of("b", "share", similarity_function="l1")]
     table = encoder_table(
         scope_of(small(rows, encoders=("a", "b"))),
-        EncoderTable("T", (Column("C1", "share"),), similarity_functions=("cosine", "l1")),
+        EncoderTable("T", (Column("C1", "share", format="percent"),), similarity_functions=("cosine", "l1")),
     )
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["a", "cosine", "50.0%"],

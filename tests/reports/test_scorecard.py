@@ -16,7 +16,7 @@ from embassay.reports.screen import LINES, show_summary
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 from verdicts import opponents
 
-ACCURACY = Column("accuracy", "accuracy")
+ACCURACY = Column("accuracy", "accuracy", format="percent")
 
 
 def layout(title="Negated antonyms", column=ACCURACY):

@@ -14,7 +14,7 @@ from embassay.layout import Column
 from embassay.result import Answer, CorpusRecord, EncoderRecord, Failure, Finding, Result, Role, Row, Verdict
 from verdicts import opponents
 
-ACCURACY = Column("accuracy", "accuracy")
+ACCURACY = Column("accuracy", "accuracy", format="percent")
 CLAIMS = ("best", "highest", "better", "worse", "higher", "lower", "detectable", "Fastest", "Price")
 """Words of which each stands in some finding."""
 

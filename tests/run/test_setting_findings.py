@@ -12,7 +12,7 @@ from embassay.reports.settings import setting_tables
 from embassay.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
 from verdicts import opponents
 
-HEADLINE = Column("Success@5", "Success@5")
+HEADLINE = Column("Success@5", "Success@5", format="percent")
 
 
 def record(setting, vectors=100, vector_bytes=1536, name="m"):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from embassay.formatting import DASH, interval, number
-from embassay.layout import Format
+from embassay.metrics.metric import declared
 from embassay.result import FEW_UNITS, Result, Row
 
 
@@ -24,17 +24,16 @@ class RetrievalFigure:
     short_heading: str
     metric: str
     subset: str
-    style: Format
 
 
 FIGURES = (
-    RetrievalFigure("Success@5", "Success@5", "Success@5", "all", "percent"),
-    RetrievalFigure("accuracy (100 questions)", "accuracy (l = 100)", "accuracy_l100", "all", "percent"),
-    RetrievalFigure("COE", "COE", "coe", "psi5", "percent"),
-    RetrievalFigure("ROE", "ROE", "roe", "psi5", "percent"),
-    RetrievalFigure("threshold τ", "τ", "tau", "recommended", "number"),
-    RetrievalFigure("IsoScore of the documents", "IsoScore", "isoscore", "documents", "number"),
-    RetrievalFigure("I_A of the documents", "", "i_a", "documents", "number"),
+    RetrievalFigure("Success@5", "Success@5", "Success@5", "all"),
+    RetrievalFigure("accuracy (100 questions)", "accuracy (l = 100)", "accuracy_l100", "all"),
+    RetrievalFigure("COE", "COE", "coe", "psi5"),
+    RetrievalFigure("ROE", "ROE", "roe", "psi5"),
+    RetrievalFigure("threshold τ", "τ", "tau", "recommended"),
+    RetrievalFigure("IsoScore of the documents", "IsoScore", "isoscore", "documents"),
+    RetrievalFigure("I_A of the documents", "", "i_a", "documents"),
 )
 """Those of tables 2 and 3 of Roychowdhury et al. (2024), and I_A."""
 INTERVALS = (
@@ -104,4 +103,5 @@ def _cell(rows: dict[tuple[str, str, str], Row], figure: RetrievalFigure, encode
     row = rows.get((figure.metric, figure.subset, encoder))
     if row is None:
         return DASH
-    return f"{number(row.value, figure.style)} {interval(row.low, row.high, figure.style)}".rstrip()
+    style = declared(row.key).style
+    return f"{number(row.value, style)} {interval(row.low, row.high, style)}".rstrip()

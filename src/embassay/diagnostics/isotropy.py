@@ -56,7 +56,7 @@ METRICS = (
         meaning="number of dimensions used, not corrected",
     ),
     _described("mean_cosine", low=-1.0, high=1.0, meaning="mean cosine of two texts"),
-    _described("rank", low=0.0, meaning="number of dimensions that a transform leaves"),
+    _described("rank", low=0.0, format="count", meaning="number of dimensions that a transform leaves"),
 )
 SUBSETS = {"text": "texts", "query": "queries", "document": "documents"}
 TRANSFORMED = ("i_a", "isoscore", "participation_ratio_plugin", "mean_cosine")
@@ -248,7 +248,7 @@ def _findings(view: IsotropyView) -> Iterator[Finding]:
             yield TOO_FEW_TO_WHITEN.finding(view.scores.origin, **fields, rank=rank)
 
 
-_ISOSCORE = Column("IsoScore", "isoscore", "texts", "number")
+_ISOSCORE = Column("IsoScore", "isoscore", "texts")
 _HEADINGS = {
     "participation_ratio": "dimensions used",
     "isoscore_unbiased": "IsoScore, unbiased",
@@ -273,13 +273,13 @@ def _columns(metrics: Sequence[str], condition: str = "") -> tuple[Column, ...]:
             heading = _HEADINGS[metric]
             if subset != "texts":
                 heading += f", {subset}"
-            columns.append(Column(heading, metric, subset, "number", condition))
+            columns.append(Column(heading, metric, subset, condition))
     return tuple(columns)
 
 
 def _after_transform(name: str) -> EncoderTable:
     """Return the table of isotropy after a transform, and of the rank that it leaves."""
-    ranks = [Column(f"rank, {subset}", "rank", subset, "count", name) for subset in SUBSETS.values()]
+    ranks = [Column(f"rank, {subset}", "rank", subset, name) for subset in SUBSETS.values()]
     return EncoderTable(
         f"After the transform {name}",
         (*_columns(("isoscore", "i_a", "mean_cosine"), name), *ranks),

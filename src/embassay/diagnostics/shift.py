@@ -509,8 +509,8 @@ def _headline_columns() -> tuple[Column, ...]:
     """Return for each kind of text the relative distances of both sides, and their overlap."""
     columns = list[Column]()
     for subset in SUBSETS.values():
-        columns.append(Column(f"{subset}: distance, relative", "distance", subset, "number", "relative"))
-        columns.append(Column(f"general {subset}, relative", "distance", subset, "number", "general relative"))
+        columns.append(Column(f"{subset}: distance, relative", "distance", subset, "relative"))
+        columns.append(Column(f"general {subset}, relative", "distance", subset, "general relative"))
         columns.append(Column(f"{subset}: overlap", "overlap", subset))
     return tuple(columns)
 
@@ -519,14 +519,14 @@ def _absolute_columns() -> tuple[Column, ...]:
     """Return for each kind of text the distances of both sides as they are."""
     columns = list[Column]()
     for subset in SUBSETS.values():
-        columns.append(Column(subset, "distance", subset, "number"))
-        columns.append(Column(f"{subset}, general", "distance", subset, "number", "general"))
+        columns.append(Column(subset, "distance", subset))
+        columns.append(Column(f"{subset}, general", "distance", subset, "general"))
     return tuple(columns)
 
 
 def _parts(subset: str) -> tuple[IntervalChart | Histograms | Curves | SeriesTable, ...]:
     """Return the charts and tables of one kind of text."""
-    distance = Column("distance", "distance", subset, "number", "relative")
+    distance = Column("distance", "distance", subset, "relative")
     return (
         IntervalChart(f"Relative distance of the {subset}", distance),
         Histograms(f"Distances of the {subset}", f"distances_{subset}"),

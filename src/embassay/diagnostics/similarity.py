@@ -295,15 +295,13 @@ def _mean_or_none(values: Floats) -> float | None:
     return float(np.nanmean(values))
 
 
-_SPEARMAN = Column(
-    "Spearman", "spearman", format="number", level="0", says="its rank correlation with the human scores is {value}"
-)
+_SPEARMAN = Column("Spearman", "spearman", level="0", says="its rank correlation with the human scores is {value}")
 LAYOUT = Layout(
     title="Similarity",
     question="How well does the cosine follow what people find similar?",
     headline=EncoderTable(
         "Correlation of the cosine with the human score",
-        (_SPEARMAN, Column("Pearson", "pearson", format="number")),
+        (_SPEARMAN, Column("Pearson", "pearson")),
         note="1: the same order (Spearman), or on a line (Pearson). Intervals resample pairs, those that share a "
         "sentence together. It does not show what a negation does to the cosine: see minimal pairs.",
     ),
@@ -328,7 +326,7 @@ LAYOUT = Layout(
             margin="minus the distance between the two ranks: 0 is the best",
             note="Ranks among all pairs: 0% the least similar, 100% the most. No pair is right or wrong by itself.",
         ),
-        SubsetTable("Spearman's correlation in each part of the corpus", "spearman", ("subset:",), format="number"),
+        SubsetTable("Spearman's correlation in each part of the corpus", "spearman", ("subset:",)),
         overlap_module.TABLE,
     ),
     source="Cer et al. (2017), the STS benchmark; Chiang et al. (2023), section 3.2 and table 1",

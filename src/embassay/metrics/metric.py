@@ -148,7 +148,7 @@ class Metric:
     @property
     def column(self) -> Column:
         """Its column in a table of encoders."""
-        return Column(self.name, self.name, self.subset, self.style, self.condition)
+        return Column(self.name, self.name, self.subset, self.condition)
 
     @property
     def correlation(self) -> Correlation:

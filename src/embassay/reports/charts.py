@@ -429,9 +429,9 @@ def _dots(values: Sequence[Point], shared: Spec, along: str, value: Spec) -> lis
 
 def _formats(style: Format) -> tuple[str, str]:
     """Return the formats of numbers on an axis and in a tooltip, which has one more digit."""
-    if style == "number":
-        return ".2f", ".3f"
-    return ".0%", ".1%"
+    if style in ("percent", "points"):
+        return ".0%", ".1%"
+    return ".2f", ".3f"
 
 
 def _tooltip(**formats: str) -> list[Spec]:

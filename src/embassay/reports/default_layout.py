@@ -39,12 +39,12 @@ def default_layout(name: str, result: Result) -> Layout:
         metric = metric_of(name, row.metric, row.subset, row.condition)
         parts_of_heading = (row.metric.replace("_", " "), row.subset.removeprefix("all"), row.condition)
         heading = ", ".join(filter(None, parts_of_heading))
-        column = Column(heading, row.metric, row.subset, metric.style, row.condition, row.similarity_function)
+        column = Column(heading, row.metric, row.subset, row.condition, row.similarity_function)
         if not row.encoder:
             of_corpus.append(column)
         elif metric.subset.endswith("*") and not row.condition:
             title = metric.meaning or f"{row.metric}, subset by subset"
-            subset_tables[row.metric] = SubsetTable(title, row.metric, ("all",), others=True, format=metric.style)
+            subset_tables[row.metric] = SubsetTable(title, row.metric, ("all",), others=True)
         else:
             of_encoders[column] = metric
     if not of_encoders:

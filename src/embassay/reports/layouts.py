@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
 from embassay.errors import PluginError, UnknownNameError
-from embassay.layout import Column, Layout, check_layout, plain
-from embassay.metrics.metric import declared_metrics
+from embassay.layout import Column, Format, Layout, check_layout, plain
+from embassay.metrics.metric import Metric, declared_metrics, pattern_of
 from embassay.plugins import DIAGNOSTICS, warn_once
 from embassay.reports.default_layout import default_layout
 from embassay.result import Result
@@ -62,7 +67,31 @@ def _own_layout(name: str, result: Result) -> Layout:
         else:
             layout = default_layout(name, result)
         check_layout(layout)
-        return layout
+        formatted: Layout = _with_formats(layout, declared_metrics(name))
+        return formatted
+
+
+def _with_formats(part: Any, metrics: Sequence[Metric]) -> Any:
+    """Return a layout, or a part of one, whose columns and tables have the format that their metric declares."""
+    if isinstance(part, tuple):
+        return tuple(_with_formats(one, metrics) for one in part)
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    changes = {field.name: _with_formats(getattr(part, field.name), metrics) for field in fields(part)}
+    if changes.get("format") == "declared":
+        changes["format"] = _format(part, metrics)
+    return replace(part, **changes)
+
+
+def _format(part: Any, metrics: Sequence[Metric]) -> Format:
+    """Return how a column or a table of subsets is written, by the declaration of its metric."""
+    of_name = [metric for metric in metrics if fnmatchcase(part.metric, pattern_of(metric.name))]
+    if isinstance(part, Column):
+        for metric in of_name:
+            if metric.describes(part.metric, part.subset, part.condition):
+                return metric.style
+    # The subsets differ from line to line. The last declaration of a name is the most general one.
+    return of_name[-1].style if of_name else "declared"
 
 
 def _plain_layout(name: str, result: Result) -> Layout:

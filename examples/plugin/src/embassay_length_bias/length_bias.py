@@ -226,7 +226,7 @@ def _findings(bias: ea.Row) -> Iterator[ea.Finding]:
     yield template.finding(bias, style="number", size=written(bias, "number"), **fields)
 
 
-_DIFFERENCE = Column("with difference", "spearman_difference", format="number")
+_DIFFERENCE = Column("with difference", "spearman_difference")
 LAYOUT = Layout(
     title="Length bias",
     question="Does the similarity of two texts depend on their lengths?",
@@ -234,9 +234,9 @@ LAYOUT = Layout(
         "Similarity of unrelated texts by their lengths",
         (
             _DIFFERENCE,
-            Column("with sum", "spearman_sum", format="number"),
-            Column("equal length", "mean_cosine", "equal", "number"),
-            Column("unequal length", "mean_cosine", "unequal", "number"),
+            Column("with sum", "spearman_sum"),
+            Column("equal length", "mean_cosine", "equal"),
+            Column("unequal length", "mean_cosine", "unequal"),
         ),
         note="With difference, with sum: Spearman's correlation of the cosine with the difference and with the sum of "
         "the two lengths in words, over random pairs; 0: no bias. Then the mean cosine. Equal length: the longer text "

@@ -144,11 +144,11 @@ def _raw_columns() -> tuple[Column, ...]:
     for criterion, target in (("c1", "O"), ("c3", "D"), ("c6", "U")):
         for pair in (f"A{target}", f"B{target}", "AB", "AN"):
             heading = " ".join(pair)
-            columns.append(Column(heading, "raw", f"{criterion}:{pair}", "number"))
+            columns.append(Column(heading, "raw", f"{criterion}:{pair}"))
     return tuple(columns)
 
 
-_HEADLINE = Column("C1 − wrong target", "share", "c1:TT", "points", "excess:eps0", "cosine", level="a wrong target")
+_HEADLINE = Column("C1 − wrong target", "share", "c1:TT", "excess:eps0", "cosine", level="a wrong target")
 _CONDITIONS = {
     "c1": "Overlap O of A and B. First: O is nearer to A than B is; second: O is nearer to B than A is.",
     "c3": "Difference D = A − B. First: D is nearer to A than to B; second: A is nearer to B than D is.",
@@ -187,12 +187,12 @@ LAYOUT = Layout(
             "Beyond a wrong target: each criterion less its null",
             (
                 _HEADLINE,
-                Column("C2", "share", "c2:between", "points", "excess", "angle"),
-                Column("C3", "share", "c3:TT", "points", "excess:eps0", "cosine"),
-                Column("C4 vs B", "share", "c4:vsB", "points", "excess:eps0", "cosine"),
-                Column("C4 vs A", "share", "c4:vsA", "points", "excess:eps0", "cosine"),
-                Column("C5", "share", "c5:within15", "points", "excess", "angle"),
-                Column("C6", "share", "c6:middle", "points", "excess", "angle"),
+                Column("C2", "share", "c2:between", "excess", "angle"),
+                Column("C3", "share", "c3:TT", "excess:eps0", "cosine"),
+                Column("C4 vs B", "share", "c4:vsB", "excess:eps0", "cosine"),
+                Column("C4 vs A", "share", "c4:vsA", "excess:eps0", "cosine"),
+                Column("C5", "share", "c5:within15", "excess", "angle"),
+                Column("C6", "share", "c6:middle", "excess", "angle"),
             ),
             note="In points. If the interval contains 0, no difference from a wrong target is shown. C4 vs "
             "A is the harder variant: nearer to the difference than to A (not in the paper).",
@@ -215,9 +215,9 @@ LAYOUT = Layout(
             "Where the projections fall",
             (
                 _share("C2: 0 ≤ τ ≤ 1", "c2:inside", "", "angle"),
-                Column("τ, overlap", "position", "c2", "number"),
-                Column("τ, difference", "position", "c5", "number"),
-                Column("τ, union", "position", "c6", "number"),
+                Column("τ, overlap", "position", "c2"),
+                Column("τ, difference", "position", "c5"),
+                Column("τ, union", "position", "c6"),
                 Column("in plane, overlap", "in_plane", "c2"),
                 Column("in plane, difference", "in_plane", "c5"),
                 Column("in plane, union", "in_plane", "c6"),
@@ -249,12 +249,12 @@ LAYOUT = Layout(
         EncoderTable(
             "Mean margins",
             (
-                Column("C1 m1", "margin", "c1:1", "number"),
-                Column("C1 m2", "margin", "c1:2", "number"),
-                Column("C3 m1", "margin", "c3:1", "number"),
-                Column("C3 m2", "margin", "c3:2", "number"),
-                Column("C4 vs B", "margin", "c4:vsB", "number"),
-                Column("C4 vs A", "margin", "c4:vsA", "number"),
+                Column("C1 m1", "margin", "c1:1"),
+                Column("C1 m2", "margin", "c1:2"),
+                Column("C3 m1", "margin", "c3:1"),
+                Column("C3 m2", "margin", "c3:2"),
+                Column("C4 vs B", "margin", "c4:vsB"),
+                Column("C4 vs A", "margin", "c4:vsA"),
             ),
             note="Positive where the condition holds.",
             similarity_functions=MEASURES,
@@ -269,9 +269,9 @@ LAYOUT = Layout(
         CorpusTable(
             "What people thought of the targets",
             (
-                Column("mean rating (0-4)", "rating", format="number"),
-                Column("median", "rating_median", format="number"),
-                Column("agreement (α)", "agreement", format="number"),
+                Column("mean rating (0-4)", "rating"),
+                Column("median", "rating_median"),
+                Column("agreement (α)", "agreement"),
             ),
             note="Krippendorff's alpha for interval data: 1 full agreement, 0 none beyond chance.",
         ),

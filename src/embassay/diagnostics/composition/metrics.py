@@ -91,24 +91,22 @@ def _share(subset: str, better: Direction, meaning: str) -> Iterator[Metric]:
 
 
 _neither = partial(Metric, condition="*", kind="computed", better="neither")
+_share_of_one = partial(_neither, low=0.0, high=1.0, format="percent")
+# What the other targets give describes the corpus and chance.
+_null = partial(
+    _neither, condition="*null*", meaning="the same with targets of other units: what the corpus alone gives"
+)
 METRICS = (
     *(_above_null(key, claim) for key, claim in ABOVE_NULL.items()),
-    # What the other targets give describes the corpus and chance.
-    Metric(
-        "*",
-        "*",
-        "*null*",
-        kind="computed",
-        better="neither",
-        meaning="the same with targets of other units: what the corpus alone gives",
-    ),
+    _null("share", "*", format="percent"),
+    _null("*", "*"),
     *_share("*:TT", "higher", "share of samples that satisfy both conditions of C1 or C3"),
     *_share("*:FF", "lower", "share of samples that satisfy neither condition of C1 or C3"),
     *_share("*:TF", "neither", "share of samples that satisfy the first condition of C1 or C3 only"),
     *_share("*:FT", "neither", "share of samples that satisfy the second condition of C1 or C3 only"),
     # The cases of C6 depend on the lengths of the vectors.
-    _neither("share", "c6:comparable", low=0.0, high=1.0, meaning="share of unions whose A and B are equally long"),
-    _neither("share", "c6:longer_*", low=0.0, high=1.0, meaning="share of unions with a longer A, or a longer B"),
+    _share_of_one("share", "c6:comparable", meaning="share of unions whose A and B are equally long"),
+    _share_of_one("share", "c6:longer_*", meaning="share of unions with a longer A, or a longer B"),
     *_share("*", "higher", "share of samples that satisfy C2, C4, C5 or C6"),
     Metric(
         "margin",
@@ -122,6 +120,6 @@ METRICS = (
     _neither("raw", "*", meaning="mean closeness of a pair of A, B, the target and A − B"),
     _neither("position", "*", meaning="mean position of the target's projection: 0 at A, 1 at B"),
     _neither("position_sd", "*", low=0.0, meaning="standard deviation of the position over samples"),
-    _neither("in_plane", "*", low=0.0, high=1.0, meaning="how much of the target lies in the plane of A and B"),
+    _share_of_one("in_plane", "*", meaning="how much of the target lies in the plane of A and B"),
     *RATING_METRICS,
 )

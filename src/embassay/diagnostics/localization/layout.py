@@ -18,7 +18,7 @@ from embassay.layout import (
 
 _ACCURACY = Column("accuracy", "accuracy", says="the classifier places {value} of the sentences in their group")
 _CENTROID = Column("nearest centroid", "centroid_accuracy")
-_PRECISION = Column("MAP@R", "map_at_r", format="number")
+_PRECISION = Column("MAP@R", "map_at_r")
 _PAIRED = (
     "Paired on the same sentences; p by exchanging whole units at random, with Holm's correction within each question."
 )

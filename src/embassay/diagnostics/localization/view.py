@@ -129,7 +129,6 @@ METRICS = (
         better="higher",
         low=0,
         high=1,
-        format="percent",
         compared="on request",
         similarity_function="cosine",
         values=COSINES,

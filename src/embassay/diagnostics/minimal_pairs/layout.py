@@ -39,11 +39,11 @@ LABELS = {
     "entity": "name changed",
     "role_swap": "subject and object exchanged",
 }
-_CONTRAST = Column("synonym − negation", "contrast", "-".join(HEADLINE), "number", level="0")
+_CONTRAST = Column("synonym − negation", "contrast", "-".join(HEADLINE), level="0")
 _BY_SIZE = (
-    Column("typo", "similarity", "typo", "number"),
-    Column("synonym", "similarity", "synonym", "number"),
-    Column("synonym − typo", "contrast", "synonym-typo", "number"),
+    Column("typo", "similarity", "typo"),
+    Column("synonym", "similarity", "synonym"),
+    Column("synonym − typo", "contrast", "synonym-typo"),
 )
 LAYOUT = Layout(
     title="Minimal pairs",
@@ -52,14 +52,14 @@ LAYOUT = Layout(
         "How near each edit is to its original",
         (
             _CONTRAST,
-            Column("synonym", "similarity", "synonym", "number", interval=False),
-            Column("negation", "similarity", "negation_main", "number", interval=False),
-            Column("neg. word", "similarity", "negation_antonym", "number", interval=False),
-            Column("antonym", "similarity", "antonym", "number", interval=False),
-            Column("typo", "similarity", "typo", "number", interval=False),
-            Column("random word", "similarity", "random_mlm", "number", interval=False),
-            Column("corpus word", "similarity", "random_word", "number", interval=False),
-            Column("cos_avg", "baseline", "all", "number"),
+            Column("synonym", "similarity", "synonym", interval=False),
+            Column("negation", "similarity", "negation_main", interval=False),
+            Column("neg. word", "similarity", "negation_antonym", interval=False),
+            Column("antonym", "similarity", "antonym", interval=False),
+            Column("typo", "similarity", "typo", interval=False),
+            Column("random word", "similarity", "random_mlm", interval=False),
+            Column("corpus word", "similarity", "random_word", interval=False),
+            Column("cos_avg", "baseline", "all"),
         ),
         note="Mean normalised similarity (cos − cos_avg)/(1 − cos_avg): 1 the same, 0 as near as two random originals, "
         "whose mean cosine is cos_avg. Synonym − negation: paired; positive where a synonym is nearer to the original "
@@ -80,7 +80,7 @@ LAYOUT = Layout(
         ),
         EncoderTable(
             "Contrasts: how much nearer one edit is than another",
-            tuple(Column(f"{a} − {b}".replace("_", " "), "contrast", f"{a}-{b}", "number") for a, b in CONTRASTS),
+            tuple(Column(f"{a} − {b}".replace("_", " "), "contrast", f"{a}-{b}") for a, b in CONTRASTS),
             note="Differences of normalised similarity to the same original.",
         ),
         EncoderTable(
@@ -102,7 +102,7 @@ LAYOUT = Layout(
         ),
         EncoderTable(
             "Raw cosine of each edit",
-            tuple(Column(label, "cosine", edit, "number") for edit, label in LABELS.items()),
+            tuple(Column(label, "cosine", edit) for edit, label in LABELS.items()),
         ),
         EncoderTable(
             "Share of random pairs that are less similar",
@@ -126,11 +126,11 @@ LAYOUT = Layout(
             "Close scores on STS, different behaviour",
             (
                 _CONTRAST,
-                Column("synonym − antonym", "contrast", "synonym-antonym", "number"),
-                Column("synonym − typo", "contrast", "synonym-typo", "number"),
+                Column("synonym − antonym", "contrast", "synonym-antonym"),
+                Column("synonym − typo", "contrast", "synonym-typo"),
             ),
             diagnostic="similarity",
-            other=Column("Spearman", "spearman", format="number"),
+            other=Column("Spearman", "spearman"),
             note="The paper's section 3.2: encoders with the same correlation with human scores differ in what they "
             "notice.",
         ),

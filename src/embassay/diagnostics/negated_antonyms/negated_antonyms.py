@@ -489,7 +489,7 @@ LAYOUT = Layout(
         ),
         EncoderTable(
             "How similar each candidate is to its input, on average",
-            tuple(Column(kind, "similarity", kind, "number") for kind in KINDS),
+            tuple(Column(kind, "similarity", kind) for kind in KINDS),
             note="Mean cosine. A sentence that means the contrary should be farther away than the paraphrase.",
         ),
         SeriesTable(

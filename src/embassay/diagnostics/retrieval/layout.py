@@ -14,7 +14,6 @@ from embassay.layout import (
     EncoderTable,
     ExampleColumn,
     Examples,
-    Format,
     IntervalChart,
     Layout,
     SeriesTable,
@@ -92,7 +91,7 @@ def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
                     ExampleColumn("found first", found, passages=True),
                 ),
                 margin="the similarity of the nearest right document less that of the nearest wrong one",
-                threshold=Column("τ", "tau", "recommended", "threshold"),
+                threshold=Column("τ", "tau", "recommended"),
                 note=f"Right: a right document is among the nearest {k}. Beside each passage its similarity to the "
                 "question; below the threshold τ it would be dropped.",
             ),
@@ -146,7 +145,7 @@ def _headline(k: int, ranking: Sequence[RankingMetric]) -> EncoderTable:
         (
             _success(k),
             *beside,
-            Column("threshold τ (95%)", "tau", "recommended", "threshold"),
+            Column("threshold τ (95%)", "tau", "recommended"),
             Column(f"Success@{k} at τ", "accuracy_at_tau", "recommended"),
             Column("kept at τ", "kept", "recommended"),
         ),
@@ -194,7 +193,7 @@ def _tables_of_all_thresholds(k: int) -> tuple[SubsetTable, ...]:
     """Return a folded table for each metric at a threshold: its rows are both definitions of τ at each ψ."""
     definitions = ("pooled:", "minima:")
     return (
-        SubsetTable("Every threshold τ: its value", "tau", definitions, format="number"),
+        SubsetTable("Every threshold τ: its value", "tau", definitions),
         SubsetTable(f"Every threshold τ: Success@{k} at it", "accuracy_at_tau", definitions),
         SubsetTable("Every threshold τ: share of the retrieved that is kept", "kept", definitions),
         SubsetTable(
@@ -209,7 +208,7 @@ def _thresholds() -> tuple[ThresholdCurves | EncoderTable, ...]:
     """Return what any threshold does, and the recommended one."""
     recommended = list[Column]()
     for subset, suffix in (("recommended", ""), ("recommended_on_average", ", on average")):
-        recommended += _columns_at_threshold(subset, suffix, "threshold")
+        recommended += _columns_at_threshold(subset, suffix)
         recommended.append(Column(f"limit of the loss{suffix}", "loss_limit", subset))
         recommended.append(Column(f"unanswerable questions that find nothing{suffix}", "unanswerable_dropped", subset))
     return (
@@ -240,8 +239,8 @@ def _paper_thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]
     of_paper = list[Column]()
     for definition in ("minima", "pooled"):
         subset, suffix = f"{definition}:paper", f", {definition}"
-        of_paper.append(Column(f"ψ{suffix}", "psi", subset, "count"))
-        of_paper += _columns_at_threshold(subset, suffix, "number")
+        of_paper.append(Column(f"ψ{suffix}", "psi", subset))
+        of_paper += _columns_at_threshold(subset, suffix)
     return (
         EncoderTable(
             "The paper's thresholds at the ψ of the highest accuracy",
@@ -257,10 +256,10 @@ def _paper_thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]
     )
 
 
-def _columns_at_threshold(subset: str, suffix: str, style: Format) -> tuple[Column, ...]:
+def _columns_at_threshold(subset: str, suffix: str) -> tuple[Column, ...]:
     """Return the columns of one threshold: its value, the success at it, and the share of documents that it keeps."""
     return (
-        Column(f"τ{suffix}", "tau", subset, style),
+        Column(f"τ{suffix}", "tau", subset),
         Column(f"success at τ{suffix}", "accuracy_at_tau", subset),
         Column(f"kept{suffix}", "kept", subset),
     )
@@ -272,9 +271,9 @@ def _transforms(success: Column) -> tuple[EncoderTable, ...]:
     for condition in ("", *TRANSFORMS):
         suffix = f", {condition.replace('_', ' ')}" if condition else ""
         columns.append(Column(f"{success.heading}{suffix}", success.metric, condition=condition))
-        columns.append(Column(f"IsoScore{suffix}", "isoscore", "documents", "number", condition))
-        columns.append(Column(f"I_A{suffix}", "i_a", "documents", "number", condition))
-    columns.append(Column("IsoScore, unbiased", "isoscore_unbiased", "documents", "number"))
+        columns.append(Column(f"IsoScore{suffix}", "isoscore", "documents", condition))
+        columns.append(Column(f"I_A{suffix}", "i_a", "documents", condition))
+    columns.append(Column("IsoScore, unbiased", "isoscore_unbiased", "documents"))
     return (
         EncoderTable(
             "Does making the vectors more isotropic help?",
@@ -289,12 +288,12 @@ def _transforms(success: Column) -> tuple[EncoderTable, ...]:
 def _across() -> tuple[CorpusTable, ...]:
     """Return the table of correlations across encoders."""
     columns = [
-        Column("Pearson", "pearson", "", "number"),
-        Column("Spearman", "spearman", "", "number"),
+        Column("Pearson", "pearson", ""),
+        Column("Spearman", "spearman", ""),
     ]
     for transform in TRANSFORMS:
         heading = f"Pearson, {transform.replace('_', ' ')}"
-        columns.append(Column(heading, "pearson", "", "number", transform))
+        columns.append(Column(heading, "pearson", "", transform))
     return (
         CorpusTable(
             "Across encoders: what goes with success",

@@ -530,10 +530,17 @@ METRICS = (
     ),
     Metric(
         "tau",
-        "*",
+        "recommended*",
         kind="computed",
         better="neither",
         format="threshold",
+        meaning="threshold below which retrieved documents are dropped, at a loss that is limited",
+    ),
+    Metric(
+        "tau",
+        "*",
+        kind="computed",
+        better="neither",
         meaning="threshold below which retrieved documents are dropped",
     ),
     Metric(
