@@ -426,6 +426,16 @@ class Verdict(OfMetric):
         return is_here and self.key.covers(record.key)
 
 
+def rows_of(key: MetricKey, rows: Iterable[Row]) -> dict[str, Row]:
+    """Return by encoder the row of a metric: the first that its key covers."""
+    chosen: dict[str, Row] = {}
+    for row in rows:
+        # Most rows are of other metrics, and a key takes a moment to make.
+        if row.metric == key.metric and key.covers(row.key):
+            chosen.setdefault(row.encoder, row)
+    return chosen
+
+
 SEVERITIES = ("high", "medium", "low")
 
 
@@ -856,11 +866,7 @@ class Result:
 
     def headline(self, verdict: Verdict) -> dict[str, Row]:
         """Return by encoder the row of the metric that a verdict ranks by."""
-        rows: dict[str, Row] = {}
-        for row in self.rows:
-            if verdict.ranks_by(row):
-                rows.setdefault(row.encoder, row)
-        return rows
+        return rows_of(verdict.key, self.rows)
 
     def figure(self, metric: str, encoder: str) -> Row:
         """Return the row of a metric and an encoder.

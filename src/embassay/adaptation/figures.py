@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from embassay.formatting import DASH, interval, number
+from embassay.metrics.key import MetricKey
 from embassay.metrics.metric import declared
-from embassay.result import FEW_UNITS, Result, Row
+from embassay.result import FEW_UNITS, Result, Row, rows_of
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,10 @@ class RetrievalFigure:
     short_heading: str
     metric: str
     subset: str
+
+    def rows(self, result: Result, corpus: str) -> dict[str, Row]:
+        """Return the rows of a corpus by encoder."""
+        return rows_of(MetricKey(self.metric, self.subset, diagnostic="retrieval", corpus=corpus), result.rows)
 
 
 FIGURES = (
@@ -48,33 +53,30 @@ def of_variants(result: Result, domain: Sequence[str]) -> tuple[str, ...]:
     It has a row for each variant and a column for each figure.
     """
     figures = [figure for figure in FIGURES if figure.short_heading]
-    encoders = [encoder.name for encoder in result.encoders]
     lines: list[str] = []
     for corpus in domain:
-        rows = _by_place(result, corpus)
         head = [named(result, corpus), *(figure.short_heading for figure in figures)]
-        body = [[encoder, *(_cell(rows, figure, encoder) for figure in figures)] for encoder in encoders]
+        columns = [figure.rows(result, corpus) for figure in figures]
+        body = [[encoder.name, *(_cell(rows.get(encoder.name)) for rows in columns)] for encoder in result.encoders]
         lines += [*table(head, body, aligned=True).split("\n"), ""]
     return (*lines, INTERVALS)
 
 
 def of_two(result: Result, corpus: str, first: str, second: str) -> str:
     """Return all figures of two encoders on one corpus as a Markdown table, a row for each figure."""
-    rows = _by_place(result, corpus)
     body = []
     for figure in FIGURES:
-        if not any((figure.metric, figure.subset, encoder) in rows for encoder in (first, second)):
-            continue
-        cells = [_cell(rows, figure, encoder) for encoder in (first, second)]
-        body.append((figure.heading, *cells))
+        rows = figure.rows(result, corpus)
+        if first in rows or second in rows:
+            body.append((figure.heading, _cell(rows.get(first)), _cell(rows.get(second))))
     return table(("", first, second), body)
 
 
 def named(result: Result, corpus: str) -> str:
     """Return a corpus's name, marked if it has few units."""
-    headlines = [row for row in result.rows if row.corpus == corpus and row.metric == "Success@5"]
+    success = FIGURES[0].rows(result, corpus)
     # The encoder with the fewest units decides. A corpus without results has no mark.
-    units = min((row.units for row in headlines), default=0)
+    units = min((row.units for row in success.values()), default=0)
     if 0 < units < FEW_UNITS:
         return f"{corpus} (few units: {units})"
     return corpus
@@ -89,18 +91,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, aligned: bool =
     return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines)
 
 
-def _by_place(result: Result, corpus: str) -> dict[tuple[str, str, str], Row]:
-    """Return the untransformed retrieval figures on a corpus by (metric, subset, encoder)."""
-    rows = {}
-    for row in result.rows:
-        if row.diagnostic == "retrieval" and row.corpus == corpus and not row.condition:
-            rows[row.metric, row.subset, row.encoder] = row
-    return rows
-
-
-def _cell(rows: dict[tuple[str, str, str], Row], figure: RetrievalFigure, encoder: str) -> str:
+def _cell(row: Row | None) -> str:
     """Return a figure as text: ``91.2% [88.0, 94.0]``, ``0.432``; a dash for none."""
-    row = rows.get((figure.metric, figure.subset, encoder))
     if row is None:
         return DASH
     style = declared(row.key).style

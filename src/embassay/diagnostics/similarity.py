@@ -7,7 +7,7 @@ scores behave differently. The lexical overlap of the pairs (their table 1) stan
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -50,7 +50,6 @@ from embassay.vectors import Vectors
 NAME = "similarity"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
-HEADLINE: Kind = "spearman"
 KINDS: tuple[Kind, ...] = ("spearman", "pearson")
 MEANING = Meaning("correlation with human scores", "pairs", task="semantic-similarity")
 BINS = 10
@@ -144,7 +143,7 @@ class SimilarityDiagnostic:
         return summary.result(
             more_rows=lexical,
             series=series,
-            findings=_findings(scores, summary.rows),
+            findings=_findings(scores, summary.headline),
         )
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[View]:
@@ -249,7 +248,7 @@ METRICS = (
 )
 
 
-def _findings(scores: Sequence[ItemScores], rows: Sequence[Row]) -> Iterator[Finding]:
+def _findings(scores: Sequence[ItemScores], correlation_of: Mapping[str, Row]) -> Iterator[Finding]:
     """Yield how far each encoder's cosines follow the human scores, or why that cannot be said."""
     origin = scores[0].origin
     human = scores[0].values["human"]
@@ -259,7 +258,6 @@ def _findings(scores: Sequence[ItemScores], rows: Sequence[Row]) -> Iterator[Fin
     if not _vary(human):
         yield EQUAL_SCORES.finding(origin)
         return
-    correlation_of = {r.encoder: r for r in rows if (r.metric, r.subset) == (HEADLINE, "all")}
     for s in scores:
         row = correlation_of[s.origin.encoder]
         if s.origin.baseline or row.value is None:

@@ -20,7 +20,7 @@ import numpy as np
 from embassay.metrics.metric import Kind, Metric
 from embassay.metrics.scoreboard import AnyView, Scoreboard, candidates_of, pools_of, unit_codes, without_baselines
 from embassay.metrics.verdict import unranked, verdict
-from embassay.result import Comparison, Estimate, Finding, Result, Row, Series, Verdict, answers_and_findings
+from embassay.result import Comparison, Estimate, Finding, Result, Row, Series, Verdict, answers_and_findings, rows_of
 from embassay.stats.best import Standings, rank_correlations, rank_means
 from embassay.stats.correlate import MIN_ITEMS, correlate, influences
 from embassay.stats.exchange import compare_correlations
@@ -99,18 +99,10 @@ def share_row(
 
 def estimates_of(rows: Sequence[Row], headline: Headline) -> dict[str, Estimate]:
     """Return the estimates that the rows of a headline were made from, by encoder."""
-    estimates = dict[str, Estimate]()
-    for row in rows:
-        is_headline = (row.metric, row.subset, row.condition) == (
-            headline.metric,
-            headline.subset,
-            headline.condition,
-        )
-        if is_headline and headline.similarity_function in ("", row.similarity_function):
-            estimates[row.encoder] = Estimate(
-                row.value, row.low, row.high, row.items, row.units, row.undefined, row.reason
-            )
-    return estimates
+    return {
+        encoder: Estimate(row.value, row.low, row.high, row.items, row.units, row.undefined, row.reason)
+        for encoder, row in rows_of(headline.key, rows).items()
+    }
 
 
 def comparisons(
@@ -528,6 +520,11 @@ class MetricSummary:
     comparisons: list[Comparison]
     differences: tuple[PairedDifference, ...]
     verdict: Verdict
+
+    @property
+    def headline(self) -> dict[str, Row]:
+        """By encoder the row of the metric that the verdict ranks by; empty if it ranks by none."""
+        return rows_of(self.verdict.key, self.rows)
 
     def result(
         self, series: Iterable[Series] = (), findings: Iterable[Finding] = (), *, more_rows: Iterable[Row] = ()

@@ -188,11 +188,10 @@ class Localization:
         """Summarise all encoders on one corpus: accuracy, companions, which differences are shown, shared errors."""
         figures = self.figures(scores)
         summary = figures.summarise(draws, on_request=self.compare == "all")
-        accuracy = {r.encoder: r for r in summary.rows if (r.metric, r.subset) == ("accuracy", "all")}
         return summary.result(
             series=(
                 *agreement_series(figures.views, self.fold, draws),
-                *published_series(figures.views[0], figures.requested, accuracy),
+                *published_series(figures.views[0], figures.requested, summary.headline),
             ),
             findings=findings(figures.requested, summary.rows),
         )

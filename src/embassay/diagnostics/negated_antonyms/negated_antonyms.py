@@ -62,7 +62,6 @@ CITATION = """@inproceedings{vahtola2022,
 NAME = "negated_antonyms"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
-HEADLINE = ("accuracy", "all")
 MEANING = Meaning("negated antonyms", "entries", about=("negation",))
 KINDS = ("antonym", "polarity", "paraphrase")
 """The candidates, in the order of the columns of every (n, 3) array."""
@@ -235,7 +234,7 @@ class NegatedAntonyms:
         figures = self.figures(scores)
         requested = figures.requested
         summary = figures.summarise(draws, on_request=self.compare == "all")
-        accuracy = {r.encoder: r for r in summary.rows if (r.metric, r.subset) == HEADLINE}
+        accuracy = summary.headline
         wrong = wrong_by_all(requested)
         return summary.result(
             series=(
@@ -243,7 +242,7 @@ class NegatedAntonyms:
                 *_hardest_for_best(requested, _above_chance(summary.verdict.best_set, accuracy)),
                 *_published(requested, accuracy),
             ),
-            findings=_findings(requested, summary.rows),
+            findings=_findings(requested, accuracy, summary.rows),
         )
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[ChoiceView]:
@@ -413,22 +412,19 @@ def _published(views: Sequence[ChoiceView], accuracy: Mapping[str, Row]) -> Iter
     yield from beside_published(NAME, views[0].corpus, measured)
 
 
-def _findings(views: Sequence[ChoiceView], rows: Sequence[Row]) -> Iterator[Finding]:
+def _findings(views: Sequence[ChoiceView], accuracy_of: Mapping[str, Row], rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield how each encoder compares with chance, and which published accuracies differ from those measured here."""
     for view in views:
-        yield _finding(view, rows)
+        accuracy = accuracy_of[view.encoder]
+        yield _finding(view, accuracy, rows)
         value = published_accuracy(view.spec)
         if value is None or view.scores.origin.corpus_fingerprint != SEMANTONEG_V1:
             continue
-        headline = (view.encoder, *HEADLINE)
-        accuracy = next(r for r in rows if (r.encoder, r.metric, r.subset) == headline)
         yield from not_reproduced(accuracy, value, "SemAntoNeg", "Vahtola et al. (2022)")
 
 
-def _finding(view: ChoiceView, rows: Sequence[Row]) -> Finding:
+def _finding(view: ChoiceView, accuracy: Row, rows: Sequence[Row]) -> Finding:
     """Compare an encoder's accuracy with chance; below chance, name what it chooses instead."""
-    row_of = {(r.metric, r.subset): r for r in rows if r.encoder == view.encoder}
-    accuracy = row_of[HEADLINE]
     texts: dict[str, Any] = {
         "encoder": view.encoder,
         "accuracy": accuracy,
@@ -447,7 +443,8 @@ def _finding(view: ChoiceView, rows: Sequence[Row]) -> Finding:
 
     # Which of the two is chosen more often is said only where their intervals do not overlap. The standard error of a
     # difference is at most the sum of both, so this holds its level however the two depend on each other.
-    polarity, antonym = row_of["chosen", "polarity"], row_of["chosen", "antonym"]
+    chosen = {r.subset: r for r in rows if (r.encoder, r.metric) == (view.encoder, "chosen")}
+    polarity, antonym = chosen["polarity"], chosen["antonym"]
     if (polarity.low or 0.0) > (antonym.high or 1.0):
         return NEGATIONS_CONFUSED.finding(polarity, **texts, row=polarity, chosen=written(polarity))
     if (antonym.low or 0.0) > (polarity.high or 1.0):

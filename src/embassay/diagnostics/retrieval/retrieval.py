@@ -214,8 +214,8 @@ class Retrieval:
             rows += computed_rows(view, at[view.encoder], draws)
         rows += list(correlations(requested, rows, draws))
 
-        success = {row.encoder: row.value for row in summary.rows if summary.verdict.ranks_by(row)}
-        success_of_requested = {view.encoder: success[view.encoder] for view in requested}
+        success = summary.headline
+        success_of_requested = {view.encoder: success[view.encoder].value for view in requested}
         # About all encoders, then about each, then warnings.
         # No encoder may be the best under MIN_UNITS units.
         may_be_best = [view for view in views if view.encoder in summary.verdict.best_set]
@@ -230,7 +230,7 @@ class Retrieval:
             draws.resamples,
             rows=tuple(rows),
             comparisons=tuple(summary.comparisons),
-            series=(*series_of(views, rows), *beside_published(views, rows)),
+            series=(*series_of(views, rows, success), *beside_published(views, rows)),
             verdicts=(summary.verdict,),
             **answers_and_findings(findings),
         )

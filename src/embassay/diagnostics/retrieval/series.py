@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -53,8 +54,8 @@ class CardRow(NamedTuple):
     right_below: float
 
 
-def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[Series]:
-    """Yield the figures of one corpus."""
+def series_of(views: Sequence[RetrievalView], rows: Sequence[Row], success: Mapping[str, Row]) -> Iterator[Series]:
+    """Yield the figures of one corpus; ``success`` has the rows of the headline by encoder."""
     corpus = views[0].corpus
     drawable = [view for view in views if len(view.answers.top)]
     if drawable:
@@ -66,7 +67,7 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[S
         # Each line has its own points: the similarities of two encoders may have different ranges.
         data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
         yield Series(NAME, corpus, "densities", "curve", data)
-        yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(drawable, rows, card))
+        yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(drawable, success, card))
     value_of = {(r.encoder, r.metric, r.subset): r.value for r in rows}
     for metric, prefix, title in CURVES:
         lines = list[dict[str, object]]()
@@ -143,20 +144,17 @@ def _share_below(value: float, ascending: Floats) -> float:
     return count_below / len(ascending)
 
 
-def _note_on_card(views: Sequence[RetrievalView], rows: Sequence[Row], card: Sequence[CardRow]) -> str:
+def _note_on_card(views: Sequence[RetrievalView], success: Mapping[str, Row], card: Sequence[CardRow]) -> str:
     """Say what the most typical similarity of a right document means for the encoder with the highest success.
 
     Empty if no encoder has a success.
     """
-    success = dict[str, float]()
-    for row in rows:
-        is_headline = (row.metric, row.subset, row.condition) == (views[0].headline, "all", "")
-        if is_headline and row.value is not None:
-            success[row.encoder] = row.value
-    ranked = [view for view in without_baselines(views) if view.encoder in success]
+    ranked = [
+        (row.value, view) for view in without_baselines(views) if (row := success[view.encoder]).value is not None
+    ]
     if not ranked:
         return ""
-    best = max(ranked, key=lambda view: success[view.encoder])
+    _, best = max(ranked, key=itemgetter(0))
     rows_of_best = [row for row in card if row.encoder == best.encoder]
     # Of the rows, the one that divides the right documents most evenly.
     middle = min(rows_of_best, key=lambda row: abs(row.right_below - 0.5))
