@@ -36,8 +36,10 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
 
 
 def size_in_points(value: float) -> str:
-    """Write a share that somebody chose, such as a margin, with the digits it has: ``2 points``, ``0.5 points``."""
-    return f"{100 * value:.2g} {POINTS}"
+    """Write the size of a difference of shares, such as a margin: ``2 points``, ``12.5 points``, ``0.25 points``."""
+    points = 100 * value
+    text = f"{points:.1f}".removesuffix(".0") if points >= 1 else f"{points:.2g}"
+    return f"{text} {POINTS.removesuffix('s') if text == '1' else POINTS}"
 
 
 def without_points(text: str) -> str:

@@ -24,6 +24,8 @@ MIN_UNITS = 10
 """Under this many units a figure has no interval."""
 ALPHA = 0.05
 """A difference is significant up to this p-value."""
+MAX_UNDEFINED = 0.05
+"""A candidate with a larger share of undefined items is not ranked; else all would be ranked on fewer items."""
 
 
 def _check_figures(record: Any, figures: Sequence[str], counts: Sequence[str]) -> None:

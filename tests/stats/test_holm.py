@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.stats.permutation import ALPHA, holm, holm_steps
+from embassay.result import ALPHA
+from embassay.stats.permutation import holm, holm_steps
 
 P_VALUES = st.lists(st.floats(1e-6, 1), max_size=12)
 

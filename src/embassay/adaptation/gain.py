@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from embassay.adaptation.variants import BASE
-from embassay.result import Comparison, Result
-from embassay.stats.noninferiority import ALPHA, UNCHANGED, Headline, NotWorse
+from embassay.result import ALPHA, Comparison, Result
+from embassay.stats.noninferiority import UNCHANGED, Headline, NotWorse
 from embassay.types import Draws
 
 SMALLEST_SHOWN = 5e-4

@@ -13,10 +13,11 @@ from embassay.comparison.runs import CommonTask
 from embassay.diagnostics.base import DeclaresMetrics, ShowsItems
 from embassay.layout import Column, Format
 from embassay.reports.layouts import headlines
+from embassay.result import ALPHA
 from embassay.stats.families import corrected_interval
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.noninferiority import Headline
-from embassay.stats.permutation import ALPHA, holm
+from embassay.stats.permutation import holm
 from embassay.stats.units import ratio_variance
 from embassay.types import Diagnostic, Draws, ItemScores
 

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.result import MIN_UNITS
+from embassay.result import ALPHA, MIN_UNITS
 from embassay.stats.correlate import correlation
 from embassay.stats.detectable import Precision, precision_of_pair
 from embassay.stats.exchange import compare_correlations
@@ -31,7 +31,7 @@ from embassay.stats.noninferiority import (
     possible_margin,
     share_not_worse,
 )
-from embassay.stats.permutation import ALPHA, holm, holm_steps
+from embassay.stats.permutation import holm, holm_steps
 from embassay.stats.units import Floats, Ints
 from embassay.types import Draws
 

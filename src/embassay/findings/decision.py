@@ -15,6 +15,7 @@ from embassay.findings.settings import base, setting_findings, smaller_than, sma
 from embassay.formatting import counted, difference_format, interval, names, number, written_bytes
 from embassay.layout import Column, Format
 from embassay.result import (
+    MAX_UNDEFINED,
     CorpusRecord,
     Difference,
     EncoderRecord,
@@ -25,8 +26,6 @@ from embassay.result import (
     Verdict,
 )
 
-MAX_UNDEFINED = 0.05
-"""A candidate with a larger share of undefined items is not ranked; see ``stats.best``."""
 NAMED = 6
 """Candidates of the best set that a sentence names at most."""
 MANY = 5

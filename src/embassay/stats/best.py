@@ -23,18 +23,16 @@ from typing import Protocol
 import numpy as np
 
 from embassay.randomness import generator
-from embassay.result import MIN_UNITS, Estimate
+from embassay.result import ALPHA, MAX_UNDEFINED, MIN_UNITS, Estimate
 from embassay.stats.correlate import Kind, correlation, influences
 from embassay.stats.exchange import MAX_SHARE, coefficient, correlation_sums
-from embassay.stats.permutation import ALPHA, ROUNDING, monte_carlo_interval, random_signs
+from embassay.stats.permutation import ROUNDING, monte_carlo_interval, random_signs
 from embassay.stats.resample import counts, tail
 from embassay.stats.resample import means as interval_of_means
 from embassay.stats.skewness import ONE_SIDED, SkewedMeans
 from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws
 
-MAX_UNDEFINED = 0.05
-"""A candidate with a larger share of undefined items is left out; else all would be ranked on fewer items."""
 ROUNDS = (9_999, 49_999)
 """The number of patterns drawn after each round; there is a second round only if the first does not decide."""
 BLOCK = 2**20

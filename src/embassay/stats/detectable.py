@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from embassay.result import MIN_UNITS
+from embassay.result import ALPHA, MIN_UNITS
 from embassay.stats.families import PairedDifference
-from embassay.stats.permutation import ALPHA
 from embassay.stats.units import Floats, Ints, effective_number, freedom_of_variance, ratio_variance
 
 SURE = 0.8

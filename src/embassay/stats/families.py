@@ -27,8 +27,8 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.permutation import ALPHA, Exchange, Method, PValue, SignFlips, holm, holm_steps, p_values
+from embassay.result import ALPHA, MIN_UNITS, Estimate
+from embassay.stats.permutation import Exchange, Method, PValue, SignFlips, holm, holm_steps, p_values
 from embassay.stats.resample import means
 from embassay.stats.skewness import SkewedMeans
 from embassay.stats.units import Floats, Ints, unit_sums

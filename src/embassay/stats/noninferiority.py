@@ -23,7 +23,7 @@ import numpy as np
 
 from embassay.formatting import size_in_points
 from embassay.metrics.key import MetricKey
-from embassay.result import MIN_UNITS
+from embassay.result import ALPHA, MIN_UNITS
 from embassay.stats.correlate import Kind
 from embassay.stats.resample import bootstrap_means, tail
 from embassay.stats.skewness import ONE_SIDED, SkewedMeans
@@ -31,7 +31,6 @@ from embassay.stats.units import LEVEL, Floats, Ints, effective_units, ratio_var
 from embassay.types import Draws
 
 Outcome = Literal["not worse", "worse", "inconclusive"]
-ALPHA = 0.05
 Z = 1.6448536269514722
 """The 95 % quantile of the normal distribution."""
 PRIOR_UNITS = 3

@@ -26,10 +26,10 @@ from typing import Literal, Protocol
 import numpy as np
 
 from embassay.randomness import generator
+from embassay.result import ALPHA
 from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws
 
-ALPHA = 0.05
 ROUNDING = 1e-9
 """Patterns whose statistics differ by less than this share of the largest possible one are tied."""
 MAX_DENOMINATOR = 2520

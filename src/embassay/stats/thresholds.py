@@ -22,7 +22,7 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.formatting import POINTS
+from embassay.formatting import size_in_points
 from embassay.stats.units import LEVEL, Floats, Ints, unit_sums
 
 REFERENCE_LOSS = 0.1
@@ -85,7 +85,9 @@ def recommend(right: Floats, success: Floats, observed: Floats, unit: Ints, loss
     # The limits rise with the loss, and the loss with the threshold, so the limits are sorted.
     passed = int(np.searchsorted(limits, loss + ROUNDING, side="right"))
     if passed == 0:
-        return Threshold(None, None, None, effective, f"even the lowest similarity loses more than {points(loss)}")
+        return Threshold(
+            None, None, None, effective, f"even the lowest similarity loses more than {size_in_points(loss)}"
+        )
     return Threshold(float(candidates[passed - 1]), guarantee, float(limits[passed - 1]), effective)
 
 
@@ -217,12 +219,6 @@ def _too_few(number: int, effective: float, loss: float) -> str:
     if effective:
         like_these = math.ceil(needed * number / effective)
     return (
-        f"a threshold that loses at most {points(loss)} on average needs about {like_these:,} questions like these "
-        f"({math.ceil(needed):,} independent ones; these {number:,} have an effective number of {effective:.0f})"
+        f"a threshold that loses at most {size_in_points(loss)} on average needs about {like_these:,} questions like "
+        f"these ({math.ceil(needed):,} independent ones; these {number:,} have an effective number of {effective:.0f})"
     )
-
-
-def points(loss: float) -> str:
-    """Return a share as text in percentage points, for example ``2 points``."""
-    unit = POINTS.removesuffix("s") if loss == 0.01 else POINTS
-    return f"{100 * loss:g} {unit}"

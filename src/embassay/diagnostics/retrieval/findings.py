@@ -8,9 +8,8 @@ from dataclasses import replace
 from embassay.claims import AVERAGE_LOSS, COUNT, INTERVAL, LIMIT, THRESHOLD, Template
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
-from embassay.formatting import interval, names, number, rounded_down
+from embassay.formatting import interval, names, number, rounded_down, size_in_points
 from embassay.result import Finding, Row
-from embassay.stats.thresholds import points
 
 SATURATED = 0.95
 """From this share on, a headline leaves little room to tell good encoders apart."""
@@ -131,7 +130,7 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
         style="number",
         encoder=view.encoder,
         threshold=rounded,
-        loss=points(view.loss),
+        loss=size_in_points(view.loss),
         headline=view.headline,
         guarantee=guarantee,
         here=100 * max(success - success_at_threshold, 0.0),

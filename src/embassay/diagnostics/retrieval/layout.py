@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 from embassay.diagnostics.retrieval.scores import RankingMetric
+from embassay.diagnostics.retrieval.view import LOSS, PSI, K
+from embassay.formatting import size_in_points
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import (
     Column,
@@ -21,6 +24,7 @@ from embassay.layout import (
     ThresholdCurves,
 )
 from embassay.result import Result
+from embassay.stats.thresholds import questions_needed
 
 FOUND = 5
 """How many of the documents found for a question are listed, at most."""
@@ -29,13 +33,13 @@ EXAM = "The mean over 500 exams of 100 questions drawn with replacement, with th
 
 def options_of(result: Result) -> tuple[int, int]:
     """Return the number of documents k and the percentile ψ that a result was made with."""
-    # The options are not stored in a result, so both are read from its content; 5 is the default of each.
-    k = 5
+    # The options are not stored in a result, so both are read from its content.
+    k = K
     for verdict in result.verdicts:
         if verdict.metric.startswith("Success@"):
             k = int(verdict.metric.removeprefix("Success@"))
             break
-    psi = 5
+    psi = PSI
     for series in result.series:
         if (series.diagnostic, series.name) == ("retrieval", "coe"):
             psi = series.data["psi"]
@@ -206,6 +210,7 @@ def _tables_of_all_thresholds(k: int) -> tuple[SubsetTable, ...]:
 
 def _thresholds() -> tuple[ThresholdCurves | EncoderTable, ...]:
     """Return what any threshold does, and the recommended one."""
+    for_confidence, on_average = (ceil(questions_needed(LOSS, guarantee)) for guarantee in ("confidence", "average"))
     recommended = list[Column]()
     for subset, suffix in (("recommended", ""), ("recommended_on_average", ", on average")):
         recommended += _columns_at_threshold(subset, suffix)
@@ -227,9 +232,9 @@ def _thresholds() -> tuple[ThresholdCurves | EncoderTable, ...]:
             "A recommended threshold, and what it does",
             tuple(recommended),
             note="The highest similarity for which the upper 95% confidence limit of the loss is no more than allowed "
-            "(2 points unless said otherwise; that takes 149 independent questions). On average: with 49 questions or"
-            " more, the loss averaged over many such samples of questions is no more than allowed; the limit is its "
-            "upper bound.",
+            f"({size_in_points(LOSS)} unless said otherwise; that takes {for_confidence} independent questions). On "
+            f"average: with {on_average} questions or more, the loss averaged over many such samples of questions is "
+            "no more than allowed; the limit is its upper bound.",
         ),
     )
 

@@ -33,9 +33,9 @@ from embassay.diagnostics.retrieval.scores import (
     success_of_blind_choice,
 )
 from embassay.diagnostics.retrieval.series import series_of
-from embassay.diagnostics.retrieval.view import RetrievalView
+from embassay.diagnostics.retrieval.view import LOSS, PSI, K, RetrievalView
 from embassay.errors import SpecError
-from embassay.formatting import POINTS
+from embassay.formatting import size_in_points
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import Layout
 from embassay.metrics.metric import Kind, Meaning, Metric, with_options
@@ -63,11 +63,7 @@ CITATION = """@misc{roychowdhury2024,
 }"""
 VERSION = 5
 """To be raised with each change after which the same vectors have other scores or figures."""
-K = 5
-LOSS = 0.02
-"""The loss of success that a recommended threshold may cause."""
 MEANING = Meaning("retrieval", "questions", task="information-retrieval", about=("search",))
-PSI = 5
 
 UNITS_NEEDED = Template(
     "Detecting a difference of {gap} with 80% power needs about {units_needed:,} units like these ({items_needed:,} "
@@ -281,7 +277,7 @@ class Retrieval:
             return
         yield UNITS_NEEDED.finding(
             figures.board[0].origin,
-            gap=f"{100 * self.gap:g} {POINTS}",
+            gap=size_in_points(self.gap),
             units_needed=precision.units_needed(self.gap),
             items_needed=precision.items_needed(self.gap),
             units=precision.units,

@@ -16,6 +16,9 @@ from embassay.stats.thresholds import Threshold, recommend
 from embassay.stats.units import Floats
 
 NAME = "retrieval"
+K, PSI = 5, 5
+LOSS = 0.02
+"""The loss of success that a recommended threshold may cause."""
 RECOMMENDED = {"confidence": "recommended", "average": "recommended_on_average"}
 """The subset of a recommended threshold's rows, by the guarantee on its loss."""
 
