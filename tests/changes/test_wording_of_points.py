@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 from embassay import formatting
 from embassay.comparison.gate_words import number
 
@@ -29,3 +31,18 @@ def test_another_wording_is_everywhere_at_once(monkeypatch):
     assert formatting.interval(0.01, 0.02, "points") == "[1.0, 2.0]"
     assert formatting.size_in_points(0.02) == "2 pp"
     assert formatting.without_points("2.0 pp [1.0 pp]") == "2.0 [1.0]"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.02, "2 points"),
+        (0.01, "1 point"),
+        (0.005, "0.5 points"),
+        (0.0025, "0.25 points"),
+        (0.125, "12.5 points"),
+        (0.07, "7 points"),
+    ],
+)
+def test_the_size_of_a_loss_has_the_digits_that_somebody_chose(share, text):
+    assert formatting.size_in_points(share) == text

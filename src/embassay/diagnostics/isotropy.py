@@ -46,8 +46,27 @@ VERSION = 2
 # Isotropic is not better by itself.
 _described = partial(Metric, subset="*", condition="*", kind="computed", better="neither")
 METRICS = (
-    _described("i_a", low=0.0, high=1.0, meaning="1 where the vectors favour no direction, their mean included"),
-    _described("isoscore", low=0.0, high=1.0, meaning="1 where all directions vary equally, 0 where one does"),
+    _described(
+        "i_a",
+        low=0.0,
+        high=1.0,
+        term="I_A",
+        explanation="1 if the vectors point in all directions alike; near 0 if all point the same way.",
+        meaning="1 where the vectors favour no direction, their mean included",
+        source="Mu & Viswanath (2018)",
+    ),
+    _described(
+        "isoscore",
+        low=0.0,
+        high=1.0,
+        term="IsoScore",
+        explanation=(
+            "1 if the vectors vary equally in all directions, 0 if they vary in only one. A higher value does not make "
+            "a better encoder by itself."
+        ),
+        meaning="1 where all directions vary equally, 0 where one does; too low for few texts",
+        source="Rudman et al. (2022)",
+    ),
     _described("isoscore_unbiased", meaning="isoscore, corrected for few texts"),
     _described("participation_ratio", low=0.0, meaning="number of dimensions used, corrected for few texts"),
     _described(

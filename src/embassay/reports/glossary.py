@@ -1,4 +1,4 @@
-"""The terms of the page, each explained in two sentences at most."""
+"""The terms of the page, each explained in two sentences at most: those of statistics here, others by their metrics."""
 
 from __future__ import annotations
 
@@ -71,33 +71,6 @@ TERMS = (
         "something different for each encoder.",
     ),
     _term(
-        "Threshold τ",
-        "threshold τ|τ|[Tt]hreshold",
-        "Documents less similar to the question than τ are dropped. The recommended τ is the highest one that loses no "
-        "more success than allowed.",
-    ),
-    _term(
-        "ψ",
-        "ψ",
-        "A percentile of the similarities of all retrieved documents. The paper derives thresholds from it.",
-    ),
-    _term(
-        "Nearest centroid",
-        "[Nn]earest centroid",
-        "A sentence is assigned to the group whose mean vector is nearest. No classifier is trained.",
-    ),
-    _term(
-        "IsoScore",
-        "IsoScore",
-        "1 if the vectors vary equally in all directions, 0 if they vary in only one. A higher value does not make a "
-        "better encoder by itself.",
-    ),
-    _term(
-        "I_A",
-        "I_A",
-        "1 if the vectors point in all directions alike; near 0 if all point the same way.",
-    ),
-    _term(
         "Spearman",
         "Spearman",
         "The correlation of two rankings: 1 if they are the same, 0 if they are unrelated. It does not depend on the "
@@ -107,18 +80,6 @@ TERMS = (
         "Pearson",
         "Pearson",
         "The correlation of two lists of numbers: 1 if they lie on a rising line, 0 if they are unrelated.",
-    ),
-    _term(
-        "Null",
-        "null",
-        "The same share, computed with targets from other units. A share that does not exceed its null shows nothing "
-        "about composition.",
-    ),
-    _term(
-        "Normalised similarity",
-        "[Nn]ormalised similarity",
-        "The cosine, scaled so that 1 means the same text and 0 the average of two random texts. It can be compared "
-        "between encoders.",
     ),
     _term(
         "Antonym",
@@ -143,7 +104,7 @@ def terms_of(diagnostics: Iterable[str]) -> tuple[Term, ...]:
                 # An option in a name may have any value: ``Success@{K}`` is Success@5.
                 pattern = r"\d+".join(map(re.escape, OPTION.split(name)))
                 shown = OPTION.sub(lambda option: option[0][1:-1], name)
-                terms.setdefault(shown, _term(shown, pattern, metric.explanation))
+                terms.setdefault(shown, _term(shown, f"(?i:{pattern})", metric.explanation))
     return tuple(terms.values())
 
 

@@ -98,7 +98,16 @@ _null = partial(
 )
 METRICS = (
     *(_above_null(key, claim) for key, claim in ABOVE_NULL.items()),
-    _null("share", "*", format="percent"),
+    _null(
+        "share",
+        "*",
+        format="percent",
+        term="Null",
+        explanation=(
+            "The same share, computed with targets from other units. A share that does not exceed its null shows "
+            "nothing about composition."
+        ),
+    ),
     _null("*", "*"),
     *_share("*:TT", "higher", "share of samples that satisfy both conditions of C1 or C3"),
     *_share("*:FF", "lower", "share of samples that satisfy neither condition of C1 or C3"),

@@ -120,6 +120,8 @@ METRICS = (
         compared="on request",
         similarity_function="cosine",
         values=COSINES,
+        term="Nearest centroid",
+        explanation=("A sentence is assigned to the group whose mean vector is nearest. No classifier is trained."),
         meaning="share of sentences nearer to the centroid of their own group than to any other",
     ),
     Metric(

@@ -395,6 +395,11 @@ METRICS = (
             MinimalPairsView.similarity,
             high=1,
             compared="on request",
+            term="Normalised similarity",
+            explanation=(
+                "The cosine, scaled so that 1 means the same text and 0 the average of two random texts. It can be "
+                "compared between encoders."
+            ),
             meaning="mean cosine with the original, corrected for anisotropy",
         )
         for edit in ALL_EDITS

@@ -11,7 +11,7 @@ What the paper prints wrong is listed in ``docs/retrieval.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from embassay.claims import LIMIT, POWER, Template
 from embassay.diagnostics.base import Outcomes
+from embassay.diagnostics.isotropy import METRICS as ISOTROPY
 from embassay.diagnostics.retrieval.findings import findings_of, first_place, saturation, scale_warnings
 from embassay.diagnostics.retrieval.layout import FOUND, options_of, page
 from embassay.diagnostics.retrieval.published import beside_published
@@ -371,6 +372,8 @@ def _success_after(transform: str) -> Metric:
     )
 
 
+OF_PASSAGES = ("i_a", "isoscore", "isoscore_unbiased", "rank")
+"""The metrics of isotropy that are computed of the passages."""
 METRICS = (
     ranking_metric(
         "Success@{k}",
@@ -446,45 +449,7 @@ METRICS = (
     ),
     *map(_success_after, TRANSFORMS),
     # What follows is computed in embassay.diagnostics.retrieval.rows.
-    Metric(
-        "i_a",
-        "documents",
-        "*",
-        kind="computed",
-        better="neither",
-        low=0.0,
-        high=1.0,
-        meaning="isotropy of the passages, sensitive to their mean",
-        source="Mu & Viswanath (2018)",
-    ),
-    Metric(
-        "isoscore",
-        "documents",
-        "*",
-        kind="computed",
-        better="neither",
-        low=0.0,
-        high=1.0,
-        meaning="isotropy of the passages, insensitive to their mean; too low where they are few",
-        source="Rudman et al. (2022)",
-    ),
-    Metric(
-        "isoscore_unbiased",
-        "documents",
-        kind="computed",
-        better="neither",
-        meaning="IsoScore, corrected for the bias of few passages",
-    ),
-    Metric(
-        "rank",
-        "documents",
-        "*",
-        kind="computed",
-        better="neither",
-        format="count",
-        low=0.0,
-        meaning="number of dimensions that a transform leaves",
-    ),
+    *(replace(metric, subset="documents") for metric in ISOTROPY if metric.name in OF_PASSAGES),
     Metric(
         f"accuracy_l{LENGTH}",
         kind="computed",
@@ -530,6 +495,11 @@ METRICS = (
         kind="computed",
         better="neither",
         format="threshold",
+        term="τ",
+        explanation=(
+            "Documents less similar to the question than τ are dropped. The recommended τ is the highest one that "
+            "loses no more success than allowed."
+        ),
         meaning="threshold below which retrieved documents are dropped, at a loss that is limited",
     ),
     Metric(
@@ -547,6 +517,10 @@ METRICS = (
         format="count",
         low=0.0,
         high=100.0,
+        term="ψ",
+        explanation=(
+            "A percentile of the similarities of all retrieved documents. The paper derives thresholds from it."
+        ),
         meaning="percentile ψ of the threshold with the highest success",
     ),
     Metric(
