@@ -90,14 +90,11 @@ def what_a_baseline_shows(folder: Path) -> Iterator[str]:
             continue
         size = f"{counted(len(unit), 'item')} in {counted(len(np.unique(unit)), 'unit')}"
         margin = number(headline.margin, "points")
-        its_margin = f"is {margin}"
+        its_margin = templates.MARGIN_CAN_PASS.sentence(margin=margin)
         if possible > headline.margin:
             # Rounded up to a whole point.
             whole = math.ceil(100 * possible) / 100
-            its_margin = (
-                f"of {margin} will hardly pass: add items ('embassay plan' says how many), or check with "
-                f"--margin {column.metric}={whole:g}"
-            )
+            its_margin = templates.MARGIN_WILL_FAIL.sentence(margin=margin, metric=column.metric, possible=whole)
         sentence = templates.BASELINE_SHOWS.sentence(
             heading=column.heading,
             diagnostic=task.diagnostic,

@@ -16,17 +16,16 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from embassay.claims import COUNT, LIMIT, Template
+from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import WIDEST, Isotropy, isotropy
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout
-from embassay.metrics.metric import Metric
 from embassay.metrics.scoreboard import View
 from embassay.metrics.summary import Figures, row
 from embassay.result import Estimate, Finding, Result, Row
@@ -43,40 +42,7 @@ CITATION = """@inproceedings{rudman2022,
 NAME = "isotropy"
 VERSION = 2
 """To be raised with each change after which the same vectors have other scores or figures."""
-# Isotropic is not better by itself.
-_described = partial(Metric, subset="*", condition="*", kind="computed", better="neither")
-METRICS = (
-    _described(
-        "i_a",
-        low=0.0,
-        high=1.0,
-        term="I_A",
-        explanation="1 if the vectors point in all directions alike; near 0 if all point the same way.",
-        meaning="1 where the vectors favour no direction, their mean included",
-        source="Mu & Viswanath (2018)",
-    ),
-    _described(
-        "isoscore",
-        low=0.0,
-        high=1.0,
-        term="IsoScore",
-        explanation=(
-            "1 if the vectors vary equally in all directions, 0 if they vary in only one. A higher value does not make "
-            "a better encoder by itself."
-        ),
-        meaning="1 where all directions vary equally, 0 where one does; too low for few texts",
-        source="Rudman et al. (2022)",
-    ),
-    _described("isoscore_unbiased", meaning="isoscore, corrected for few texts"),
-    _described("participation_ratio", low=0.0, meaning="number of dimensions used, corrected for few texts"),
-    _described(
-        "participation_ratio_plugin",
-        low=0.0,
-        meaning="number of dimensions used, not corrected",
-    ),
-    _described("mean_cosine", low=-1.0, high=1.0, meaning="mean cosine of two texts"),
-    _described("rank", low=0.0, format="count", meaning="number of dimensions that a transform leaves"),
-)
+METRICS = ISOTROPY_METRICS
 SUBSETS = {"text": "texts", "query": "queries", "document": "documents"}
 TRANSFORMED = ("i_a", "isoscore", "participation_ratio_plugin", "mean_cosine")
 """What is also measured after a transform. The transform is fitted on the same texts, so their vectors are no longer

@@ -9,6 +9,7 @@ from statistics import NormalDist
 
 from embassay.corpora.io.passages import word_count
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.findings import templates
 from embassay.formatting import POINTS, counted, size_in_points
 from embassay.metrics.metric import headline_metric, ranking_diagnostics
 from embassay.result import MIN_UNITS, CorpusRecord
@@ -23,8 +24,6 @@ DISAGREEMENT = 0.2
 """The share of items on which two encoders are assumed to disagree."""
 WITH_UNIT_OPTION = ("documents",)
 """Loaders whose questions depend on each other unless ``unit=question`` is set."""
-MARGIN = 0.02
-"""The loss that a claim of "not worse" rules out, for shares."""
 
 
 def advice(corpus: AnyCorpus) -> Iterator[str]:
@@ -44,9 +43,8 @@ def advice(corpus: AnyCorpus) -> Iterator[str]:
             remedy = ""
         elif may_be_independent(corpus):
             remedy = "; set unit=question if they were written independently"
-        yield (
-            f"{audit.items:,} questions depend on each other (they share right documents or a topic): they form "
-            f"{counted(audit.units, 'unit')} (effective number {audit.effective_units:,.0f}){remedy}"
+        yield templates.DEPENDENT_QUESTIONS.sentence(
+            items=audit.items, units=counted(audit.units, "unit"), effective=audit.effective_units, remedy=remedy
         )
 
 
@@ -75,9 +73,8 @@ def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
     if all(isinstance(sample, Pair) and sample.score is None for sample in corpus.samples):
         return
     if audit.units < MIN_UNITS:
-        yield (
-            f"no difference can be shown with fewer than {MIN_UNITS} independent units (there "
-            f"{'is' if audit.units == 1 else 'are'} {audit.units})"
+        yield templates.NO_DIFFERENCE_CAN_BE_SHOWN.sentence(
+            units=counted(audit.units, "independent unit"), needed=MIN_UNITS
         )
     elif headline.is_share:
         # It is not known how strongly the items of one unit depend on each other. At best all items are independent.
@@ -86,33 +83,27 @@ def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
         points = best
         if worst != best:
             points = f"{best} to {worst}"
-        yield (
-            f"estimate: this size can show differences of about {points} {POINTS} "
-            f"(80% power, if two encoders disagree on {DISAGREEMENT:.0%} of the items)"
-        )
-        yield (
-            f'estimate: to show that an encoder is "not worse" by {size_in_points(MARGIN)} takes about '
-            f"{items_for_not_worse():,} independent items (the same assumptions, and nothing is lost)"
-        )
+        yield templates.VISIBLE_POINTS.sentence(points=points, unit=POINTS, disagreement=DISAGREEMENT)
+        if headline.margin:
+            yield templates.ITEMS_FOR_NOT_WORSE.sentence(
+                margin=size_in_points(headline.margin), items=items_for_not_worse(headline.margin)
+            )
     elif headline.deviation is not None:
         metric = "correlation" if headline.kind == "correlation" else headline.name
         deviation = headline.deviation
-        difference = smallest_visible(audit.effective_units, deviation)
-        yield (
-            f"estimate: this size can show differences of {metric} of about {difference:.2g} "
-            f"(80% power, if the difference of two encoders has a standard deviation of {deviation:g} per item; "
-            "a quarter to one and a half times that is common)"
+        yield templates.VISIBLE_DIFFERENCE.sentence(
+            metric=metric, difference=smallest_visible(audit.effective_units, deviation), deviation=deviation
         )
 
 
-def items_for_not_worse() -> int:
-    """Return about how many independent items show with 80 % power that a share did not fall by the margin.
+def items_for_not_worse(margin: float) -> int:
+    """Return about how many independent items show with 80 % power that a share did not fall by a margin.
 
     (z₀.₉₅ + z₀.₈)²·p/m², p the share of items on which two encoders disagree and m the margin; rounded up to hundreds.
     """
     normal = NormalDist()
     z = normal.inv_cdf(0.95) + normal.inv_cdf(0.8)
-    items = z * z * DISAGREEMENT / MARGIN**2
+    items = z * z * DISAGREEMENT / margin**2
     return 100 * math.ceil(items / 100)
 
 
@@ -142,8 +133,6 @@ def _short_passages(corpus: AnyCorpus, audit: Audit) -> Iterator[str]:
     passages = chain.from_iterable(document.passages for document in corpus.documents)
     short = sum(word_count(passage) < SHORT for passage in passages)
     if short >= MANY_SHORT * audit.passages:
-        share = short / audit.passages
-        yield (
-            f"{short:,} of {audit.passages:,} passages ({share:.0%}) have under {SHORT} words, such as headings and "
-            "list items; set passages=100 to join them with the text around them"
+        yield templates.SHORT_PASSAGES.sentence(
+            short=short, passages=audit.passages, share=short / audit.passages, words=SHORT
         )

@@ -349,6 +349,51 @@ MISSED_BY_ALL = replace(
     SUSPECT_LABEL, when="the same, where a program made the queries", title="Missed by all", action=""
 )
 
+# What limits a corpus, before anything is encoded
+
+SHORT_PASSAGES = Template(
+    "{short:,} of {passages:,} passages ({share:.0%}) have under {words} words, such as headings and list items; set "
+    "passages=100 to join them with the text around them",
+    "a fifth of the passages or more, if their length was not chosen",
+    LIMIT,
+)
+DEPENDENT_QUESTIONS = Template(
+    "{items:,} questions depend on each other (they share right documents or a topic): they form {units} (effective "
+    "number {effective:,.0f}){remedy}",
+    "the effective number of units is under half that of the questions",
+    LIMIT,
+)
+NO_DIFFERENCE_CAN_BE_SHOWN = Template(
+    "no difference can be shown with {units}; it takes {needed}",
+    "there are fewer",
+    LIMIT,
+)
+TRAINED_ON = Template(
+    "{encoder}: its model card names {datasets} among its training data, and {corpus} is from {family} ({evidence}); "
+    "if these texts were in its training, its figures there are too high",
+    "the corpus is recognised by its loader, its file, its fingerprint or the ids of its items",
+    LIMIT,
+)
+VISIBLE_POINTS = Template(
+    "estimate: this size can show differences of about {points} {unit} (80% power, if two encoders disagree on "
+    "{disagreement:.0%} of the items)",
+    "the headline is a share; from all items being independent to as many as the effective number of units",
+    POWER,
+)
+ITEMS_FOR_NOT_WORSE = Template(
+    'estimate: to show that an encoder is "not worse" by {margin} takes about {items:,} independent items (the same '
+    "assumptions, and nothing is lost)",
+    "the headline is a share",
+    POWER,
+)
+VISIBLE_DIFFERENCE = Template(
+    "estimate: this size can show differences of {metric} of about {difference:.2g} (80% power, if the difference of "
+    "two encoders has a standard deviation of {deviation:g} per item; a quarter to one and a half times that is "
+    "common)",
+    "the headline is no share, and its declaration assumes a standard deviation",
+    POWER,
+)
+
 # Differences between runs: embassay compare
 
 CHANGED = Template(
@@ -459,6 +504,13 @@ BASELINE_SHOWS = Template(
     "{heading} ({diagnostic} on {corpus}, {size}): a check can rule out a loss of about {possible}, if {changed:.0%} "
     "of the answers change; its margin {margin}",
     "of each headline that is a share, when a baseline is blessed",
+    POWER,
+)
+MARGIN_CAN_PASS = Template("is {margin}", "the margin is not below that loss", POWER)
+MARGIN_WILL_FAIL = Template(
+    "of {margin} will hardly pass: add items ('embassay plan' says how many), or check with --margin "
+    "{metric}={possible:g}",
+    "the margin is below that loss",
     POWER,
 )
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from embassay.data import MSRP, MSRP_GROUPED, SEMANTONEG_V1
 from embassay.encoders.base import NamesTrainingData
+from embassay.findings import templates
 from embassay.formatting import names
 from embassay.run.candidates import RunEncoder
 from embassay.types import AnyCorpus
@@ -84,24 +85,16 @@ def overlaps(entries: Sequence[RunEncoder], corpora: Sequence[AnyCorpus]) -> Ite
         for family in FAMILIES:
             evidence = recognised_by(family, corpus)
             if evidence:
-                yield from _trained_on(family, entries, f"{corpus.name} is from {family.title} ({evidence})")
-
-
-def _trained_on(family: DataFamily, entries: Sequence[RunEncoder], origin: str) -> Iterator[str]:
-    """Yield a note for each encoder whose model card names a data set of a family.
-
-    Parameters
-    ----------
-    origin
-        That a corpus belongs to the family, in words.
-    """
-    for entry in entries:
-        datasets = named_datasets(family, entry)
-        if datasets:
-            yield (
-                f"{entry.label}: its model card names {names(datasets[:NAMED])} among its training data, and "
-                f"{origin}; if these texts were in its training, its figures there are too high"
-            )
+                for entry in entries:
+                    datasets = named_datasets(family, entry)
+                    if datasets:
+                        yield templates.TRAINED_ON.sentence(
+                            encoder=entry.label,
+                            datasets=names(datasets[:NAMED]),
+                            corpus=corpus.name,
+                            family=family.title,
+                            evidence=evidence,
+                        )
 
 
 def named_datasets(family: DataFamily, entry: RunEncoder) -> list[str]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from embassay.claims import LIMIT, POWER, Template
 from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.isotropy import METRICS as ISOTROPY
+from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
 from embassay.diagnostics.retrieval.findings import findings_of, first_place, saturation, scale_warnings
 from embassay.diagnostics.retrieval.layout import FOUND, options_of, page
 from embassay.diagnostics.retrieval.published import beside_published
@@ -449,7 +449,7 @@ METRICS = (
     ),
     *map(_success_after, TRANSFORMS),
     # What follows is computed in embassay.diagnostics.retrieval.rows.
-    *(replace(metric, subset="documents") for metric in ISOTROPY if metric.name in OF_PASSAGES),
+    *(replace(metric, subset="documents") for metric in ISOTROPY_METRICS if metric.name in OF_PASSAGES),
     Metric(
         f"accuracy_l{LENGTH}",
         kind="computed",
