@@ -18,7 +18,7 @@ from email.utils import format_datetime
 import pytest
 
 from embassay.endpoint.address import read_address
-from embassay.endpoint.answers import SHOWN, excerpt, retry_after, used_tokens
+from embassay.endpoint.answers import MAX_SHOWN, excerpt, retry_after, used_tokens
 from embassay.endpoint.attempts import LostError, Retries
 from embassay.endpoint.client import Endpoint
 from embassay.endpoint.connections import reason
@@ -164,7 +164,7 @@ def test_a_web_page_is_no_answer(service, endpoint):
         f"{service.host} answered 200: the answer is not JSON; check base_url; it says: <html> <title>Sign "
         "[31m in</title>xx"
     )
-    assert len(error.said) == SHOWN + 1
+    assert len(error.said) == MAX_SHOWN + 1
     assert len(service.seen) == 1
 
 
@@ -748,8 +748,8 @@ def test_what_of_an_answer_is_shown():
     assert excerpt(b'{"detail": "what"}', hide) == "what"
     assert excerpt(b'{"detail": [1]}', hide) == '{"detail": [1]}'
     assert excerpt(b"\xff\x00a\r\nb", hide) == "\ufffd a b"
-    assert excerpt(b"[" * 100_000, hide) == "[" * SHOWN + "…"
-    assert excerpt(b"x" * (SHOWN - 3) + b"abcdef", hide) == "x" * (SHOWN - 3) + "…"
+    assert excerpt(b"[" * 100_000, hide) == "[" * MAX_SHOWN + "…"
+    assert excerpt(b"x" * (MAX_SHOWN - 3) + b"abcdef", hide) == "x" * (MAX_SHOWN - 3) + "…"
 
 
 def test_its_errors_are_in_the_tree():

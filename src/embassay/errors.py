@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import category
 
-LISTED = 20
+MAX_LISTED = 20
 """How many known names a message lists."""
 LONGEST = 2_000
 """Characters of a message, at most."""
@@ -142,9 +142,9 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = ""):
         known = sorted(known)
-        listed = ", ".join(known[:LISTED]) or "none"
-        if len(known) > LISTED:
-            listed += f" and {len(known) - LISTED} more"
+        listed = ", ".join(known[:MAX_LISTED]) or "none"
+        if len(known) > MAX_LISTED:
+            listed += f" and {len(known) - MAX_LISTED} more"
         self.nearest = nearest(name, known)
         guess = f"; did you mean {self.nearest!r}?" if self.nearest else "."
         message = f"unknown {kind} {name!r}{guess} Known: {listed}."

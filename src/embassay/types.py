@@ -32,15 +32,15 @@ from embassay.vectors import Similarity, VectorMatrix, Vectors
 S = TypeVar("S", bound=Sample)
 JsonObject: TypeAlias = dict[str, Any]
 """An object read from a JSON file; its content is not checked yet."""
-SHOWN = 400
+MAX_SHOWN = 400
 """Characters of a document that are shown with a question, at most."""
 SHOWN_SAMPLES = 3
 """Samples that a notebook shows of a corpus."""
-LISTED = 8
+MAX_LISTED = 8
 """Sentences of a group that are shown with one of them, at most."""
 
 
-def begun(text: str, longest: int = SHOWN) -> str:
+def begun(text: str, longest: int = MAX_SHOWN) -> str:
     """Return how a text begins, for display: at most so many characters."""
     return text if len(text) <= longest else f"{text[:longest]}…"
 
@@ -119,7 +119,7 @@ class Corpus(Generic[S]):
         line = f"<Corpus {self.name!r}: {self.shape}, {size}"
         if self.documents:
             line += f", {counted(len(self.documents), 'document')}"
-        return f"{line}; licence {self.licence[:SHOWN]}>"
+        return f"{line}; licence {self.licence[:MAX_SHOWN]}>"
 
     def _repr_html_(self) -> str:
         """Return counts and the first samples for a notebook."""
@@ -249,7 +249,7 @@ class Corpus(Generic[S]):
         shown = dict(sample.fields())
         right = [" ".join(self._document(name).passages) for name in getattr(sample, "right", ())]
         if right:
-            shown["right"] = " / ".join(map(begun, right[:LISTED]))
+            shown["right"] = " / ".join(map(begun, right[:MAX_LISTED]))
         others = self._others(sample) if isinstance(sample, Grouped) else []
         if others:
             shown["others"] = " / ".join(map(begun, others))
@@ -259,7 +259,7 @@ class Corpus(Generic[S]):
         """Return the other sentences of a sentence's group, some of many."""
         same = (s for s in self.samples if isinstance(s, Grouped) and s.group == sample.group)
         found = [s.text for s in same if s.id != sample.id]
-        return found if len(found) <= LISTED else [*found[:LISTED], f"and {len(found) - LISTED:,} more"]
+        return found if len(found) <= MAX_LISTED else [*found[:MAX_LISTED], f"and {len(found) - MAX_LISTED:,} more"]
 
     def audit(self) -> Audit:
         """Count items, units, duplicate rows and texts."""

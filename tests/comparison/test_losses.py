@@ -14,7 +14,7 @@ DRAWS = Draws(0, 200)
 def pair(old, new, unit=None, **changed):
     old, new = np.array(old, dtype=float), np.array(new, dtype=float)
     unit = np.arange(len(old)) if unit is None else unit
-    options = {"margin": 0.02, "purpose": ("test",), **changed}
+    options = {"margin": 0.02, "stream": ("test",), **changed}
     item = np.array([f"i{place}" for place in range(len(old))])
     return PairedMetric("m", "d", "c", "q", old=old, new=new, unit=unit, item=item, **options)
 

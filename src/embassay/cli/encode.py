@@ -12,7 +12,7 @@ from embassay.cli.parameters import FINE, WRONG_INPUT, Flat, Out
 from embassay.sharding.options import EncodeOptions
 
 DEFAULTS = EncodeOptions()
-SHOWN = 5
+MAX_SHOWN = 5
 """Damaged shards that are named."""
 
 
@@ -98,7 +98,7 @@ def _verify(path: Path) -> int:
     from embassay.store.shards.shards import read_folder
 
     manifest, problems = verify(read_folder(path))
-    for plan, problem in problems[:SHOWN]:
+    for plan, problem in problems[:MAX_SHOWN]:
         say(f"shard {plan.name}: {problem}")
     if problems:
         shards = counted(len(manifest.shards), "shard")

@@ -17,7 +17,7 @@ from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
 from embassay.samples.base import Role, Text
 from embassay.store.cache.cache import VectorCache
-from embassay.types import SHOWN, AnyCorpus, Audit, Encoder, cache_key
+from embassay.types import MAX_SHOWN, AnyCorpus, Audit, Encoder, cache_key
 
 SAMPLES = 3
 """Samples of each corpus that are printed."""
@@ -99,9 +99,9 @@ def _corpus_lines(corpus: AnyCorpus) -> list[str]:
 
 def _truncated(text: str) -> str:
     """Return a text, or its first characters if it is long."""
-    if len(text) <= SHOWN:
+    if len(text) <= MAX_SHOWN:
         return text
-    return f"{text[:SHOWN]}…"
+    return f"{text[:MAX_SHOWN]}…"
 
 
 def _effective_units(audit: Audit) -> str:

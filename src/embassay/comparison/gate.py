@@ -614,7 +614,7 @@ def _pairs_of(
             new=metric.values[new],
             unit=unit_codes(metric.unit),
             item=np.asarray(items).astype(str),
-            purpose=metric.purpose,
+            stream=metric.stream,
             of_shares=metric.of_shares,
             lower_is_better=declared(key).better == "lower",
             same_encoder=old_fingerprint == new_fingerprint,

@@ -28,7 +28,7 @@ MARKDOWN_LIMIT = 60_000
 """Characters of Markdown; GitHub refuses a comment of more than 65,536."""
 LONGEST_TEXT = 100
 """Characters of an item's text at most."""
-LISTED = 50
+MAX_LISTED = 50
 """Items that the Markdown lists of each kind, at most, for one metric."""
 Paths = Mapping[Literal["junit", "markdown", "json"], Path | str | None]
 
@@ -178,7 +178,7 @@ def markdown(check: Check) -> str:
     # What did not pass is listed first: of the metrics, then of the floors.
     worst_first = sorted(check_lines, key=lambda line: (isinstance(line.record, Floor), line.passed))
     text = [f"### Embassay check: {check.outcome}", "", escaped(summary(check)), ""]
-    text += [f"- **failed**: {escaped(failure)}" for failure in check.failures[:LISTED]]
+    text += [f"- **failed**: {escaped(failure)}" for failure in check.failures[:MAX_LISTED]]
     if worst_first:
         text += [
             "| outcome | encoder | metric | corpus | baseline | run | change | limit |",
@@ -242,9 +242,9 @@ def _flipped_items(lines: Sequence[Line], texts: Mapping[str, Mapping[str, str]]
 
 
 def _listed_items(items: Sequence[str], texts: Mapping[str, str]) -> str:
-    """Return the first ``LISTED`` items in Markdown, and how many more there are: their texts, or else their ids."""
-    named = [escaped(item) for item in items[:LISTED]]
-    more = f"and {len(items) - LISTED:,} more" if len(items) > LISTED else ""
+    """Return the first ``MAX_LISTED`` items in Markdown, by texts or else ids, and how many more there are."""
+    named = [escaped(item) for item in items[:MAX_LISTED]]
+    more = f"and {len(items) - MAX_LISTED:,} more" if len(items) > MAX_LISTED else ""
     if not texts:
         return " ".join(filter(None, (", ".join(named), more)))
     lines = []

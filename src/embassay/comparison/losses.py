@@ -61,7 +61,7 @@ class PairedMetric:
         (n,) unit codes from 0.
     item
         (n,) ids.
-    purpose
+    stream
         Names the random streams.
     of_shares
         Whether the values are yes and no, or shares of them.
@@ -84,7 +84,7 @@ class PairedMetric:
     new: Floats
     unit: Ints
     item: NDArray[np.str_]
-    purpose: tuple[str, ...] = ()
+    stream: tuple[str, ...] = ()
     of_shares: bool = True
     lower_is_better: bool = False
     same_encoder: bool = False
@@ -306,13 +306,13 @@ def _difference(pair: PairedMetric, draws: Draws, other_tests: int) -> PairedDif
             correlated.kind,
             ROLES,
             draws,
-            *pair.purpose,
+            *pair.stream,
             more_tests=other_tests,
         )
     else:
         values = {run: pair.sign * of_run for run, of_run in pair.values.items()}
         rows = compare_means(
-            values, pair.unit, ROLES, draws, *pair.purpose, of_shares=pair.of_shares, more_tests=other_tests
+            values, pair.unit, ROLES, draws, *pair.stream, of_shares=pair.of_shares, more_tests=other_tests
         )
     if not rows:
         return None
@@ -351,7 +351,7 @@ def _change(
         gained = tuple(pair.item[gains >= FLIPPED].tolist())
         change = replace(change, lost=lost, gained=gained)
     else:
-        test = mean_not_worse(gains, pair.unit, pair.margin, draws, *pair.purpose, p=p, same_encoder=pair.unchanged)
+        test = mean_not_worse(gains, pair.unit, pair.margin, draws, *pair.stream, p=p, same_encoder=pair.unchanged)
     low, high = difference.low, difference.high
     if low is not None and high is not None:
         if p is not None:

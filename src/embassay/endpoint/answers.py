@@ -16,7 +16,7 @@ OF_THE_SERVICE = frozenset({429, 503})
 LONGEST_PAUSE = 60.0
 LONGEST_REFUSAL = 1 << 16
 """Maximum number of bytes that are read of an answer without a result."""
-SHOWN = 200
+MAX_SHOWN = 200
 """Maximum number of characters of an answer that a message quotes."""
 MOST_TOKENS = 10**12
 """Larger numbers are not plausible as numbers of tokens."""
@@ -78,7 +78,7 @@ def one_line(text: str, hide: Callable[[str], str]) -> str:
     """Return the beginning of a text on one line, without secrets."""
     printable = "".join(character if character.isprintable() else " " for character in text)
     line = hide(" ".join(printable.split()))
-    return line if len(line) <= SHOWN else line[:SHOWN] + "…"
+    return line if len(line) <= MAX_SHOWN else line[:MAX_SHOWN] + "…"
 
 
 def used_tokens(answer: object) -> int | None:

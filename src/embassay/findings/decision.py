@@ -26,7 +26,7 @@ from embassay.result import (
     Verdict,
 )
 
-NAMED = 6
+MAX_NAMED = 6
 """Candidates of the best set that a sentence names at most."""
 MANY = 5
 """From this many candidates on, the best set comes with what chance does to such a table."""
@@ -188,12 +188,12 @@ class Decision:
         v = self.verdict
         # The heading is written once, with the first candidate.
         parts = [self.named_headline(v.best_set[0])]
-        for name in v.best_set[1:NAMED]:
+        for name in v.best_set[1:MAX_NAMED]:
             value = self.headline_value(name, with_heading=False)
             parts.append(f"{name} ({value})")
         best = ", ".join(parts)
-        if len(v.best_set) > NAMED:
-            best += f" and {len(v.best_set) - NAMED} more"
+        if len(v.best_set) > MAX_NAMED:
+            best += f" and {len(v.best_set) - MAX_NAMED} more"
         words = {"first": "best", "lower": "worse", "set_name": templates.BEST}
         if not self.is_good:
             words = {"first": "highest", "lower": "lower", "set_name": templates.HIGHEST}

@@ -32,7 +32,7 @@ FIRST_FINDINGS = 6
 """Findings that are not folded."""
 MOST_ENCODERS = 60
 """Lines of the scorecard, and of the list of encoders and corpora."""
-NAMED = 8
+MAX_NAMED = 8
 """Tables that are named where they are left out."""
 MARKER = "<!-- Embassay report -->"
 """The first line of the file: only such a file is replaced."""
@@ -108,9 +108,9 @@ def render(
     texts = [block.text for block in blocks if block not in left_out]
     if left_out:
         titles = [block.title[:60] for block in blocks if block in left_out]
-        shown = "; ".join(titles[:NAMED])
-        if len(titles) > NAMED:
-            shown += f" and {len(titles) - NAMED} more"
+        shown = "; ".join(titles[:MAX_NAMED])
+        if len(titles) > MAX_NAMED:
+            shown += f" and {len(titles) - MAX_NAMED} more"
         texts.append(
             f"Left out, because GitHub accepts at most {LONGEST:,} characters: {escaped(shown)}. "
             "The HTML report has them."

@@ -16,7 +16,7 @@ from embassay.result import Finding, Result, Verdict
 
 FIRST_FINDINGS = 6
 """Findings that are not folded."""
-NAMED = 6
+MAX_NAMED = 6
 """Encoders that a cell names at most."""
 
 

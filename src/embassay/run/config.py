@@ -15,7 +15,7 @@ from embassay.run.specs import Spec, parse
 from embassay.store.paths import source_path
 from embassay.types import JsonObject
 
-SHOWN = 120
+MAX_SHOWN = 120
 """Characters of a field's name that a message repeats."""
 
 
@@ -93,7 +93,7 @@ def read(path: Path) -> ConfigFile:
         # Of a union such as str | SpecTable, the last error is that of the last type, which is no key of the file.
         problem = error.errors()[-1]
         keys = [str(part) for part in problem["loc"] if part not in ("str", SpecTable.__name__)]
-        place = ".".join(keys)[:SHOWN]
+        place = ".".join(keys)[:MAX_SHOWN]
         message = problem["msg"]
         if problem["type"] == "extra_forbidden":
             fields = CheckSettings.model_fields if place.startswith("check.") else RunSettings.model_fields

@@ -20,7 +20,7 @@ DECENT = 0.75
 """Where the best candidate is right on a smaller share of the items, many are missed because they are hard."""
 LEAST_WITNESSES = 2
 """A single encoder that misses an item says nothing about its label."""
-NAMED = 3
+MAX_NAMED = 3
 """Items that the finding names."""
 LONGEST = 60
 """Characters of a question that it shows at most."""
@@ -110,13 +110,13 @@ def missed_by_all(task: ScoredTask, verdict: Verdict, headline: Headline, *, tex
         return
     items = values.shape[1]
     places = missed if headline.places is None else headline.places[missed]
-    ids = [str(task.scores[0].item[place]) for place in places[:NAMED]]
+    ids = [str(task.scores[0].item[place]) for place in places[:MAX_NAMED]]
     named = f"ids {', '.join(ids)}"
     if texts:
         questions = [task.corpus.shown(item)["question"] for item in ids]
         named = ", ".join(f'"{begun(question, LONGEST)}"' for question in questions)
-    if len(missed) > NAMED:
-        named += f" and {len(missed) - NAMED:,} more"
+    if len(missed) > MAX_NAMED:
+        named += f" and {len(missed) - MAX_NAMED:,} more"
     template, advised = templates.SUSPECT_LABEL, "suspect the label, or an unclear question"
     # Nobody has labelled queries that a program made.
     if task.corpus.source in MADE_QUERIES.values():

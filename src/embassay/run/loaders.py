@@ -16,7 +16,7 @@ from embassay.store.paths import open_file, source_path, unreadable
 PEEK = 65_536
 """Characters after the first line that loaders recognise a file by."""
 LONGEST_LINE = 16_000_000
-SHOWN = 120
+MAX_SHOWN = 120
 """Characters that a message repeats of a file."""
 PARQUET = "PAR1"
 """What a Parquet file begins with."""
@@ -161,8 +161,8 @@ def _unrecognised(head: str, loaders: Sequence[str]) -> str:
     if head.startswith(PARQUET):
         return f"unrecognised Parquet file; set questions=FILE for documents, group= for groups; {forms}"
     if not line.lstrip().startswith(("{", "[")):
-        shown = repr(line[:SHOWN])
-        if len(line) > SHOWN:
+        shown = repr(line[:MAX_SHOWN])
+        if len(line) > MAX_SHOWN:
             shown += "…"
         tables = "set first=, second= and score= for pairs, group= for groups, questions= for documents"
         return f"unrecognised format (its first line is {shown}); for a table, {tables}; {forms}"
@@ -172,5 +172,5 @@ def _unrecognised(head: str, loaders: Sequence[str]) -> str:
         return f"not valid JSON: {error} (JSON lines have one object on each line); {forms}"
     content = "a JSON list"
     if isinstance(row, dict):
-        content = f"fields {', '.join(sorted(row))[:SHOWN]}"
+        content = f"fields {', '.join(sorted(row))[:MAX_SHOWN]}"
     return f"unrecognised format ({content}); {forms}"

@@ -31,7 +31,7 @@ from embassay.samples.base import Text
 from embassay.samples.checks import SAMPLES
 from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Origin, reads_whole_documents
 
-NAMED = 3
+MAX_NAMED = 3
 """Notes on encoders that were left out, shown if no encoder remains."""
 ANY = "any"
 """The shape of a diagnostic that reads the texts of any corpus."""
@@ -169,7 +169,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         entries += [entry for entry in load_baselines(entries, runtime) if suitable_tasks(entry, tasks)]
     if not entries:
         # Where no encoder was loaded, every note says why one was left out.
-        reasons = f" ({'; '.join(candidates.notes[:NAMED])})" if candidates.notes else ""
+        reasons = f" ({'; '.join(candidates.notes[:MAX_NAMED])})" if candidates.notes else ""
         raise SpecError(f"no encoder to assay{reasons}; add one with -e, or drop --no-baselines")
     if request.reference:
         entries = with_reference(entries, request.reference, corpora)

@@ -19,7 +19,7 @@ from embassay.formatting import names
 from embassay.run.candidates import RunEncoder
 from embassay.types import AnyCorpus
 
-NAMED = 3
+MAX_NAMED = 3
 """Names of a model card that a note repeats."""
 
 
@@ -90,7 +90,7 @@ def overlaps(entries: Sequence[RunEncoder], corpora: Sequence[AnyCorpus]) -> Ite
                     if datasets:
                         yield templates.TRAINED_ON.sentence(
                             encoder=entry.label,
-                            datasets=names(datasets[:NAMED]),
+                            datasets=names(datasets[:MAX_NAMED]),
                             corpus=corpus.name,
                             family=family.title,
                             evidence=evidence,

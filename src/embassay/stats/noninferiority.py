@@ -108,8 +108,8 @@ class ItemMetric:
         The (n,) item values of each encoder, whose mean is the metric; NaN is undefined.
     unit
         (n,) unit codes.
-    purpose
-        Names the random streams, as in the comparisons.
+    stream
+        The names of its random streams, as in the comparisons.
     of_shares
         Whether the values are yes and no, or shares of them.
     similarity_function
@@ -124,7 +124,7 @@ class ItemMetric:
     margin: float | None
     values: Mapping[str, Floats]
     unit: Ints
-    purpose: tuple[str, ...]
+    stream: tuple[str, ...]
     subset: str = "all"
     condition: str = ""
     of_shares: bool = True
@@ -151,7 +151,7 @@ class Headline(ItemMetric):
         gaps = self.values[new] - self.values[old]
         if self.of_shares:
             return share_not_worse(gaps, self.unit, self.margin, p=p, same_encoder=same_encoder)
-        return mean_not_worse(gaps, self.unit, self.margin, draws, *self.purpose, p=p, same_encoder=same_encoder)
+        return mean_not_worse(gaps, self.unit, self.margin, draws, *self.stream, p=p, same_encoder=same_encoder)
 
 
 def share_not_worse(

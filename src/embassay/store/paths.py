@@ -11,7 +11,7 @@ from pathlib import Path
 
 from embassay.errors import InputError, OutputError, SourceError
 
-SHOWN = 120
+MAX_SHOWN = 120
 """Characters of an unusable path that a message repeats."""
 SPECIAL = (
     (stat.S_ISFIFO, "a named pipe (FIFO)"),
@@ -108,7 +108,7 @@ def _usable(path: Path | str, error_of: Callable[[str, Path | str], InputError])
             expanded.stat()
     except (OSError, RuntimeError, ValueError) as error:
         # A path that is too long, NUL or half of a surrogate pair in it, the home of an unknown user.
-        raise error_of(f"cannot be used as a path: {reason_in(error)}", repr(str(path)[:SHOWN])) from None
+        raise error_of(f"cannot be used as a path: {reason_in(error)}", repr(str(path)[:MAX_SHOWN])) from None
     return expanded
 
 

@@ -156,7 +156,7 @@ YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false"
 """The values of a label; case is ignored."""
 LONGEST = 1_000
 """The maximum number of characters of a sentence."""
-SHOWN = 200
+MAX_SHOWN = 200
 """The maximum number of characters of a file that a message quotes."""
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff\ufffd\ud800-\udfff]")
 
@@ -353,7 +353,7 @@ def _column_name(table: FileTable, requested: str, recognised: Sequence[str], wh
 
 
 def _shown_names(table: FileTable) -> str:
-    return ", ".join(table.names)[:SHOWN]
+    return ", ".join(table.names)[:MAX_SHOWN]
 
 
 def _text(row: FileRow, column: str) -> str:
@@ -362,7 +362,7 @@ def _text(row: FileRow, column: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise row.error(f"must be a text, is {str(value)[:SHOWN]!r}", column)
+        raise row.error(f"must be a text, is {str(value)[:MAX_SHOWN]!r}", column)
     return value.strip()
 
 

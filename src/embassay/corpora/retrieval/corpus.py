@@ -18,7 +18,7 @@ Unit = Literal["document", "question"]
 """The unit of independence: questions with a common right document (``document``), or each question."""
 GUESSED = 50_000
 """The maximum number of ids that a wrong id is compared with, for "did you mean"."""
-SHOWN = 10
+MAX_SHOWN = 10
 """The maximum number of wrong ids that a message lists."""
 
 
@@ -57,10 +57,10 @@ def unknown_documents(
         line, name = unknown[0]
         guess = _guess(name, ids, "; {}")
         return SourceError(f"no document has the id {quoted(name)}{guess}", path, line, field)
-    shown = [f"{quoted(name)} on line {line}{_guess(name, ids, ' ({})')}" for line, name in unknown[:SHOWN]]
+    shown = [f"{quoted(name)} on line {line}{_guess(name, ids, ' ({})')}" for line, name in unknown[:MAX_SHOWN]]
     problem = f"{counted(len(unknown), 'id')} name no document: {', '.join(shown)}"
-    if len(unknown) > SHOWN:
-        problem += f" and {len(unknown) - SHOWN:,} more"
+    if len(unknown) > MAX_SHOWN:
+        problem += f" and {len(unknown) - MAX_SHOWN:,} more"
     return SourceError(problem, path, None, field)
 
 

@@ -19,7 +19,7 @@ AUTO_MAP = "auto-map"
 """The device option that spreads a model over all GPUs."""
 UNUSED = ("pooler", "lm_head", "position_ids")
 """Parts of the names of tensors that may be missing, because no vector depends on them."""
-SHOWN = 3
+MAX_SHOWN = 3
 """Number of missing tensors that a message names."""
 
 
@@ -100,7 +100,7 @@ def check_whole(info: Mapping[str, Iterable[str]]) -> None:
     """
     missing = sorted(filter(_is_used, info.get("missing_keys", ())))
     if missing:
-        first = ", ".join(missing[:SHOWN])
+        first = ", ".join(missing[:MAX_SHOWN])
         raise EncoderError(f"{len(missing)} of the model's weights are missing from its files (first: {first})")
 
 

@@ -29,7 +29,7 @@ from embassay.vectors import DenseVectors
 PEEK = 1 << 20
 SAMPLE = 100
 """Number of lines from which the number of dimensions is determined if there is no header."""
-SHOWN = 5
+MAX_SHOWN = 5
 """Number of lines that a note names."""
 HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,6})[ \t\r]*")
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -215,8 +215,8 @@ class _WordReader:
         # The first line of such a file is its header.
         if self.file_format.kind == "word2vec text":
             first = 2
-        numbers = ", ".join(str(place + first) for place in places[:SHOWN])
-        if len(places) > SHOWN:
+        numbers = ", ".join(str(place + first) for place in places[:MAX_SHOWN])
+        if len(places) > MAX_SHOWN:
             numbers += " …"
         if len(places) > 1:
             unit += "s"

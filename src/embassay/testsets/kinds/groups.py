@@ -21,7 +21,7 @@ from embassay.testsets.base import Advance, Built, Reasons, silent
 from embassay.testsets.encoding import vectors_of
 from embassay.testsets.sheets import confirmation, meant, shown, table_of
 from embassay.testsets.sources import (
-    SHOWN,
+    MAX_SHOWN,
     SourcePair,
     SourceSentence,
     is_of_pairs,
@@ -72,7 +72,7 @@ def read(
         if set(CONFIRM) <= set(table.names):
             return tuple(_proposed(row) for row in table.read(CONFIRM))
         if not is_of_pairs(path):
-            raise SourceError(f"{UNGROUPED}; found {', '.join(table.names)[:SHOWN]}", path, 1)
+            raise SourceError(f"{UNGROUPED}; found {', '.join(table.names)[:MAX_SHOWN]}", path, 1)
     return read_pairs(path, first, second, label, needs_label=True)
 
 
