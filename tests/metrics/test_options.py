@@ -1,6 +1,8 @@
 """Options in the names of declared metrics, and what a table shows of a declaration."""
 
-from embassay.metrics.metric import Metric, with_options
+from embassay.layout import Column
+from embassay.metrics.metric import Metric, headline_columns, with_options
+from embassay.result import Result, Verdict
 
 
 def declared(name, subset="all", **more):
@@ -23,3 +25,19 @@ def test_of_two_metrics_of_one_name_the_first_is_taken():
         (False, "whiten"),
     ]
     assert len(with_options(metrics, k=5)) == 3
+
+
+def test_the_heading_of_a_verdict_follows_from_the_declaration_and_has_the_values_of_its_options():
+    verdicts = (
+        Verdict("retrieval", "c", "Success@3", 10, 10),
+        Verdict("similarity", "c", "spearman", 10, 10),
+        Verdict("isotropy", "c", "", 10, 10),
+        Verdict("of_another_package", "c", "score", 10, 10),
+    )
+    columns = headline_columns(Result(0, 0, verdicts=verdicts))
+    assert set(columns) == {"retrieval", "similarity", "of_another_package"}, "isotropy ranks nothing"
+    of_success = columns["retrieval"]
+    assert (of_success.heading, of_success.format) == ("Success@3", "percent")
+    assert of_success.says == "a right document is among the first 3 for {value} of the questions"
+    assert (columns["similarity"].heading, columns["similarity"].level) == ("Spearman", "0")
+    assert columns["of_another_package"] == Column("score", "score")

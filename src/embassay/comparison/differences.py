@@ -12,7 +12,7 @@ from embassay.comparison.merge import MergedRuns, has_same_scores
 from embassay.comparison.runs import CommonTask
 from embassay.diagnostics.base import DeclaresMetrics, ShowsItems
 from embassay.layout import Column, Format
-from embassay.reports.layouts import headlines
+from embassay.metrics.metric import headline_columns
 from embassay.result import ALPHA
 from embassay.stats.families import corrected_interval
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
@@ -159,7 +159,7 @@ def differences_of(merged: MergedRuns, pairs: Sequence[EncoderPair], *, texts: b
     texts
         Whether flipped items have their texts.
     """
-    columns = headlines(merged.result)
+    columns = headline_columns(merged.result)
     compared_pairs: list[tuple[CommonTask, _Compared]] = []
     for task in merged.tasks:
         column = columns.get(task.diagnostic)

@@ -15,7 +15,7 @@ from embassay.comparison.runs import figures_of, read_run
 from embassay.findings import templates
 from embassay.formatting import counted, difference_format, interval, number, p_value, visible
 from embassay.layout import Format
-from embassay.reports.layouts import headlines
+from embassay.metrics.metric import headline_columns
 from embassay.result import MIN_UNITS
 from embassay.stats.noninferiority import CHANGED, possible_margin
 
@@ -76,7 +76,7 @@ def what_a_baseline_shows(folder: Path) -> Iterator[str]:
         That of the baseline.
     """
     run = read_run(folder)
-    columns = headlines(run.result)
+    columns = headline_columns(run.result)
     for task in run.tasks.values():
         figures = figures_of(task)
         headline = None if figures is None else figures.headline()

@@ -17,8 +17,8 @@ from embassay.errors import SpecError, UnknownNameError
 from embassay.formatting import POINTS
 from embassay.layout import Format
 from embassay.metrics.key import MetricKey
+from embassay.metrics.metric import headline_columns
 from embassay.metrics.summary import Figures
-from embassay.reports.layouts import headlines
 from embassay.result import MIN_UNITS, Comparison, Role, Verdict
 from embassay.stats.detectable import POWER, Precision, precision_of_values
 from embassay.stats.noninferiority import ItemMetric
@@ -217,7 +217,7 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
     headline = None if figures is None else figures.headline()
     if verdict is None or figures is None or headline is None:
         return
-    column = headlines(run.result)[task.diagnostic]
+    column = headline_columns(run.result)[task.diagnostic]
     draws = Draws(run.result.seed, run.result.resamples)
     of_task = [one for one in run.result.comparisons if (one.diagnostic, one.corpus) == task.name]
     others = dict[MetricKey, ItemMetric]()

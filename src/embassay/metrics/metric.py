@@ -18,7 +18,7 @@ from embassay.errors import PluginError, SpecError, UnknownNameError
 from embassay.layout import Column, Format
 from embassay.metrics.key import MetricKey
 from embassay.plugins import DIAGNOSTICS
-from embassay.result import Estimate
+from embassay.result import Estimate, Result, Verdict
 from embassay.stats.correlate import Kind as Correlation
 from embassay.stats.units import Bools, Floats, Ints
 
@@ -28,6 +28,8 @@ Kind = Literal["share", "mean", "mean over folds", "correlation", "computed"]
 """How a figure comes from items: see :class:`Metric`."""
 SUBSETS_LISTED = 4
 """Subsets of a metric that a list names."""
+WITH_OPTIONS = ("name", "subset", "says")
+"""The texts of a metric that may have options in braces."""
 OPTION = re.compile(r"\{\w+\}")
 """The value of an option in the name of a metric."""
 
@@ -90,6 +92,10 @@ class Metric:
     reason
         Why a figure is undefined, from the view, the (n,) mask of its items and the estimate; by default as the
         estimate says.
+    heading, says, level
+        How sentences and the scorecard speak of it: its heading, by default the name; what its value means, as a clause
+        with the field ``{value}``, by default the value before the heading; and what its chance is called where that is
+        not the value of a guess, such as ``0``.
     explanation, term
         For the glossary of the page, two sentences at most, and how the page writes the metric: by default its name.
         Without an explanation it is no term.
@@ -122,6 +128,9 @@ class Metric:
     similarity_function: str = ""
     values: tuple[str, ...] = ()
     reason: Callable[[Any, NDArray[Any], Estimate], str | None] | None = None
+    heading: str = ""
+    says: str = ""
+    level: str = "chance"
     explanation: str = ""
     term: str = ""
     source: str = ""
@@ -148,7 +157,16 @@ class Metric:
     @property
     def column(self) -> Column:
         """Its column in a table of encoders."""
-        return Column(self.name, self.name, self.subset, self.condition)
+        return Column(
+            self.heading or self.name,
+            self.name,
+            self.subset,
+            self.condition,
+            self.similarity_function,
+            self.style,
+            says=self.says,
+            level=self.level,
+        )
 
     @property
     def correlation(self) -> Correlation:
@@ -327,6 +345,22 @@ def _number(value: float | Callable[[Any], float] | None) -> str:
     return "" if value is None or callable(value) else f"{value:.3g}".replace("-", "−")
 
 
+def headline_columns(result: Result) -> dict[str, Column]:
+    """Return the heading and format of the headline of each diagnostic that ranks encoders, as it declares them."""
+    return {verdict.diagnostic: _headline_column(verdict) for verdict in result.verdicts if verdict.metric}
+
+
+def _headline_column(verdict: Verdict) -> Column:
+    """Return the column of the metric that a verdict ranks by; a plain one where it is not declared here."""
+    metric = known_metric(verdict.key)
+    if metric is None:
+        return Column(verdict.metric, verdict.metric, verdict.subset, verdict.condition, verdict.similarity_function)
+    # The options that the run was made with stand in the name: ``Success@{k}``.
+    options = re.fullmatch(OPTION.sub(lambda option: f"(?P<{option[0][1:-1]}>.+)", metric.name), verdict.metric)
+    (metric,) = with_options([metric], **(options.groupdict() if options else {}))
+    return metric.column
+
+
 def with_options(metrics: Iterable[Metric], **options: Any) -> tuple[Metric, ...]:
     """Return the metrics with the values of a diagnostic's options in their names: ``Success@{k}`` as ``Success@5``.
 
@@ -334,9 +368,9 @@ def with_options(metrics: Iterable[Metric], **options: Any) -> tuple[Metric, ...
     """
     named = dict[tuple[str, str, str, str], Metric]()
     for metric in metrics:
-        name, subset = metric.name, metric.subset
+        texts = {name: getattr(metric, name) for name in WITH_OPTIONS}
         for option, value in options.items():
-            name, subset = name.replace(f"{{{option}}}", str(value)), subset.replace(f"{{{option}}}", str(value))
-        key = (name, subset, metric.condition, metric.similarity_function)
-        named.setdefault(key, replace(metric, name=name, subset=subset))
+            texts = {name: text.replace(f"{{{option}}}", str(value)) for name, text in texts.items()}
+        key = (texts["name"], texts["subset"], metric.condition, metric.similarity_function)
+        named.setdefault(key, replace(metric, **texts))
     return tuple(named.values())

@@ -32,23 +32,6 @@ def layouts(result: Result) -> dict[str, Layout]:
     return chosen
 
 
-def headlines(result: Result) -> dict[str, Column]:
-    """Return the name and format of the headline of each diagnostic that ranks encoders.
-
-    If a layout cannot be made, the headline is that of a plain layout. The error is reported by :func:`layouts`, when
-    the result is shown.
-    """
-    ranking_diagnostics = [verdict.diagnostic for verdict in result.verdicts if verdict.metric]
-    columns = {}
-    for name in dict.fromkeys(ranking_diagnostics):
-        try:
-            layout = _own_layout(name, result)
-        except Exception:
-            layout = _plain_layout(name, result)
-        columns[name] = layout.headline.columns[0]
-    return columns
-
-
 def _own_layout(name: str, result: Result) -> Layout:
     """Return the layout that a diagnostic defines, or the one that follows from its ``METRICS``.
 

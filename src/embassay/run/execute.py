@@ -16,7 +16,7 @@ from embassay.engine.timeline import TimeLine
 from embassay.engine.workers import Workers
 from embassay.errors import EncoderError, one_line, reason_of
 from embassay.findings.limits import findings_of
-from embassay.reports.layouts import headlines
+from embassay.metrics.metric import headline_columns
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
 from embassay.run.examples import ScoredTask, examples_of
 from embassay.run.item_tests import headline_of, missed_by_all, misses, with_not_worse
@@ -196,7 +196,7 @@ def joined(without_parts: Result, parts: Sequence[Result]) -> Result:
         verdicts=tuple(chain.from_iterable(part.verdicts for part in parts)),
         findings=tuple(chain.from_iterable(part.statements for part in parts)),
     )
-    return replace(result, **answers_and_findings(findings_of(result, headlines(result))))
+    return replace(result, **answers_and_findings(findings_of(result, headline_columns(result))))
 
 
 def without_texts(result: Result) -> Result:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.composition.criteria import OperatorView, over_draws
+from embassay.diagnostics.composition.metrics import METRICS
 from embassay.geometry.closeness import MEASURES
 from embassay.layout import (
     Column,
@@ -148,7 +149,7 @@ def _raw_columns() -> tuple[Column, ...]:
     return tuple(columns)
 
 
-_HEADLINE = Column("C1 − wrong target", "share", "c1:TT", "excess:eps0", "cosine", level="a wrong target")
+_HEADLINE = METRICS[0].column
 _CONDITIONS = {
     "c1": "Overlap O of A and B. First: O is nearer to A than B is; second: O is nearer to B than A is.",
     "c3": "Difference D = A − B. First: D is nearer to A than to B; second: A is nearer to B than D is.",

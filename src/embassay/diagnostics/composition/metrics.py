@@ -73,6 +73,8 @@ def _above_null(key: MetricKey, claim: str) -> Metric:
         of=of,
         places=places,
         headline=is_headline,
+        heading="C1 − wrong target" if is_headline else "",
+        level="a wrong target",
         compared="on request",
         margin=0.02 if is_headline else None,
         chance=0.0,

@@ -16,7 +16,7 @@ from embassay.layout import (
     SubsetTable,
 )
 
-_ACCURACY = Column("accuracy", "accuracy", says="the classifier places {value} of the sentences in their group")
+_ACCURACY = Column("accuracy", "accuracy")
 _CENTROID = Column("nearest centroid", "centroid_accuracy")
 _PRECISION = Column("MAP@R", "map_at_r")
 _PAIRED = (

@@ -108,6 +108,7 @@ METRICS = (
         headline=True,
         margin=0.02,
         chance=lambda view: view.chance,
+        says="the classifier places {value} of the sentences in their group",
         values=CLASSIFIER,
         reason=_unconverged,
         meaning="share of sentences that the classifier places in their own group, mean over three folds",

@@ -39,7 +39,7 @@ LABELS = {
     "entity": "name changed",
     "role_swap": "subject and object exchanged",
 }
-_CONTRAST = Column("synonym − negation", "contrast", "-".join(HEADLINE), level="0")
+CONTRAST = Column("synonym − negation", "contrast", "-".join(HEADLINE), level="0")
 _BY_SIZE = (
     Column("typo", "similarity", "typo"),
     Column("synonym", "similarity", "synonym"),
@@ -51,7 +51,7 @@ LAYOUT = Layout(
     headline=EncoderTable(
         "How near each edit is to its original",
         (
-            _CONTRAST,
+            CONTRAST,
             Column("synonym", "similarity", "synonym", interval=False),
             Column("negation", "similarity", "negation_main", interval=False),
             Column("neg. word", "similarity", "negation_antonym", interval=False),
@@ -72,10 +72,10 @@ LAYOUT = Layout(
             tuple(LABELS.items()),
             note="The paper's figures 1 and 2. Bars with their 95% intervals over originals.",
         ),
-        IntervalChart("Synonym − negation, paired by original", _CONTRAST),
+        IntervalChart("Synonym − negation, paired by original", CONTRAST),
         ComparisonTable(
             "Which differences are shown",
-            _CONTRAST,
+            CONTRAST,
             note="Paired on the same originals; Holm's correction within each question.",
         ),
         EncoderTable(
@@ -125,7 +125,7 @@ LAYOUT = Layout(
         AcrossTable(
             "Close scores on STS, different behaviour",
             (
-                _CONTRAST,
+                CONTRAST,
                 Column("synonym − antonym", "contrast", "synonym-antonym"),
                 Column("synonym − typo", "contrast", "synonym-typo"),
             ),

@@ -24,7 +24,7 @@ from embassay.claims import COUNT, INTERVAL, LIMIT, Template
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.minimal_pairs import layout as minimal_pairs_layout
-from embassay.diagnostics.minimal_pairs.layout import CONTRASTS, HEADLINE, LABELS
+from embassay.diagnostics.minimal_pairs.layout import CONTRAST, CONTRASTS, HEADLINE, LABELS
 from embassay.diagnostics.minimal_pairs.published import by_training
 from embassay.diagnostics.overlap import OVERLAP_METRICS, PairOverlap, overlap_rows, overlap_series
 from embassay.geometry.closeness import all_pairs, mean_cosine, paired_cosine
@@ -337,6 +337,8 @@ def _contrast(first: str, second: str, condition: str = "") -> Metric:
         better=_better(first, second),
         meaning=f"{what} of the first edit minus that of the second",
         headline=is_headline,
+        heading=CONTRAST.heading if is_headline else "",
+        level=CONTRAST.level,
         # A tenth of the contrast that all-MiniLM-L6-v2 has.
         margin=0.01 if is_headline else None,
         # In the runs of the documentation 0.03 to 0.11: less between variants of one model.

@@ -330,6 +330,7 @@ METRICS = (
         headline=True,
         margin=0.02,
         chance=CHANCE,
+        says="the right paraphrase is chosen for {value} of the entries",
         meaning="share of entries for which the paraphrase is the nearest candidate",
     ),
     *chain.from_iterable(map(_of_kind, KINDS)),
@@ -452,7 +453,7 @@ def _finding(view: ChoiceView, accuracy: Row, rows: Sequence[Row]) -> Finding:
     return CONTRARY_CHOSEN.finding(accuracy, **texts)
 
 
-_ACCURACY = Column("accuracy", "accuracy", says="the right paraphrase is chosen for {value} of the entries")
+_ACCURACY = Column("accuracy", "accuracy")
 LAYOUT = Layout(
     title="Negated antonyms",
     question='Does the encoder know that "not innocent" means "guilty", and "innocent" the contrary?',

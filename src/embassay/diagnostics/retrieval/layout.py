@@ -55,7 +55,7 @@ def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
     ranking
         The ranking metrics with the values of their options.
     """
-    success = _success(k)
+    success = Column(f"Success@{k}", f"Success@{k}")
     found = tuple(f"found{place}" for place in range(1, min(k, FOUND) + 1))
     return Layout(
         title="Retrieval",
@@ -134,12 +134,6 @@ def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
     )
 
 
-def _success(k: int) -> Column:
-    """Return the column of the headline."""
-    says = f"a right document is among the first {k} for {{value}} of the questions"
-    return Column(f"Success@{k}", f"Success@{k}", says=says)
-
-
 def _headline(k: int, ranking: Sequence[RankingMetric]) -> EncoderTable:
     """Return the headline table: success, and the recommended threshold with what it keeps."""
     beside = [metric.column for metric in ranking if metric.beside_headline]
@@ -147,7 +141,7 @@ def _headline(k: int, ranking: Sequence[RankingMetric]) -> EncoderTable:
     return EncoderTable(
         f"Questions with a right document among the nearest {k}",
         (
-            _success(k),
+            Column(f"Success@{k}", f"Success@{k}"),
             *beside,
             Column("threshold τ (95%)", "tau", "recommended"),
             Column(f"Success@{k} at τ", "accuracy_at_tau", "recommended"),
