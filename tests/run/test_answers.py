@@ -1,10 +1,12 @@
 """Answers: what everyone asks of a run, as data, on the first screen, and with the texts that are missed."""
 
+import io
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import embassay as ea
 from embassay.claims import COUNT, INTERVAL, LIMIT, STANDINGS, Template
@@ -12,6 +14,7 @@ from embassay.cli.app import exit_code_of
 from embassay.corpora.builtin.handbook import write_files
 from embassay.reports.layouts import layouts
 from embassay.reports.scorecard import Score, scorecard
+from embassay.reports.screen import show_summary
 from embassay.result import Answer, Finding
 from embassay.store.runs.results import from_bytes, to_bytes
 
@@ -94,19 +97,27 @@ def test_answers_are_in_the_file_and_come_back(place, result):
 # --- the first screen ------------------------------------------------------------------------------------
 
 
-def test_the_screen_answers_in_the_order_of_reading_within_25_lines(place, capsys):
+def test_the_screen_answers_in_the_order_of_reading(place, capsys):
     corpus = f"mine={place}/docs,questions={place}/questions.csv"
     names = ["-e", "hashing", "-e", "small=hashing,dim=8"]
     assert exit_code_of(["run", *names, "-c", corpus, "-o", str(place / "run"), "--quiet"]) == 0
     out = capsys.readouterr().out
     answers, table = out.split("Success@5  ", 1)[0], out.split("\n\n")[-3]
     lines = answers.splitlines()
-    assert lines[0].startswith("Retrieval on mine: 135 questions, 120 of them answerable")
+    assert lines[0] == "Retrieval on mine: 120 answered questions (28 independent units), 30 documents"
     asked = [question for line in lines for question in SHARED if line.startswith(f"  {question} ")]
     assert asked == SHARED
     assert f"embassay show {place}/run --failures" in out
     assert "●" in table
     assert "against bm25" in table
+
+
+def test_the_screen_fits_a_terminal_of_80_columns(result):
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None, legacy_windows=False)
+    show_summary(result, layouts(result), {}, console, "run")
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 31
 
 
 def test_an_interval_is_drawn_where_its_value_lies(result):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -34,8 +34,6 @@ FALSE_SENTENCES = 10
 """Of so many tables of equally good candidates about one calls one better or worse (3-9 %; docs/statistics.md)."""
 LEFT_OUT = {5: 6, 12: 3, 20: 2}
 """By the number of equally good candidates: of so many tables one leaves some candidate out of the best set."""
-NAMED_WORSE = 3
-"""Worse candidates that a sentence names at most."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +182,7 @@ class Decision:
             yield self.best_set(ranked)
 
     def best_set(self, ranked: list[str]) -> Finding:
-        """Return the best set, with those that it excludes."""
+        """Return the best set."""
         v = self.verdict
         # The heading is written once, with the first candidate.
         parts = [self.named_headline(v.best_set[0])]
@@ -194,25 +192,9 @@ class Decision:
         best = ", ".join(parts)
         if len(v.best_set) > MAX_NAMED:
             best += f" and {len(v.best_set) - MAX_NAMED} more"
-        words = {"first": "best", "lower": "worse", "set_name": templates.BEST}
+        words = {"first": "best", "set_name": templates.BEST}
         if not self.is_good:
-            words = {"first": "highest", "lower": "lower", "set_name": templates.HIGHEST}
-
-        # The ranks rest on a two-sided test, the best set on a one-sided one, which may exclude more encoders.
-        significant = []
-        others = []
-        for name in ranked:
-            if name in v.best_set:
-                continue
-            if v.rank_low.get(name, 1) > 1:
-                significant.append(name)
-            else:
-                others.append(name)
-        more = ""
-        if significant:
-            more += templates.SIGNIFICANTLY_LOWER.sentence(encoders=_some(significant), **words)
-        if others:
-            more += templates.UNLIKELY_FIRST.sentence(encoders=_some(others), **words)
+            words = {"first": "highest", "set_name": templates.HIGHEST}
         is_alone = len(v.best_set) == 1
         found = self.finding(
             templates.ALONE_FIRST if is_alone else templates.MAY_BE_FIRST,
@@ -221,7 +203,7 @@ class Decision:
             headline=self.said_headline(v.best_set[0]),
             candidates=len(ranked),
             best=best,
-            more=more + self.how_unequal(),
+            more=self.how_unequal(),
             **words,
         )
         counts = {"candidates": len(ranked), "best set": len(v.best_set)}
@@ -552,10 +534,3 @@ def _is_below(high: float | None, chance: float | None) -> bool:
 def _pair(name: str, opponent: str, difference: Difference) -> ChoicePair:
     """Return the pair of a candidate and its opponent."""
     return ChoicePair(f" between {name} and {opponent}", difference)
-
-
-def _some(labels: Sequence[str]) -> str:
-    """Write a list of encoders; if there are many, name the first ones and count the others."""
-    if len(labels) <= NAMED_WORSE + 1:
-        return names(labels)
-    return f"{', '.join(labels[:NAMED_WORSE])} and {len(labels) - NAMED_WORSE} more"

@@ -130,14 +130,14 @@ def rests_on(result: Result, verdict: Verdict) -> str:
 
 def _search(result: Result, verdict: Verdict, corpus: CorpusRecord) -> str:
     """Return the numbers of questions, units and documents."""
-    units = ""
+    questions = counted(verdict.items, "question")
     if verdict.units != verdict.items:
-        units = f" in {counted(verdict.units, 'independent unit')}"
+        questions += f" in {counted(verdict.units, 'independent unit')}"
     # The number of answerable questions is the same for all encoders.
     for row in result.headline(verdict).values():
         answerable = row.items + row.undefined
         if row.items and answerable < verdict.items:
-            units = f", {answerable:,} of them answerable and in {counted(row.units, 'independent unit')}"
+            questions = f"{counted(answerable, 'answered question')} ({counted(row.units, 'independent unit')})"
             break
     documents = counted(corpus.documents, "document")
     # A corpus may vary how documents are cut.
@@ -146,4 +146,4 @@ def _search(result: Result, verdict: Verdict, corpus: CorpusRecord) -> str:
         documents += f" → {min(passages):,} to {max(passages):,} passages"
     elif corpus.documents != corpus.passages:
         documents += f" → {counted(corpus.passages, 'passage')}"
-    return f"{counted(verdict.items, 'question')}{units}, {documents}"
+    return f"{questions}, {documents}"

@@ -139,16 +139,6 @@ MAY_BE_FIRST = replace(
     text="{best}, of {candidates} candidates (95% confidence).{more}",
     when="the same; the others are shown not to be the first",
 )
-SIGNIFICANTLY_LOWER = Template(
-    " Significantly {lower} than another candidate: {encoders}.",
-    "not in the best set, and the rank interval excludes rank 1; these intervals hold for all candidates at once",
-    BEST_SET,
-)
-UNLIKELY_FIRST = Template(
-    " Unlikely to be the {first}, but not significantly {lower} than any single candidate: {encoders}.",
-    "not in the best set, a test of one side; the rank interval, of two sides, contains rank 1",
-    BEST_SET,
-)
 NOT_EQUAL = Template(
     " They are not shown to be equal: two of them may differ by {difference}.",
     "the best set has two members or more; it is the largest minimum detectable difference of a member and the "
@@ -298,13 +288,12 @@ BUILTIN = Template(
     action="{action}",
 )
 NEGATION_NOT_TESTED = Template(
-    "Whether an encoder notices a negation was not tested.",
+    # In this run -d may allow search only.
+    "Whether an encoder notices a negation (-c opposites, built in).",
     "the run tests search, and no diagnostic of negations",
     LIMIT,
     title="Negation was not tested",
     question="Not tested",
-    # In this run -d may allow search only.
-    action="To see whether the encoders notice a negation, run them with -c opposites (built in) too.",
 )
 FEW_INDEPENDENT = Template(
     "{corpus}: its {items} depend on each other (they share texts, documents or a topic); they form {units} (effective "
@@ -343,11 +332,8 @@ SUSPECT_LABEL = Template(
     COUNT,
     title="Suspect the label",
     severity="medium",
-    action="Read the questions that all encoders miss (single items in the report): is the right document right?",
 )
-MISSED_BY_ALL = replace(
-    SUSPECT_LABEL, when="the same, where a program made the queries", title="Missed by all", action=""
-)
+MISSED_BY_ALL = replace(SUSPECT_LABEL, when="the same, where a program made the queries", title="Missed by all")
 
 # What limits a corpus, before anything is encoded
 

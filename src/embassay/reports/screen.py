@@ -16,8 +16,8 @@ from embassay.reports.answers import actions, answer_sections, group_statement, 
 from embassay.reports.scorecard import MOST_LINES, legend, scorecard
 from embassay.result import Finding, Result
 
-LINES = 36
-"""Lines of the first screen at most; the paths come below it."""
+LINES, LINES_OF_SEVERAL = 30, 40
+"""Lines of the first screen at most, of one corpus and of several; the paths come below it."""
 SPARE = 6
 """Lines of them that only answers may use: findings that no answer says do not fill the screen."""
 LEAST = 2
@@ -25,6 +25,7 @@ LEAST = 2
 FEWER_LINES = 16
 """Lines of the scorecard where failures need some."""
 MOST_FAILURES = 2
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def show_summary(
@@ -53,13 +54,14 @@ def show_summary(
 
     lines = []
     if card.questions:
-        most = FEWER_LINES if failures else MOST_LINES
-        lines = list(card.intervals(width) or card.lines(width, most))
+        most_of_card = FEWER_LINES if failures else MOST_LINES
+        lines = list(card.intervals(width) or card.lines(width, most_of_card))
         lines += textwrap.wrap(legend(card), width, break_on_hyphens=False)
 
     # Answers get the lines that the other parts leave; a part needs one for its heading and one for the empty line.
     used = len(lines) + len(failures) + len(next_lines) + 2 * bool(next_lines) + 2 * bool(failures)
-    sections, more = _sections(result, layouts, times, run, width, LINES - used)
+    most = LINES if len(result.verdicts) == 1 else LINES_OF_SEVERAL
+    sections, more = _sections(result, layouts, times, run, width, most - used)
     if more:
         statements = _shortened(f"and {counted(more, 'more statement')}: embassay show {run}", width)
         last_title, last_lines = sections[-1]
@@ -77,7 +79,7 @@ def _print_part(console: Console, title: str, lines: Sequence[str]) -> None:
     if not lines:
         return
     if title:
-        console.print(Text(title, style="bold"))
+        console.print(Text(visible(title), style="bold"))
     for line in lines:
         console.print(Text(line), soft_wrap=True)
     console.print()
@@ -105,16 +107,16 @@ def _sections(
         lines = list[str]()
         label = max((len(group[0].question) for group in section.groups), default=0) + 2
         for group in section.groups:
-            text = section.text(group)
+            command = ""
             if group[0].question == templates.FAILS_ON.question:
-                text += f" Read them: embassay show {run} --failures"
-            answer = _labelled(group[0].question, text, label, width)
+                command = f"embassay show {run} --failures"
+            answer = _labelled(group[0].question, section.text(group), command, label, width)
             if lines and len(lines) + len(answer) > most:
                 break
             lines += answer
             said += len(group)
         room -= len(lines) + 2
-        sections.append((_shortened(section.title, width), lines))
+        sections.append((section.title, lines))
     further, more_said = _bullets(others, width, room - 2 - SPARE, with_place=with_place)
     if further:
         sections.append(("Also", further))
@@ -134,13 +136,16 @@ def _bullets(findings: Sequence[Finding], width: int, room: int, *, with_place: 
     return lines, said
 
 
-def _labelled(question: str, sentence: str, label: int, width: int) -> list[str]:
-    """Return an answer with its question before it, wrapped."""
+def _labelled(question: str, sentence: str, command: str, label: int, width: int) -> list[str]:
+    """Return an answer with its question before it, wrapped, and after it the command that shows more, if any."""
     beginning = f"  {question}".ljust(label + 2)
     indent = " " * len(beginning)
-    return textwrap.wrap(
-        visible(sentence), width, initial_indent=beginning, subsequent_indent=indent, break_on_hyphens=False
-    )
+    text = visible(sentence)
+    if command:
+        # A command that is copied must not be broken.
+        text += f" Read them: {visible(command).replace(' ', NO_BREAK)}"
+    lines = textwrap.wrap(text, width, initial_indent=beginning, subsequent_indent=indent, break_on_hyphens=False)
+    return [line.replace(NO_BREAK, " ") for line in lines]
 
 
 def _bullet(text: str, width: int) -> list[str]:

@@ -49,8 +49,8 @@ NO_THRESHOLD = Template(
     severity="medium",
 )
 DROP_BELOW = Template(
-    "{threshold:.3f} for {encoder}: dropping results below it loses at most {loss} of {headline} ({guarantee}; "
-    "{here:.1f} here) and removes {removed:.0%} of the retrieved documents{unanswerable}.",
+    "{threshold:.3f} for {encoder}: dropping results below it loses at most {loss} of {headline} {guarantee}. It drops "
+    "{removed:.0%} of the results{unanswerable}.",
     "it is the highest threshold within the margin",
     THRESHOLD,
     title="Threshold",
@@ -112,11 +112,12 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
     threshold = view.recommended
     if threshold.value is None or threshold.guarantee is None:
         return NO_THRESHOLD.finding(view.scores.origin, encoder=view.encoder, reason=threshold.reason)
-    template, guarantee = DROP_BELOW_ON_AVERAGE, "on average: a single test set may lose more"
-    if threshold.guarantee == "confidence":
-        template, guarantee = DROP_BELOW, "95% confidence"
     subset = RECOMMENDED[threshold.guarantee]
     success_at_threshold = row_of["accuracy_at_tau", subset].value or 0.0
+    here = f"{100 * max(success - success_at_threshold, 0.0):.1f} here"
+    template, guarantee = DROP_BELOW_ON_AVERAGE, f"on average ({here}; a single test set may lose more)"
+    if threshold.guarantee == "confidence":
+        template, guarantee = DROP_BELOW, f"with 95% confidence ({here})"
     kept = row_of["kept", subset].value or 0.0
     rounded = rounded_down(threshold.value)
     dropped = ""
@@ -124,7 +125,7 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
     if unanswerable is not None and unanswerable.value is not None:
         count = round(unanswerable.value * unanswerable.items)
         ends = interval(unanswerable.low, unanswerable.high, "percent")
-        dropped = f"; {count:,} of {unanswerable.items:,} unanswerable questions then get no result {ends}".rstrip()
+        dropped = f"; {count:,} of {unanswerable.items:,} unanswerable questions then get none {ends}".rstrip()
     recommended = template.finding(
         row_of["tau", subset],
         style="number",
@@ -133,7 +134,6 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
         loss=size_in_points(view.loss),
         headline=view.headline,
         guarantee=guarantee,
-        here=100 * max(success - success_at_threshold, 0.0),
         removed=1 - kept,
         unanswerable=dropped,
     )
