@@ -179,7 +179,7 @@ def test_from_five_candidates_on_chance_is_said_where_several_may_be_the_best():
     several = {"candidates": many, "best_set": many[:2], **as_first}
     (line,) = [line for line in lines(verdict_with(**several), rows=rows) if line.startswith("Luck")]
     assert line == (
-        "Luck: e0 is the first of 12, so its value is probably 3.1 points to 5.1 points too high. As the first of "
+        "Luck: e0 is the first of 12, so its value is probably too high, by 3.1 to 5.1 points. As the first of "
         "several it has about 75.9% [65.0, 90.0], and a lead over e1 of +0.0 points [−1.0, +3.0]. Of so many "
         "candidates that are equally good, about 1 table in 10 calls one better or worse, and 1 in 3 leaves one out of "
         "the best set."
@@ -586,10 +586,7 @@ def test_more_units_than_documents_take_more_documents():
         "(31 independent units; there are 23 now)"
     )
     assert advised_number(documents=54) == f"{enough}."
-    assert advised_number(documents=24) == (
-        f"{enough}. There are only 24 documents: add documents too, or unit=question to -c if the questions were "
-        "written independently of each other."
-    )
+    assert advised_number(documents=24) == f"{enough}. There are only 24 documents: add some, too."
     assert advised_number(documents=24, settings={"unit": "question"}) == f"{enough}."
 
 

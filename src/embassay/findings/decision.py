@@ -12,7 +12,7 @@ from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.findings import templates
 from embassay.findings.advice import may_be_independent
 from embassay.findings.settings import base, setting_findings, smaller_than, smallest_not_worse
-from embassay.formatting import counted, difference_format, interval, names, number, written_bytes
+from embassay.formatting import counted, difference_format, interval, names, number, without_points, written_bytes
 from embassay.layout import Column, Format
 from embassay.result import (
     MAX_UNDEFINED,
@@ -245,7 +245,7 @@ class Decision:
             templates.FIRST_TOO_HIGH,
             encoder=v.best_set[0],
             candidates=len(ranked),
-            low=low,
+            low=without_points(low),
             high=high,
             more=f"{as_first} {of_many}",
         )
@@ -517,10 +517,7 @@ class Decision:
         if more_items > more_units:
             in_units = f" ({more_units:,} independent units; there are {units:,} now)"
             if may_be_independent(self.corpus) and units + more_units > self.corpus.documents:
-                in_units += (
-                    f". There are only {self.corpus.documents:,} documents: add documents too, or unit=question to -c "
-                    "if the questions were written independently of each other"
-                )
+                in_units += f". There are only {self.corpus.documents:,} documents: add some, too"
         return templates.MORE_ITEMS.sentence(
             wanted=f"{wanted}{pair.name}", items=f"{more_items:,} {items}", units=in_units
         )

@@ -146,7 +146,7 @@ NOT_EQUAL = Template(
     POWER,
 )
 FIRST_TOO_HIGH = Template(
-    "{encoder} is the first of {candidates}, so its value is probably {low} to {high} too high.{more}",
+    "{encoder} is the first of {candidates}, so its value is probably too high, by {low} to {high}.{more}",
     "five candidates or more are ranked, and the best set has two or more: the bootstrap bias of the highest "
     "candidate, and of the highest of the best set",
     COUNT,

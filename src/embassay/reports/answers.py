@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from embassay.findings import templates
+from embassay.findings.decision import MANY
 from embassay.findings.speed import MeasuredTimes
 from embassay.findings.support import cost, rests_on
 from embassay.formatting import number
@@ -78,7 +79,8 @@ def answer_sections(
 ) -> Iterator[AnswerSection]:
     """Yield the sections; what is answered of the whole run stands in the last one.
 
-    Of several answers to one question the first is taken: it is about the first encoder.
+    Of several answers to one question the first is taken: it is about the first encoder. Of many candidates only the
+    best set is spoken of.
 
     Parameters
     ----------
@@ -89,6 +91,8 @@ def answer_sections(
         answers = [
             one for one in result.answers if (one.diagnostic, one.corpus) == (verdict.diagnostic, verdict.corpus)
         ]
+        if verdict.best_set and len(verdict.candidates) >= MANY:
+            answers = [answer for answer in answers if answer.encoder in ("", *verdict.best_set)]
         if place == len(result.verdicts):
             answers += [answer for answer in result.answers if not answer.diagnostic]
         by_question: dict[str, tuple[Answer, ...]] = {}

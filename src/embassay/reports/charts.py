@@ -35,6 +35,8 @@ LINES = (BLUE, VERMILION, GREEN, ORANGE, "#8f4a7d", "#3a8fb7", GREY, "#5b4b00")
 GOLDEN_RATIO = 0.618034
 LINE = 34
 """Height of the line of one encoder, in pixels."""
+MANY_LINES = 15
+"""With more lines than this, the axis of values is above them."""
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 3], [1, 3])
 """Patterns of lines as pixels drawn and left out, in turn; the first is unbroken."""
 MOST_NAMES = 12
@@ -72,7 +74,9 @@ def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
         "color": BY_BASELINE,
         "tooltip": _tooltip(encoder="", **dict.fromkeys(RANGE, fine_format)),
     }
-    x = _field("value:Q", title=part.column.heading, axis={"format": axis_format}, scale=scale)
+    # The axis of many lines is where the first of them is.
+    axis = {"format": axis_format, "orient": "top" if len(values) > MANY_LINES else "bottom"}
+    x = _field("value:Q", title=part.column.heading, axis=axis, scale=scale)
     layers = _dots(values, shared, "x", x)
     if part.column.key == scope.headline.key:
         layers = [*_best_set(scope), *_baseline(scope, values), *layers]

@@ -157,7 +157,7 @@ class Scorecard:
                     yield line.rstrip()
         left_out = len(self.by_importance) - len(encoders)
         if left_out > 0:
-            yield f"and {left_out:,} more: embassay show"
+            yield f"and {left_out:,} more"
 
     def intervals(self, width: int) -> list[str]:
         """Return a line for each encoder: its interval, drawn too, and its difference from the best lexical baseline.
@@ -197,7 +197,7 @@ class Scorecard:
             name, *figures = (cell.rjust(wide) for cell, wide in zip(cells, widths, strict=True))
             lines.append((" " * GAP).join((name.strip().ljust(widths[0]), *figures)).rstrip())
         left_out = len(self.by_importance) - len(encoders)
-        more = [f"and {left_out:,} more: embassay show"] if left_out > 0 else []
+        more = [f"and {left_out:,} more"] if left_out > 0 else []
         return [*lines, *more]
 
     def _shown(self, number: int) -> tuple[str, ...]:

@@ -76,7 +76,8 @@ def misses(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[F
         counts["found by the baseline"] = int((missed & found_by[baseline]).sum())
         found = f"; {baseline} finds {counts['found by the baseline']:,} of them"
     if counts["found by nobody"]:
-        found += f"; nobody finds {counts['found by nobody']:,}: check their labels"
+        labels = "its label" if counts["found by nobody"] == 1 else "their labels"
+        found += f"; nobody finds {counts['found by nobody']:,}: check {labels}"
     answer = templates.FAILS_ON.finding(
         verdict,
         encoder=first,
