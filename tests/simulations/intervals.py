@@ -62,7 +62,16 @@ def pool_of(
     if not others:
         return IntraUnitSums.nothing(repeats)
     drawn = [counts_of_yes(rng, sizes, p, correlation, repeats) for p in others]
-    return IntraUnitSums.total([ShareSummary.of_counts(yes, wide(sizes, repeats)).within for yes in drawn])
+    return IntraUnitSums.total([of_counts(yes, wide(sizes, repeats)).within for yes in drawn])
+
+
+def of_counts(yes: Floats, sizes: Floats) -> ShareSummary:
+    """Summarise answers that are all yes or no, from the (units, k) numbers of yes answers and of items."""
+    items, yes_in_all = sizes.sum(axis=0), yes.sum(axis=0)
+    # Σ(x − p)² = n·p(1 − p) for yes/no answers.
+    squares = yes_in_all * (1 - yes_in_all / items)
+    fewer = np.minimum(yes_in_all, items - yes_in_all)
+    return ShareSummary.of_unit_sums(yes, sizes, squares, fewer, np.zeros(len(items)))
 
 
 def wide(sizes: Ints, repeats: int) -> Floats:
@@ -97,7 +106,7 @@ def share_hits(
         sizes = unit_sizes(kind, units, rng)
         pool = pool_of(others, rng, sizes, pooled, size)
         for p in shares:
-            answers = ShareSummary.of_counts(draw(rng, sizes, p, correlation, size), wide(sizes, size))
+            answers = of_counts(draw(rng, sizes, p, correlation, size), wide(sizes, size))
             hits[p] += held(*answers.limits(pool)[:2], p)
     return hits
 

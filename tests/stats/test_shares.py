@@ -25,6 +25,7 @@ from embassay.stats.shares import (
     wilson,
 )
 from embassay.stats.units import effective_number, ratio_variance
+from simulations.intervals import of_counts
 
 NAN = float("nan")
 Z = stats.norm.ppf(0.975)
@@ -730,15 +731,13 @@ def test_limits_that_do_not_rest_on_the_others_do_not_move_with_them(seed, units
 def test_limits_from_counts_are_those_of_the_items():
     values, unit = clustered(p=0.05)
     summary = ShareSummary.of(values[:, None], unit)
-    counted = ShareSummary.of_counts(
-        np.bincount(unit, weights=values)[:, None], np.bincount(unit)[:, None].astype(float)
-    )
+    counted = of_counts(np.bincount(unit, weights=values)[:, None], np.bincount(unit)[:, None].astype(float))
     for one, other in zip(counted.limits(None), summary.limits(None), strict=True):
         assert one == pytest.approx(other)
     assert counted.minority.tolist() == summary.minority.tolist()
 
 
 def test_limits_of_nothing_are_undefined():
-    low, high, _ = ShareSummary.of_counts(np.zeros((3, 1)), np.zeros((3, 1))).limits(None)
+    low, high, _ = ShareSummary.of(np.full((3, 1), np.nan), np.arange(3)).limits(None)
     assert np.isnan(low).all()
     assert np.isnan(high).all()

@@ -113,19 +113,6 @@ class ShareSummary:
         return cls.of_unit_sums(sums, sizes, squares, minority(values), undefined)
 
     @classmethod
-    def of_counts(cls, yes: Floats, sizes: Floats) -> ShareSummary:
-        """Summarise answers that are all yes or no, from the (units, k) numbers of yes answers and of items."""
-        items = sizes.sum(axis=0)
-        yes_in_all = yes.sum(axis=0)
-        p = _ratio(yes_in_all, items)
-        # Σ(x − p)² = n·p(1 − p) for yes/no answers.
-        squares = np.where(items > 0, items * p * (1 - p), 0.0)
-        no_in_all = items - yes_in_all
-        fewer = np.minimum(yes_in_all, no_in_all)
-        undefined = np.zeros(len(p))
-        return cls.of_unit_sums(yes, sizes, squares, fewer, undefined)
-
-    @classmethod
     def of_unit_sums(
         cls, sums: Floats, sizes: Floats, squares: Floats, minority: Floats, undefined: Floats
     ) -> ShareSummary:
