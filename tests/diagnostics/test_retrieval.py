@@ -517,9 +517,9 @@ def test_the_verdict_says_what_dropping_loses_and_saves():
     )
     lost, threshold = found["Success@5", "all", ""].value - after, np.floor(1000 * tau) / 1000
     assert (
-        f"{threshold:.3f} for t: dropping results below it loses at most 2 points of Success@5 (95% confidence; "
-        f"{100 * lost:.1f} here) and removes {1 - kept:.0%} of the retrieved documents; {25 * silent:.0f} of 25 "
-        "unanswerable questions then get no result ["
+        f"{threshold:.3f} for t: dropping results below it loses at most 2 points of Success@5 with 95% confidence "
+        f"({100 * lost:.1f} here). It drops {1 - kept:.0%} of the results; {25 * silent:.0f} of 25 unanswerable "
+        "questions then get none ["
     ) in " ".join(sentences(result))
     assert [answer.standing for answer in result.answers if answer.question == "Cut-off"] == ["shown"]
 
@@ -528,8 +528,8 @@ def test_without_unanswerable_questions_the_verdict_says_nothing_of_them():
     corpus, vectors = singles(unanswerable=0)
     result = run([Table("t", vectors)], corpus, ",loss=0.01")
     note = next(n for n in sentences(result) if " for t: dropping results below it " in n)
-    assert "loses at most 1 point of Success@5 (95% confidence; " in note
-    assert note.endswith("of the retrieved documents")
+    assert "loses at most 1 point of Success@5 with 95% confidence (" in note
+    assert note.endswith("of the results")
 
 
 def test_a_hundred_questions_give_a_threshold_on_average():
@@ -545,7 +545,7 @@ def test_a_hundred_questions_give_a_threshold_on_average():
     assert None not in {found[n, "recommended_on_average", ""].value for n in names}
     assert found["loss_limit", "recommended_on_average", ""].value <= 0.02
     note = next(n for n in sentences(result) if " for t: dropping results below it " in n)
-    assert "loses at most 2 points of Success@5 (on average: a single test set may lose more; 1.0 here)" in note
+    assert "loses at most 2 points of Success@5 on average (1.0 here; a single test set may lose more)" in note
     # A mean loss is estimated, and nothing is shown of it.
     assert [answer.standing for answer in result.answers if answer.question == "Cut-off"] == ["counted"]
 
@@ -556,7 +556,7 @@ def test_few_questions_give_none_and_the_number_that_it_takes():
     found = rows(result)
     reason = (
         "a threshold that loses at most 2 points on average needs about 49 questions like these (49 independent ones; "
-        "these 40 have an effective number of 40)"
+        "these 40 count as 40)"
     )
     assert (found["tau", "recommended", ""].value, found["tau", "recommended", ""].reason) == (None, reason)
     assert {s for q, s, _ in found if q == "loss_limit"} == set()

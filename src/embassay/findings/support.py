@@ -141,7 +141,11 @@ def _search(result: Result, verdict: Verdict, corpus: CorpusRecord) -> str:
             break
     documents = counted(corpus.documents, "document")
     # A corpus may vary how documents are cut.
-    passages = {encoder.vectors[corpus.name] for encoder in result.encoders if corpus.name in encoder.vectors}
+    passages = {
+        encoder.vectors[corpus.name]
+        for encoder in result.encoders
+        if corpus.name in encoder.vectors and not encoder.baseline
+    }
     if len(passages) > 1:
         documents += f" → {min(passages):,} to {max(passages):,} passages"
     elif corpus.documents != corpus.passages:
