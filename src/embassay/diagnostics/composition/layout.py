@@ -121,7 +121,7 @@ def _cells(criterion: str, condition: str) -> tuple[Column, ...]:
 def _at_zero(criterion: str) -> EncoderTable:
     """Return the table of a criterion without tolerance."""
     return EncoderTable(
-        f"{criterion.upper()} at ε = 0, measure by measure",
+        f"{criterion.upper()} at ε = 0, by similarity function",
         _cells(criterion, "eps0"),
         note=f"{_CONDITIONS[criterion]} T holds, F does not. {_NULL}Values can be compared between runs.",
         similarity_functions=MEASURES,
@@ -261,7 +261,7 @@ LAYOUT = Layout(
             similarity_functions=MEASURES,
         ),
         EncoderTable(
-            "Raw measures, on average",
+            "Raw similarities, on average",
             _raw_columns(),
             note="Between A and the target (O, D or U), B and the target, A and B, and A and another unit's target "
             "(N). A distance is larger when farther.",

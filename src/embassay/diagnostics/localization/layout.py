@@ -34,7 +34,7 @@ LAYOUT = Layout(
         (_ACCURACY, _CENTROID, _PRECISION),
         note="Accuracy: a linear support vector machine, trained on two thirds of every group, predicts the group; "
         "mean over three folds. Its interval resamples groups and is conditional on the trained classifiers. Two "
-        "measures need no classifier: nearest centroid, computed without the sentence itself, and MAP@R, whether the "
+        "metrics need no classifier: nearest centroid, computed without the sentence itself, and MAP@R, whether the "
         "nearest neighbours belong to the same group.",
     ),
     parts=(
