@@ -375,8 +375,8 @@ class Verdict(OfMetric):
     leader
         What being first is called: ``Best``, or ``Highest`` where higher is not always better.
     margin, not_worse, not_worse_than_reference
-        The loss from which on a candidate counts as worse; the other candidates of the best set that are shown not to
-        lose it against ``best``; the other settings of the reference's model that are shown not to lose it against the
+        The loss from which on a candidate counts as worse; the other ranked candidates that are shown not to lose it
+        against ``best``; the other settings of the reference's model that are shown not to lose it against the
         reference, where that is not ``best``. None and empty where that was not tested.
     """
 

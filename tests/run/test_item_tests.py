@@ -16,19 +16,23 @@ from embassay.stats.noninferiority import Headline
 from embassay.types import Corpus, Draws
 
 
-def test_only_candidates_of_the_best_set_that_lose_less_than_the_margin_are_not_worse():
+def test_ranked_candidates_that_lose_less_than_the_margin_are_not_worse_also_outside_the_best_set():
     items = np.arange(1000)
-    # The best is right on 900 items; "equal" loses 5 of these and gains 5, "unclear" loses 15, "outside" is no
-    # candidate for the best.
+    # The best is right on 900 items; "equal" loses 5 of these and gains 5, "unclear" loses 15, and "lower" loses 8,
+    # which is significant and less than the margin. Of "left out" too much is undefined.
     best = (items < 900).astype(float)
     equal = ((items >= 5) & (items < 905)).astype(float)
     unclear = (items < 885).astype(float)
-    values = {"best": best, "equal": equal, "unclear": unclear, "outside": best}
+    lower = (items < 892).astype(float)
+    values = {"best": best, "equal": equal, "unclear": unclear, "lower": lower, "left out": best}
     headline = Headline("Success@5", 0.02, values, items, ("stream",))
-    verdict = Verdict("retrieval", "docs", "Success@5", 1000, 1000, best_set=("best", "unclear", "equal"))
+    verdict = Verdict(
+        "retrieval", "docs", "Success@5", 1000, 1000,
+        candidates=tuple(values), best_set=("best", "unclear", "equal"), left_out=("left out",),
+    )  # fmt: skip
     tested = with_not_worse(verdict, headline, Draws())
-    assert (tested.margin, tested.not_worse) == (0.02, ("equal",))
-    highest = Verdict("retrieval", "docs", "Success@5", 1000, 1000, best_set=("best", "equal"), leader="Highest")
+    assert (tested.margin, tested.not_worse) == (0.02, ("equal", "lower"))
+    highest = replace(verdict, leader="Highest")
     assert with_not_worse(highest, headline, Draws()) == highest
 
 

@@ -45,6 +45,8 @@ def with_not_worse(verdict: Verdict, headline: Headline, draws: Draws) -> Verdic
         others = [name for name in names if name != than]
         return tuple(name for name in others if headline.not_worse(name, than, draws).outcome == "not worse")
 
+    # Those outside the best set, too: what is shown to be lower may still lose less than the margin.
+    ranked = [name for name in verdict.candidates if name not in verdict.left_out]
     reference = verdict.opponent("reference").name
     settings: list[str] = []
     if reference in verdict.candidates and reference != verdict.best_set[0]:
@@ -53,7 +55,7 @@ def with_not_worse(verdict: Verdict, headline: Headline, draws: Draws) -> Verdic
     return replace(
         verdict,
         margin=headline.margin,
-        not_worse=not_worse(verdict.best_set, verdict.best_set[0]),
+        not_worse=not_worse(ranked, verdict.best_set[0]),
         not_worse_than_reference=not_worse(settings, reference),
     )
 
