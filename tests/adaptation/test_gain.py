@@ -127,7 +127,11 @@ def test_a_loss_that_is_significant_and_within_the_margin_is_not_worse_and_named
 def test_what_the_data_cannot_show_is_inconclusive_and_says_what_it_takes(wins, losses):
     (line, short, _) = said(Planted().answers(wins, losses, items=400, tests=3))
     assert line.startswith("finetuned on your questions: inconclusive, ")
-    assert re.search(r"; a loss of \d\.\d points is not ruled out; to rule out a loss of 2 points takes about ", line)
+    assert re.search(
+        r"; a loss of 2 points is not ruled out, one of \d(\.\d)? points or more is; "
+        r"to rule out a loss of 2 points takes about ",
+        line,
+    )
     assert line.endswith(" units like these; there are 400")
     assert short == "finetuned, in short: inconclusive on your questions"
 
@@ -194,7 +198,9 @@ def test_a_contrast_is_judged_by_its_own_margin_and_told_in_its_own_units():
     assert small.endswith("; the loss of 0.002 is significant and within the margin")
     unsure = of_edits(0.0, spread=0.1)
     assert re.search(
-        r"inconclusive, 0\.000 .*; a loss of 0\.01\d is not ruled out; to rule out a loss of 0\.01 takes about ", unsure
+        r"inconclusive, 0\.000 .*; a loss of 0\.01 is not ruled out, one of 0\.01\d or more is; "
+        r"to rule out a loss of 0\.01 takes about ",
+        unsure,
     )
 
 

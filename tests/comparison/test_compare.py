@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -98,6 +99,21 @@ def test_p_values_are_corrected_over_everything_that_is_shown(make_run, monkeypa
     tested = [one for one in found.differences if one.p is not None]
     assert {one.corpus for one in tested} == set(names)
     assert corrected == [len(tested)]
+
+
+def test_the_detectable_difference_is_that_at_the_pair_s_step_of_the_correction(make_run):
+    """z₁₋α/₂ₘ + z₀.₈ standard errors, m the number that p was multiplied by."""
+    old, new = ["a=hashing,dim=512", "b=hashing,dim=64"], ["a=hashing,dim=8", "b=hashing,dim=16"]
+    both = ea.compare([make_run("old", old), make_run("new", new)]).differences
+    alone = []
+    for number, pair in enumerate(zip(old, new, strict=True)):
+        folders = [make_run(f"{number}-{side}", [spec]) for side, spec in zip(("old", "new"), pair, strict=True)]
+        alone += ea.compare(folders).differences
+    ratios = sorted(one.smallest_difference / other.smallest_difference for one, other in zip(both, alone, strict=True))
+    normal = NormalDist()
+    power = normal.inv_cdf(0.8)
+    larger = (normal.inv_cdf(1 - 0.05 / 4) + power) / (normal.inv_cdf(0.975) + power)
+    assert ratios == pytest.approx([1, larger])
 
 
 def test_a_renamed_encoder_is_paired_by_the_mapping(make_run):

@@ -43,7 +43,7 @@ def test_questions_that_share_documents_are_said_to_depend():
     (line,) = [line for line in notes_on(corpus) if "depend" in line]
     assert line == (
         "20 questions depend on each other (they share right documents or a topic): they form 2 units (effective "
-        "number 2); set unit=question if they were written independently"
+        "number 2); set unit=question only if each came from another person, who had not read the document"
     )
     assert not any("depend" in line for line in notes_on(retrieval([LONG])))
 

@@ -98,10 +98,11 @@ def test_labels_of_one_encoder_are_not_compared():
     ranking = verdict_with(reference=("a", gaps), smallest_difference=0.2, smallest_units=50)
     same, best, compared, detectable = with_one_fingerprint("ab", ranking)
     assert same == "a and b are the same encoder (same fingerprint)."
-    assert best.startswith("a (80.0% accuracy), b (70.0%), of 3 candidates")
+    assert best.startswith("a (80.0% accuracy), b (70.0%), of the 3 that you named")
     assert compared.startswith("c is worse than a by ")
     assert (
-        detectable == "50 independent units show a difference of 10.0 points between a and c in four samples of five."
+        detectable
+        == "50 independent units would show a true difference of 10.0 points between a and c in four samples of five."
     )
     assert with_one_fingerprint("abc", ranking) == ["a, b and c are the same encoder (same fingerprint)."]
 
@@ -111,14 +112,14 @@ def test_labels_of_one_encoder_are_not_compared():
 
 def test_the_best_set_may_be_the_best():
     assert lines(verdict_with()) == [
-        "Best set: a (80.0% accuracy), b (70.0%), of 3 candidates (95% confidence).",
+        "Best set: a (80.0% accuracy), b (70.0%), of the 3 that you named (95% confidence).",
     ]
 
 
 def test_where_none_is_excluded_nothing_is_worse():
     everyone = {"best_set": ("a", "b", "c"), "rank_low": dict.fromkeys("abc", 1), "rank_high": dict.fromkeys("abc", 3)}
     assert lines(verdict_with(**everyone)) == [
-        "Best set: a (80.0% accuracy), b (70.0%), c (50.0%), of 3 candidates (95% confidence)."
+        "Best set: a (80.0% accuracy), b (70.0%), c (50.0%), of the 3 that you named (95% confidence)."
     ]
 
 
@@ -127,10 +128,18 @@ def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
     gaps = {"b": gap(-0.1, -0.2, 0.01, 0.09), "c": gap(-0.3, -0.4, -0.2, 0.001)}
     ranking = verdict_with(best_set=("a",), rank_low={"a": 1, "b": 1, "c": 2}, reference=("a", gaps))
     assert lines(ranking) == [
-        "Best set: a alone of 3 candidates (95% confidence): 80.0% [75.0, 85.0] accuracy.",
+        "Best set: a alone of the 3 that you named (95% confidence): 80.0% [75.0, 85.0] accuracy.",
         "b is not shown to be better or worse than a: −10.0 points [−20.0, +1.0] of accuracy. p (Holm) 0.090.",
         "c is worse than a by 30.0 points [−40.0, −20.0] of accuracy. p (Holm) 0.001.",
     ]
+
+
+def test_a_lexical_baseline_above_the_first_is_named_with_the_best_set():
+    """It is no candidate, so a reader could take the first for the best of all that is in the table."""
+    rows = {"a": (0.8, 0), "b": (0.7, 0), "c": (0.5, 0), "bm25": (0.9, 0)}
+    ranking = verdict_with(best_set=("a",), baseline=("bm25", {"a": gap(-0.1, -0.2, 0.01, 0.09)}))
+    assert lines(ranking, rows=rows)[0].endswith(" accuracy. bm25, which needs no model, has 90.0%.")
+    assert "bm25" not in lines(ranking, rows=rows | {"bm25": (0.8, 0)})[0]
 
 
 def test_members_of_the_best_set_are_not_called_equal():
@@ -151,7 +160,7 @@ def test_what_was_won_and_lost_stands_beside_the_difference():
 
 def test_where_higher_is_not_better_it_may_be_the_highest():
     assert lines(verdict_with(leader="Highest")) == [
-        "Highest: a (80.0% accuracy), b (70.0%), of 3 candidates (95% confidence).",
+        "Highest: a (80.0% accuracy), b (70.0%), of the 3 that you named (95% confidence).",
     ]
 
 
@@ -168,7 +177,7 @@ def test_a_value_whose_interval_holds_chance_is_not_below_it():
 def test_a_long_best_set_is_cut():
     many = tuple(f"e{n}" for n in range(9))
     sentences = lines(verdict_with(candidates=many, best_set=many), rows=dict.fromkeys(many, (0.8, 0)))
-    assert "e5 (80.0%) and 3 more, of 9 candidates (95% confidence)." in sentences[0]
+    assert "e5 (80.0%) and 3 more, of the 9 that you named (95% confidence)." in sentences[0]
     assert "e6" not in sentences[0]
 
 
@@ -180,15 +189,14 @@ def test_from_five_candidates_on_chance_is_said_where_several_may_be_the_best():
     (line,) = [line for line in lines(verdict_with(**several), rows=rows) if line.startswith("Luck")]
     assert line == (
         "Luck: e0 is the first of 12, so its value is probably too high, by 3.1 to 5.1 points. As the first of "
-        "several it has about 75.9% [65.0, 90.0], and a lead over e1 of +0.0 points [−1.0, +3.0]. Of so many "
-        "candidates that are equally good, about 1 table in 10 calls one better or worse, and 1 in 3 leaves one out of "
-        "the best set."
+        "several it has about 75.9% [65.0, 90.0], and a lead over e1 of +0.0 points [−1.0, +3.0]. Where so many "
+        "are equally good, about 1 table in 10 calls one better or worse, and 1 in 3 leaves one out of the best set."
     )
     hardly = {"first_too_high": (0.0001, 0.0004)}
     for other in ({"best_set": many[:1]}, {"candidates": many[:4]}, {"first_too_high": None}, hardly):
         assert not any("too high" in line for line in lines(verdict_with(**several | other), rows=rows))
     (line,) = [line for line in lines(verdict_with(**several | hardly), rows=rows) if line.startswith("Luck")]
-    assert line.startswith("Luck: Of so many candidates that are equally good, about 1 table in 10 calls one better")
+    assert line.startswith("Luck: Where so many are equally good, about 1 table in 10 calls one better")
 
 
 # --- nobody is ranked ------------------------------------------------------------------------------------
@@ -256,7 +264,7 @@ def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong
     )
     sentences = lines(ranking, rows={"a": (0.8, 0), "b": (0.7, 0), "c": (0.9, 20)})
     assert sentences == [
-        "Best set: a alone of 2 candidates (95% confidence): 80.0% [75.0, 85.0] accuracy.",
+        "Best set: a alone of the 2 that you named (95% confidence): 80.0% [75.0, 85.0] accuracy.",
         "Undefined for more than 5% of the items, so not ranked: c.",
         "c is undefined for 20 items; counted as wrong, the value is 40.0%.",
     ]
@@ -342,7 +350,7 @@ def test_documents_can_be_cut_shorter_and_questions_be_units():
     first = replace(result.encoders[0], max_tokens=256, truncated=9, truncated_in={"c": 9})
     findings = findings_of(replace(result, corpora=(corpus,), encoders=(first, *result.encoders[1:]), verdicts=()), {})
     assert [finding.action for finding in findings] == [
-        "If the questions were written independently of each other, add unit=question to -c.",
+        "Only if each question came from another person, who had not read the document, add unit=question to -c.",
         "Cut documents into shorter passages: set passages=100 in -c.",
     ]
 
@@ -360,7 +368,7 @@ def advised(settings, setting="", limits=(256,), **counts):
     return [finding.action for finding in findings if finding.action]
 
 
-UNIT = "If the questions were written independently of each other, add unit=question to -c."
+UNIT = "Only if each question came from another person, who had not read the document, add unit=question to -c."
 
 
 @pytest.mark.parametrize(
@@ -554,7 +562,10 @@ def test_a_difference_without_common_items_is_not_told():
 def test_the_minimum_detectable_difference(style, written):
     ranking = verdict_with(smallest_difference=0.07, smallest_units=1048)
     findings = decided(ranking, headline=replace(ACCURACY, format=style))[-1]
-    assert findings.sentence == f"1,048 independent units show a difference of {written} in four samples of five."
+    assert (
+        findings.sentence
+        == f"1,048 independent units would show a true difference of {written} in four samples of five."
+    )
     assert findings.severity == "medium"
     assert not any("detectable" in line for line in lines(verdict_with()))
 
@@ -602,8 +613,8 @@ def test_the_minimum_detectable_differences_are_of_the_pairs_that_decide():
     against_b = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.3), "c": gap(-0.3, -0.5, -0.1, 0.001, 0.4)}
     findings = precision_of(baseline=("bm25", against_bm25), reference=("b", against_b))
     assert findings.sentence == (
-        "100 independent units show a difference of 20.0 points between a and bm25, 30.0 points between a and b in "
-        "four samples of five."
+        "100 independent units would show a true difference of 20.0 points between a and bm25, 30.0 points between a "
+        "and b in four samples of five."
     )
     assert findings.action == "To show a difference of 10.0 points between a and bm25, add about 300 items."
     # That of the two candidates, which the report shows beside them.
@@ -624,7 +635,7 @@ def test_where_the_first_is_the_reference_the_runner_up_decides():
     findings = precision_of(reference=("a", against_a))
     assert (
         findings.sentence
-        == "100 independent units show a difference of 30.0 points between a and b in four samples of five."
+        == "100 independent units would show a true difference of 30.0 points between a and b in four samples of five."
     )
 
 

@@ -87,8 +87,10 @@ def sentence(change: Gain, several: bool = False) -> str:
     if change.outcome == "not worse":
         return templates.ADAPTED_NOT_WORSE.sentence(head=head, margin=margin, amount=amount, note=note)
     if change.outcome == "inconclusive":
-        not_ruled_out = f"; a loss of {smallest} is not ruled out" if test.smallest_margin else ""
-        return templates.ADAPTED_INCONCLUSIVE.sentence(head=head, amount=amount, not_ruled_out=not_ruled_out, note=note)
+        ruled_out = templates.RULED_OUT.sentence(size=smallest) if test.smallest_margin else ""
+        return templates.ADAPTED_INCONCLUSIVE.sentence(
+            head=head, amount=amount, margin=margin, ruled_out=ruled_out, note=note
+        )
     is_small = change.outcome == "better" and comparison.high is not None and comparison.high < test.margin
     below_margin = f"; the gain is below the margin of {margin}" if is_small else ""
     return templates.ADAPTED_DIFFERS.sentence(

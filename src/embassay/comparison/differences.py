@@ -14,10 +14,11 @@ from embassay.diagnostics.base import DeclaresMetrics, ShowsItems
 from embassay.layout import Column, Format
 from embassay.metrics.metric import headline_columns
 from embassay.result import ALPHA
+from embassay.stats.detectable import precision_of_values
 from embassay.stats.families import corrected_interval
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.noninferiority import Headline
-from embassay.stats.permutation import holm
+from embassay.stats.permutation import holm, holm_steps
 from embassay.stats.units import ratio_variance
 from embassay.types import Diagnostic, Draws, ItemScores
 
@@ -178,10 +179,13 @@ def differences_of(merged: MergedRuns, pairs: Sequence[EncoderPair], *, texts: b
     for place, (_, compared) in enumerate(compared_pairs):
         if compared.difference.p is not None:
             p_values[place] = compared.difference.p
-    corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    values = list(p_values.values())
+    corrected = dict(zip(p_values, holm(values), strict=True))
+    steps = dict(zip(p_values, holm_steps(values, list(corrected.values())), strict=True))
     differences = []
     for place, (task, compared) in enumerate(compared_pairs):
         difference = _with_corrected_p(compared.difference, corrected.get(place), len(corrected))
+        difference = replace(difference, smallest_difference=_detectable(compared, steps.get(place, 1)))
         if not compared.is_same:
             difference = _with_outcome(difference, compared.headline, merged.draws)
         differences.append(_with_flips(difference, task, compared.scores, texts=texts))
@@ -195,6 +199,18 @@ def _with_corrected_p(difference: HeadlineChange, p: float | None, tests: int) -
         return replace(difference, p=p)
     low, high = corrected_interval(low, high, change, p, tests)
     return replace(difference, p=p, low=low, high=high)
+
+
+def _detectable(compared: _Compared, tests: int) -> float | None:
+    """Return the minimum detectable difference of a pair at its step of Holm's correction, of so many tests."""
+    alone, headline = compared.difference.smallest_difference, compared.headline
+    precision = precision_of_values(
+        headline.values[OLD], headline.values[NEW], headline.unit, of_shares=headline.of_shares
+    )
+    if alone is None or precision is None:
+        return alone
+    at_step = replace(precision, tests=tests).minimum_detectable_difference
+    return alone * at_step / precision.minimum_detectable_difference
 
 
 OLD, NEW = "old", "new"

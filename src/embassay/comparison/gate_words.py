@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from embassay.comparison.losses import LossTest, Outcome
 
 MEANINGS: dict[Outcome, str] = {
-    "regression": "significantly worse than the baseline",
+    "regression": "significantly worse",
     "inconclusive": "inconclusive",
     "pass": "not worse by the margin",
 }
@@ -203,7 +203,7 @@ def _reason(change: LossTest, margin: str) -> str:
         p = p_value(change.p)
         # "p < 0.001", "p = 0.012"
         p = p.replace("<", "< ") if p.startswith("<") else f"= {p}"
-        return templates.LOSS_SIGNIFICANT.sentence(p=p, correction=correction, **fields)
+        return templates.LOSS_SIGNIFICANT.sentence(p=p, correction=correction, one_more=_one_more(change), **fields)
     possible = needed = ""
     if change.possible_margin is not None and change.possible_margin > change.margin:
         possible = templates.POSSIBLE_MARGIN.sentence(possible=_size(change, change.possible_margin))
@@ -217,13 +217,19 @@ def _reason(change: LossTest, margin: str) -> str:
 
 
 def _ruled_out(change: LossTest) -> str:
-    """Return which loss is ruled out, where one is, and why it may be larger than the interval suggests."""
+    """Return which loss is ruled out, where one is."""
     if change.ruled_out is None:
         return ""
+    # Rounded up: what is printed must pass as a margin.
+    size = _size(change, math.ceil(1000 * change.ruled_out) / 1000)
+    return templates.RULED_OUT.sentence(size=size) + _one_more(change)
+
+
+def _one_more(change: LossTest) -> str:
+    """Return why the margin is not shown to be kept, though the interval ends above it; empty where it does not."""
     end = change.high if change.lower_is_better else change.low
     is_within = end is not None and abs(end) < change.margin
-    template = templates.RULED_OUT_WITH_ONE_MORE if is_within and change.of_shares else templates.RULED_OUT
-    return template.sentence(size=_size(change, change.ruled_out))
+    return templates.ONE_MORE_COUNTS.sentence() if is_within and change.of_shares else ""
 
 
 def _smallest_loss(change: LossTest) -> str:

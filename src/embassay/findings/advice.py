@@ -42,7 +42,7 @@ def advice(corpus: AnyCorpus) -> Iterator[str]:
         if corpus.source in MADE_QUERIES.values():
             remedy = ""
         elif may_be_independent(corpus):
-            remedy = "; set unit=question if they were written independently"
+            remedy = "; set unit=question only if each came from another person, who had not read the document"
         yield templates.DEPENDENT_QUESTIONS.sentence(
             items=audit.items, units=counted(audit.units, "unit"), effective=audit.effective_units, remedy=remedy
         )

@@ -203,7 +203,7 @@ class Decision:
             headline=self.said_headline(v.best_set[0]),
             candidates=len(ranked),
             best=best,
-            more=self.how_unequal(),
+            more=self.how_unequal() + self.higher_baseline(),
             **words,
         )
         counts = {"candidates": len(ranked), "best set": len(v.best_set)}
@@ -217,37 +217,47 @@ class Decision:
             return ""
         return templates.NOT_EQUAL.sentence(difference=number(largest, self.difference_style))
 
+    def higher_baseline(self) -> str:
+        """Name the best lexical baseline where its value is above that of the first candidate: it is no candidate."""
+        baseline = self.rows.get(self.baseline.name)
+        first = self.rows.get(self.verdict.best_set[0])
+        if baseline is None or first is None or (baseline.value or 0.0) <= (first.value or 0.0):
+            return ""
+        value = number(baseline.value, self.headline.format)
+        return templates.LEXICAL_IS_HIGHER.sentence(baseline=self.baseline.name, value=value)
+
     def luck(self) -> Iterator[Finding]:
         """Yield by how much chance has helped the first of many, and what it does to a table of so many candidates."""
         v = self.verdict
         style = self.difference_style
         ranked = self.ranked
-        if len(v.best_set) < 2 or len(ranked) < MANY or v.first_too_high is None:
+        if len(ranked) < MANY or not v.best_set:
             return
         left_out = LEFT_OUT[max(size for size in LEFT_OUT if size <= len(ranked))]
-        low, high = (number(value, style) for value in v.first_too_high)
-        # Where the first is far ahead, chance has not helped it by anything that could be written.
-        if high == number(0.0, style):
-            yield self.finding(templates.MANY_CANDIDATES, tables=FALSE_SENTENCES, left_out=left_out)
+        of_many: dict[str, Any] = {"tables": FALSE_SENTENCES, "left_out": left_out}
+        too_high = v.first_too_high or (0.0, 0.0)
+        low, high = (number(value, style) for value in too_high)
+        # Where the first is alone or far ahead, chance has not helped it by anything that could be written.
+        if len(v.best_set) < 2 or high == number(0.0, style):
+            yield self.finding(templates.MANY_CANDIDATES, **of_many)
             return
         as_first = ""
         if v.interval_as_first is not None and v.lead is not None:
             first, second = (self.rows[name].value or 0.0 for name in ranked[:2])
-            adjusted = number(first - sum(v.first_too_high) / 2, self.headline.format)
+            adjusted = number(first - sum(too_high) / 2, self.headline.format)
             lead = number(first - second, style, signed=True)
             as_first = templates.INTERVAL_AS_FIRST.sentence(
                 value=f"{adjusted} {interval(*v.interval_as_first, self.headline.format)}",
                 lead=f"{lead} {interval(*v.lead, style, signed=True)}",
                 second=ranked[1],
             )
-        of_many = templates.MANY_CANDIDATES.sentence(tables=FALSE_SENTENCES, left_out=left_out)
         yield self.finding(
             templates.FIRST_TOO_HIGH,
             encoder=v.best_set[0],
             candidates=len(ranked),
             low=without_points(low),
             high=high,
-            more=f"{as_first} {of_many}",
+            more=f"{as_first} {templates.MANY_CANDIDATES.sentence(**of_many)}",
         )
 
     def cost(self) -> Iterator[Finding]:

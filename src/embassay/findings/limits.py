@@ -22,7 +22,9 @@ MANY_TRUNCATED = 0.01
 """From this share of a corpus's texts on, truncation limits its result."""
 WORDS_PER_TOKEN = 0.4
 """Words of a passage for each token that an encoder reads: text with code in it has about 2.5 tokens per word."""
-UNIT_OF_QUESTIONS = "If the questions were written independently of each other, add unit=question to -c."
+UNIT_OF_QUESTIONS = (
+    "Only if each question came from another person, who had not read the document, add unit=question to -c."
+)
 
 
 def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Finding, ...]:

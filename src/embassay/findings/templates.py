@@ -126,7 +126,7 @@ NONE_BEST = Template(
 )
 BELOW_LEVEL = Template(", below {level}", "its interval lies wholly below chance, 0 or a wrong target", INTERVAL)
 ALONE_FIRST = Template(
-    "{encoder} alone of {candidates} candidates (95% confidence){headline}.{more}",
+    "{encoder} alone of the {candidates} that you named (95% confidence){headline}.{more}",
     "two candidates or more are ranked; all others are shown not to be the first. It is the best where higher is "
     "better and the interval of the first is not wholly below chance, else the highest",
     BEST_SET,
@@ -136,7 +136,7 @@ ALONE_FIRST = Template(
 )
 MAY_BE_FIRST = replace(
     ALONE_FIRST,
-    text="{best}, of {candidates} candidates (95% confidence).{more}",
+    text="{best}, of the {candidates} that you named (95% confidence).{more}",
     when="the same; the others are shown not to be the first",
 )
 NOT_EQUAL = Template(
@@ -144,6 +144,11 @@ NOT_EQUAL = Template(
     "the best set has two members or more; it is the largest minimum detectable difference of a member and the "
     "reference, which one run of five misses",
     POWER,
+)
+LEXICAL_IS_HIGHER = Template(
+    " {baseline}, which needs no model, has {value}.",
+    "the best lexical baseline has a higher value than the first candidate; what that shows is answered next",
+    COUNT,
 )
 FIRST_TOO_HIGH = Template(
     "{encoder} is the first of {candidates}, so its value is probably too high, by {low} to {high}.{more}",
@@ -160,9 +165,9 @@ INTERVAL_AS_FIRST = Template(
     TOGETHER,
 )
 MANY_CANDIDATES = Template(
-    "Of so many candidates that are equally good, about 1 table in {tables} calls one better or worse, and 1 in "
-    "{left_out} leaves one out of the best set.",
-    "the same; simulated (docs/statistics.md)",
+    "Where so many are equally good, about 1 table in {tables} calls one better or worse, and 1 in {left_out} leaves "
+    "one out of the best set.",
+    "five candidates or more are ranked; simulated (docs/statistics.md)",
     LIMIT,
     title="Tables of many candidates",
     question="Luck",
@@ -210,7 +215,7 @@ NOT_SHOWN_TO_DIFFER = replace(
 DIFFERS_FROM_LEXICAL = replace(DIFFERS, question="Than {opponent}?")
 NOT_SHOWN_TO_DIFFER_FROM_LEXICAL = replace(NOT_SHOWN_TO_DIFFER, question="Than {opponent}?")
 DETECTABLE = Template(
-    "{units} show a difference of {differences} in four samples of five.",
+    "{units} would show a true difference of {differences} in four samples of five.",
     "10 units or more; of the pairs that a choice depends on. For shares it counts the items on which the pair differs",
     POWER,
     title="Minimum detectable difference",
@@ -424,7 +429,7 @@ BEST_OF_RUNS = Template(
 # A run against its baseline: embassay bless and check
 
 LOSS_SIGNIFICANT = Template(
-    "the {loss} is significant (p {p}{correction}) and not shown to be below {margin}",
+    "the {loss} is significant (p {p}{correction}) and not shown to be below {margin}{one_more}",
     "regression: p ≤ 0.05, corrected over all tests of the check, and a loss of the margin is not ruled out",
     EXCHANGE,
 )
@@ -450,10 +455,10 @@ RULED_OUT = Template(
     "after it, where some loss is ruled out",
     NOT_WORSE,
 )
-RULED_OUT_WITH_ONE_MORE = Template(
-    ", one of {size} or more is (one more unit counts as lost than was seen)",
-    "the same, where the interval ends above the margin: the test of shares allows for a unit that is lost whole",
-    NOT_WORSE,
+ONE_MORE_COUNTS = Template(
+    " (one more unit counts as lost than was seen)",
+    "after either, where the interval ends above the margin: the test of shares allows for a unit that is lost whole",
+    COUNT,
 )
 TOO_FEW_FOR_CHECK = Template(
     "{units} are too few for a verdict on a {loss} of {margin}{possible}{needed}",
@@ -563,7 +568,10 @@ ADAPTED_DIFFERS = Template(
 )
 ADAPTED_NOT_WORSE = Template("{head}: not worse at a margin of {margin}, {amount}{note}", "not better", NOT_WORSE)
 ADAPTED_INCONCLUSIVE = Template(
-    "{head}: inconclusive, {amount}{not_ruled_out}{note}", "none of these", NOT_WORSE, "not shown"
+    "{head}: inconclusive, {amount}; a loss of {margin} is not ruled out{ruled_out}{note}",
+    "none of these",
+    NOT_WORSE,
+    "not shown",
 )
 ADAPTED_UNCHANGED = Template(
     "{head}: nothing changed ({metric}, same model and same value on every item){ruled_out}",

@@ -14,14 +14,19 @@ from embassay.formatting import number
 from embassay.layout import Format, Layout
 from embassay.result import Answer, Finding, Result, Verdict, anchor
 
-FIRST_QUESTIONS = (templates.BEST, templates.ONE_CANDIDATE.question, "Than ", templates.HIGHEST)
+FIRST_QUESTIONS = (
+    templates.BEST,
+    templates.ONE_CANDIDATE.question,
+    "Than ",
+    templates.HIGHEST,
+    templates.FIRST_TOO_HIGH.question,
+)
 LAST_QUESTIONS = tuple(
     template.question
     for template in (
         templates.FAILS_ON,
         templates.COST,
         templates.DETECTABLE,
-        templates.FIRST_TOO_HIGH,
         templates.NEGATION_NOT_TESTED,
     )
 )

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from embassay.findings import templates
+from embassay.findings.decision import MANY
 from embassay.findings.speed import MeasuredTimes
 from embassay.formatting import counted, visible
 from embassay.layout import Layout
@@ -16,8 +17,8 @@ from embassay.reports.answers import actions, answer_sections, group_statement, 
 from embassay.reports.scorecard import MOST_LINES, legend, scorecard
 from embassay.result import Finding, Result
 
-LINES, LINES_OF_SEVERAL = 30, 40
-"""Lines of the first screen at most, of one corpus and of several; the paths come below it."""
+LINES, MORE_LINES = 30, 40
+"""Lines of the first screen at most, with few candidates on one corpus and with more; the paths come below it."""
 SPARE = 6
 """Lines of them that only answers may use: findings that no answer says do not fill the screen."""
 LEAST = 2
@@ -60,7 +61,8 @@ def show_summary(
 
     # Answers get the lines that the other parts leave; a part needs one for its heading and one for the empty line.
     used = len(lines) + len(failures) + len(next_lines) + 2 * bool(next_lines) + 2 * bool(failures)
-    most = LINES if len(result.verdicts) == 1 else LINES_OF_SEVERAL
+    is_small = len(result.verdicts) == 1 and len(result.verdicts[0].candidates) < MANY
+    most = LINES if is_small else MORE_LINES
     sections, more = _sections(result, layouts, times, run, width, most - used)
     if more:
         statements = _shortened(f"and {counted(more, 'more statement')}: embassay show {run}", width)

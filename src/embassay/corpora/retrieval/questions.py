@@ -155,7 +155,7 @@ def _key(row: FileRow, number: int, columns: Selection) -> str:
 
 def _is_chosen(row: FileRow, chosen: ChosenBy) -> bool:
     """Return whether a row was chosen in this way."""
-    way = row.text(CHOSEN_BY).strip()
+    way = str(row.values.get(CHOSEN_BY) or "").strip()
     if way not in get_args(ChosenBy):
         raise row.error(f"must be one of {', '.join(get_args(ChosenBy))}, is {quoted(way)}", CHOSEN_BY)
     return way == chosen

@@ -109,7 +109,7 @@ CONTRARY_CHOSEN = replace(
     when="the interval of the accuracy lies below chance",
     title="The contrary is chosen",
     severity="high",
-    consequence="In search, a text that says the contrary will be found.",
+    consequence="In search, a text that says the contrary may stand above one that agrees.",
 )
 NEGATIONS_CONFUSED = Template(
     "{encoder} chooses the sentence with only a negation added or removed in {chosen} of {row.items:,} entries, and "
@@ -119,7 +119,7 @@ NEGATIONS_CONFUSED = Template(
     title="Negations are confused",
     question="Notices a not?",
     severity="high",
-    consequence="In search, 'is not covered by the warranty' will be found for 'is covered'.",
+    consequence="In search, 'is not covered by the warranty' may stand first for 'is covered'.",
 )
 OPPOSITES_CONFUSED = replace(
     NEGATIONS_CONFUSED,
@@ -127,7 +127,7 @@ OPPOSITES_CONFUSED = replace(
     "entries, and the right paraphrase in {right} (random choice: {chance:.1%}){undefined}.",
     when="the same, and this sentence is chosen more often than the one with a negation",
     title="Opposites are confused",
-    consequence="In search, 'the price rose' will be found for 'the price fell'.",
+    consequence="In search, 'the price rose' may stand first for 'the price fell'.",
 )
 
 
