@@ -243,6 +243,12 @@ def test_the_written_table_is_read_when_it_is_filled(make_run, unlabelled, tmp_p
     apart = ea.load(f"docs={folder},questions={out},chosen=disagreement")
     assert [sample.question for sample in apart.samples] == asked["disagreement"]
     with out.open("w", newline="") as file:
+        writer = csv.DictWriter(file, ["question", "document", "disagreement"], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    with pytest.raises(SourceError, match="'disagreement' is from 'embassay plan --unlabelled', but 'chosen_by'"):
+        ea.load(f"docs={folder},questions={out}")
+    with out.open("w", newline="") as file:
         writer = csv.DictWriter(file, ["id", "question", "document"], extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows)

@@ -140,7 +140,7 @@ def size_for_shares(repeats: int = 4000) -> Iterator[Row]:
 def size_for_lost_units(repeats: int = 2000) -> Iterator[Row]:
     """Lose all items of 2 % of the units; of the others 4 % differ, as many for the better."""
     for units in (150, 300, 400, 1000):
-        for sizes in ("1 item", "4 items", "7 items", "25 items"):
+        for sizes in ("1 item", "4 items", "7 items", "25 items", "Pareto"):
             rng = np.random.default_rng([5, units, len(sizes)])
             passed = 0
             for _ in range(repeats):

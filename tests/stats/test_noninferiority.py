@@ -13,6 +13,7 @@ from embassay.stats.noninferiority import (
     Z,
     design_effect,
     mean_not_worse,
+    possible_margin,
     share_not_worse,
 )
 from embassay.types import Draws
@@ -222,3 +223,20 @@ def test_means_that_are_equal_item_by_item_are_not_worse():
 
 def test_a_mean_of_nothing_is_inconclusive():
     assert mean_not_worse(np.full(30, np.nan), alone(30), 0.01, DRAWS, "test").outcome == "inconclusive"
+
+
+def test_one_more_unit_counts_as_lost_with_the_size_of_the_unit_of_a_random_item():
+    counts = DiscordantCounts.of(np.zeros(11), np.array([0, 1, *[2] * 9]))
+    one_more = (1 + 1 + 81) / 11 - 1
+    assert counts.losses / counts.items == pytest.approx(one_more / (11 + one_more))
+
+
+def test_an_equally_good_model_passes_the_possible_margin_in_about_four_of_five_samples():
+    rng, unit, repeats = np.random.default_rng(3), np.arange(400), 300
+    margin = possible_margin(unit)
+    passed = 0
+    for _ in range(repeats):
+        position = rng.random(len(unit))
+        gaps = np.where(position < 0.05, -1.0, np.where(position > 0.95, 1.0, 0.0))
+        passed += share_not_worse(gaps, unit, margin).outcome == "not worse"
+    assert 0.7 < passed / repeats < 0.9

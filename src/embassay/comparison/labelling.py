@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from embassay.comparison.runs import StoredRun, read_run
-from embassay.corpora.io.labelling import CHOSEN_BY, TO_LABEL, ChosenBy
+from embassay.corpora.io.labelling import CHOSEN_BY, DISAGREEMENT, TO_LABEL, ChosenBy
 from embassay.corpora.io.records import read_table
 from embassay.corpora.io.texts import read_text
 from embassay.diagnostics.retrieval.scores import References
@@ -74,7 +74,7 @@ class Chosen:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         columns = [f"first of {candidate}" for candidate in self.candidates]
-        writer.writerow(["id", "question", "document", CHOSEN_BY, "disagreement", *columns])
+        writer.writerow(["id", "question", "document", CHOSEN_BY, DISAGREEMENT, *columns])
         for number, question in enumerate(self.questions):
             # The user fills this column in.
             right_document = ""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from embassay.claims import Template
+from embassay.corpora.io.labelling import is_sample
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.findings import templates
 from embassay.findings.advice import may_be_independent
@@ -70,6 +71,8 @@ class Decision:
             yield from self.not_ranked()
             yield from self.undefined_as_wrong()
             yield from self.ranking()
+            if not is_sample(self.corpus.settings):
+                return
             yield from self.luck()
             yield from self.cost()
             yield from self.smaller_index()

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from embassay.corpora.io.labelling import is_sample
 from embassay.engine.cores import cores
 from embassay.engine.timeline import TimeLine
 from embassay.engine.workers import Workers
@@ -252,13 +253,15 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     part = task.diagnostic.summarise(task.scores, draws)
     examples = (*part.examples, *examples_of(task, request.most_examples, draws.seed))
     verdicts = []
-    findings = list(part.statements)
+    of_sample = is_sample(task.corpus.settings)
+    # What a diagnostic says of its questions holds for others like them, of which these are no sample.
+    findings = list(part.statements) if of_sample else []
     for verdict in part.verdicts:
         headline = headline_of(task, verdict)
         if headline is not None:
             findings += misses(task, verdict, headline)
-        if task.corpus.builtin:
-            verdict = without_best(verdict)
+        if task.corpus.builtin or not of_sample:
+            verdict = without_best(verdict, task.corpus)
         elif headline is not None:
             verdict = with_not_worse(verdict, headline, draws)
             findings += missed_by_all(task, verdict, headline, texts=request.texts)
@@ -267,13 +270,16 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     return rounded(part)
 
 
-def without_best(verdict: Verdict) -> Verdict:
-    """Return the verdict on a built-in corpus without its best encoders: nobody should choose an encoder by it."""
+def without_best(verdict: Verdict, corpus: AnyCorpus | CorpusRecord) -> Verdict:
+    """Return a verdict without its best encoders, where nobody should choose an encoder by the corpus."""
     unnamed = replace(verdict, best=None, value=None, low=None, high=None, best_set=(), rank_low={}, rank_high={})
     # A diagnostic that does not rank encoders needs no reason.
     if not verdict.metric:
         return unnamed
-    return replace(unnamed, reason="a built-in corpus is for trying things out")
+    reason = "a built-in corpus is for trying things out"
+    if not corpus.builtin:
+        reason = "these questions were chosen because candidates disagree on them, so they stand for no others"
+    return replace(unnamed, reason=reason)
 
 
 def encoder_records(run: EncoderRun, plan: Plan) -> Iterator[EncoderRecord]:

@@ -20,8 +20,9 @@ DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
 WITHOUT_MODEL = ("bow", "tfidf", "bm25", "hashing", "random")
 """Schemes without a target. A misspelt one, such as ``tfdif``, must not be looked up as the name of a model."""
-ADVISED = ("passages", "unit")
-"""Options of corpora that findings and notes give advice on: whoever has set one is not told to set it."""
+KEPT_SETTINGS = ("passages", "unit", "chosen")
+"""Options of corpora that sentences depend on: whoever has set one is not told to set it, and hard questions are none
+to choose by."""
 READ_FROM_FILES = frozenset("bm25 bow hashing hf onnx openvino paragraphs random st tfidf urae vectors words".split())
 """Schemes of encoders that neither run foreign code nor send texts anywhere; a file may name them."""
 
@@ -71,7 +72,7 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
         # Our own loaders have checked the content already, and name the line of a mistake.
         if loader not in CORPORA.own_names():
             corpus.check()
-    settings = {name: str(options[name]) for name in ADVISED if name in options}
+    settings = {name: str(options[name]) for name in KEPT_SETTINGS if name in options}
     return replace(corpus, settings=settings, file=str(path))
 
 

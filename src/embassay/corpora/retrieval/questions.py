@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from embassay.corpora.io.documents import without_suffix
-from embassay.corpora.io.labelling import CHOSEN_BY, TO_LABEL, ChosenBy
+from embassay.corpora.io.labelling import CHOSEN_BY, DISAGREEMENT, TO_LABEL, ChosenBy
 from embassay.corpora.io.records import Selection, TableColumn, read_table
 from embassay.corpora.io.rows import FileRow, is_blank
 from embassay.corpora.retrieval.corpus import Unit, units, unknown_documents
@@ -74,6 +74,12 @@ def read_questions(
     )
     if chosen != "random" and CHOSEN_BY not in columns.names:
         raise SourceError(f"chosen={chosen} needs the column {CHOSEN_BY!r}, which 'embassay plan' writes", path)
+    if CHOSEN_BY not in columns.names and DISAGREEMENT in table.names:
+        raise SourceError(
+            f"the column {DISAGREEMENT!r} is from 'embassay plan --unlabelled', but {CHOSEN_BY!r} is missing; "
+            "without it the questions that were chosen by disagreement pass for a random sample: restore it",
+            path,
+        )
     questions, left_out = _read(columns, documents, chosen)
     if not questions:
         kind = f" with {CHOSEN_BY}={chosen}" if left_out else ""
