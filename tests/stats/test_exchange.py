@@ -190,3 +190,13 @@ def test_an_interval_agrees_with_the_test():
 def test_no_encoders_make_no_comparison():
     x, _, unit = clustered()
     assert compare_correlations(x, {}, unit, "spearman", Roles(()), DRAWS, "x") == ()
+
+
+def test_heavy_tails_leave_a_difference_of_pearson_s_without_interval_and_p():
+    x, ys, unit = clustered(size=1, units=60)
+    heavy = np.exp(1.5 * stats.zscore(x))
+    (pearson,) = compare_correlations(heavy, ys, unit, "pearson", AB, DRAWS, "p")
+    assert pearson.difference is not None
+    assert (pearson.low, pearson.high, pearson.p) == (None, None, None)
+    (spearman,) = compare_correlations(heavy, ys, unit, "spearman", AB, DRAWS, "p")
+    assert None not in (spearman.low, spearman.high, spearman.p)

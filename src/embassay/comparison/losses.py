@@ -352,6 +352,9 @@ def _change(
         change = replace(change, lost=lost, gained=gained)
     else:
         test = mean_not_worse(gains, pair.unit, pair.margin, draws, *pair.stream, p=p, same_encoder=pair.unchanged)
+    has_interval = difference.low is not None
+    # Where a few items decide a correlation, it has no interval, and no loss of it is ruled out.
+    outcome = _outcome(test, difference.units) if has_interval or pair.unchanged else "inconclusive"
     low, high = difference.low, difference.high
     if low is not None and high is not None:
         if p is not None:
@@ -360,7 +363,7 @@ def _change(
         low, high = sorted((_signed(pair, low), _signed(pair, high)))
     return replace(
         change,
-        outcome=_outcome(test, difference.units),
+        outcome=outcome,
         old=_value(pair, OLD),
         new=_value(pair, NEW),
         change=_signed(pair, difference.difference),
@@ -371,7 +374,7 @@ def _change(
         units=difference.units,
         units_needed=test.units_needed,
         possible_margin=possible_margin(pair.unit[~np.isnan(gains)]) if pair.of_shares else None,
-        ruled_out=test.smallest_margin,
+        ruled_out=test.smallest_margin if has_interval or pair.unchanged else None,
     )
 
 

@@ -122,15 +122,24 @@ def correlate(x: Floats, y: Floats, unit: Ints, kind: Kind, draws: Draws, *purpo
     if units < MIN_UNITS:
         return Estimate(value, None, None, items, units, undefined, too_few(units))
 
-    heaviest = max(kurtosis(x[both]), kurtosis(y[both]))
-    if kind == "pearson" and heaviest > HEAVY:
-        reason = f"no interval: a few items far from the others decide it (kurtosis {heaviest:.0f}); see Spearman's"
+    reason = heavy_tails(kind, x[both], y[both])
+    if reason:
         return Estimate(value, None, None, items, units, undefined, reason)
 
     replicates = bootstrap(x, y, unit, kind, draws, *purpose)
     sizes = np.bincount(codes).astype(np.float64)
     low, high = percentiles(replicates[:, None], np.array([tail(sizes)]))
     return Estimate(value, float(low[0]), float(high[0]), items, units, undefined)
+
+
+def heavy_tails(kind: Kind, *sides: Floats) -> str:
+    """Return why Pearson's coefficient of these (n,) values has no interval; empty where it has one."""
+    if kind != "pearson":
+        return ""
+    heaviest = max(map(kurtosis, sides))
+    if heaviest <= HEAVY:
+        return ""
+    return f"no interval: a few items far from the others decide it (kurtosis {heaviest:.0f}); see Spearman's"
 
 
 def kurtosis(values: Floats) -> float:

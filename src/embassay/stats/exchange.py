@@ -8,12 +8,12 @@ again from the mixed values. A coefficient is a function of three sums over unit
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.correlate import DIGITS, MIN_ITEMS, Kind, bootstrap, correlation, standardised
+from embassay.stats.correlate import DIGITS, MIN_ITEMS, Kind, bootstrap, correlation, heavy_tails, standardised
 from embassay.stats.families import Gap, PairedDifference, Roles, answer, pairs_of
 from embassay.stats.permutation import MAX_ENUMERATED, ROUNDING, PValue
 from embassay.stats.resample import percentiles, tail, too_few, undefined_estimate
@@ -240,8 +240,8 @@ def _gap(pair: tuple[str, str], mask: Bools, replicates: _Replicates) -> Gap:
     """Return the difference of two correlations on common items, with its percentile interval over units."""
     a, b = pair
     x, kind = replicates.x[mask], replicates.kind
-    r_a = correlation(x, replicates.ys[a][mask], kind)
-    r_b = correlation(x, replicates.ys[b][mask], kind)
+    y_a, y_b = replicates.ys[a][mask], replicates.ys[b][mask]
+    r_a, r_b = correlation(x, y_a, kind), correlation(x, y_b, kind)
     difference = round(r_a - r_b, DIGITS)
     items = int(mask.sum())
     undefined = len(mask) - items
@@ -258,6 +258,9 @@ def _gap(pair: tuple[str, str], mask: Bools, replicates: _Replicates) -> Gap:
         error = float(defined.std(ddof=1))
 
     estimate = Estimate(difference, None, None, items, units, undefined)
+    reason = heavy_tails(kind, x, y_a, y_b)
+    if reason:
+        return Gap(replace(estimate, reason=reason), error, testable=False)
     if units < MIN_UNITS:
         estimate = Estimate(difference, None, None, items, units, undefined, too_few(units))
     elif len(defined):

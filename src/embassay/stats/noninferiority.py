@@ -36,7 +36,7 @@ Z = 1.6448536269514722
 PRIOR_UNITS = 3
 """The weight of the prior of the design effect, complete dependence, as a number of units."""
 USUAL_MARGIN, USUAL_UNITS = 0.02, 300
-"""With fewer units the test can hardly pass at 2 points: its power is 29-68 % between equal encoders."""
+"""With fewer units the test can hardly pass at 2 points: its power is 26-67 % between equal encoders."""
 POWER_80 = 0.8416212335729143
 """The 80 % quantile of the normal distribution."""
 POWER_Z = Z + POWER_80
