@@ -222,7 +222,7 @@ def test_a_verdict_names_the_best_set_and_the_fastest():
     given = found(chance=1 / 3, smallest_difference=0.07, smallest_units=48)
     assert lines_of(given, {"a": 20.0, "b": 0.1}, own=[ONE]) == [
         "Support: 100 items (7 duplicate rows) in 50 independent units, 90 distinct texts.",
-        "Best set: a (80.0% accuracy), b (70.0%), of the 2 that you named (95% confidence).",
+        "Best set: a (80.0% accuracy), b (70.0%), of 2 candidates (95% confidence).",
         "How sure: 48 independent units would show a true difference of 7.0 points in four samples of five.",
         "One finding.",
         "Fastest of them: b, 200.0 times as fast as a (200.0 to 200.0 in 3 rounds): the same 64 texts take 0.1 s "
@@ -240,14 +240,14 @@ def test_a_verdict_never_says_tied_or_equal_and_is_silent_on_unknown_speeds():
 def test_below_chance_the_first_is_the_highest_and_nobody_is_recommended_for_speed_or_price():
     lines = lines_of(found(chance=0.9, best_set=("a",), rank_low={"a": 1, "b": 2}), {"a": 1.0, "b": 2.0})
     assert lines[1:] == [
-        "Highest: a alone of the 2 that you named (95% confidence): 80.0% [75.0, 85.0] accuracy, below chance (90.0%).",
+        "Highest: a alone of 2 candidates (95% confidence): 80.0% [75.0, 85.0] accuracy, below chance (90.0%).",
     ]
 
 
 def test_a_value_below_chance_whose_interval_is_not_is_not_called_below():
     assert "below" not in lines_of(found(chance=0.82), values={"a": 0.8, "b": 0.79})[1]
     assert lines_of(found(chance=0.82))[1].endswith(
-        "a (80.0% accuracy), b (70.0%, below chance (82.0%)), of the 2 that you named (95% confidence)."
+        "a (80.0% accuracy), b (70.0%, below chance (82.0%)), of 2 candidates (95% confidence)."
     )
 
 
@@ -322,13 +322,13 @@ def test_a_headline_in_points_and_in_numbers():
     points = Column("C1 − null", "accuracy", format="points")
     given, figures = found(smallest_difference=0.05, smallest_units=50), {"a": 0.123, "b": -0.1}
     lines = lines_of(given, headline=points, values=figures)
-    assert lines[1].startswith("Best set: a (+12.3 points C1 − null), b (−10.0 points), of the 2 that you named (95%")
+    assert lines[1].startswith("Best set: a (+12.3 points C1 − null), b (−10.0 points), of 2 candidates (95%")
     assert lines[2].startswith(
         "How sure: 50 independent units would show a true difference of 5.0 points in four samples of five."
     )
     numbers = Column("synonym − negation", "accuracy", format="number")
     lines = lines_of(replace(given, leader="Highest"), headline=numbers, values={"a": 0.2, "b": -0.1})
-    assert lines[1].startswith("Highest: a (0.200 synonym − negation), b (−0.100), of the 2 that you named (95%")
+    assert lines[1].startswith("Highest: a (0.200 synonym − negation), b (−0.100), of 2 candidates (95%")
     assert lines[2].startswith(
         "How sure: 50 independent units would show a true difference of 0.050 in four samples of five."
     )

@@ -98,7 +98,7 @@ def test_labels_of_one_encoder_are_not_compared():
     ranking = verdict_with(reference=("a", gaps), smallest_difference=0.2, smallest_units=50)
     same, best, compared, detectable = with_one_fingerprint("ab", ranking)
     assert same == "a and b are the same encoder (same fingerprint)."
-    assert best.startswith("a (80.0% accuracy), b (70.0%), of the 3 that you named")
+    assert best.startswith("a (80.0% accuracy), b (70.0%), of 3 candidates")
     assert compared.startswith("c is worse than a by ")
     assert (
         detectable
@@ -112,14 +112,14 @@ def test_labels_of_one_encoder_are_not_compared():
 
 def test_the_best_set_may_be_the_best():
     assert lines(verdict_with()) == [
-        "Best set: a (80.0% accuracy), b (70.0%), of the 3 that you named (95% confidence).",
+        "Best set: a (80.0% accuracy), b (70.0%), of 3 candidates (95% confidence).",
     ]
 
 
 def test_where_none_is_excluded_nothing_is_worse():
     everyone = {"best_set": ("a", "b", "c"), "rank_low": dict.fromkeys("abc", 1), "rank_high": dict.fromkeys("abc", 3)}
     assert lines(verdict_with(**everyone)) == [
-        "Best set: a (80.0% accuracy), b (70.0%), c (50.0%), of the 3 that you named (95% confidence)."
+        "Best set: a (80.0% accuracy), b (70.0%), c (50.0%), of 3 candidates (95% confidence)."
     ]
 
 
@@ -128,7 +128,7 @@ def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
     gaps = {"b": gap(-0.1, -0.2, 0.01, 0.09), "c": gap(-0.3, -0.4, -0.2, 0.001)}
     ranking = verdict_with(best_set=("a",), rank_low={"a": 1, "b": 1, "c": 2}, reference=("a", gaps))
     assert lines(ranking) == [
-        "Best set: a alone of the 3 that you named (95% confidence): 80.0% [75.0, 85.0] accuracy.",
+        "Best set: a alone of 3 candidates (95% confidence): 80.0% [75.0, 85.0] accuracy.",
         "b is not shown to be better or worse than a: −10.0 points [−20.0, +1.0] of accuracy. p (Holm) 0.090.",
         "c is worse than a by 30.0 points [−40.0, −20.0] of accuracy. p (Holm) 0.001.",
     ]
@@ -160,7 +160,7 @@ def test_what_was_won_and_lost_stands_beside_the_difference():
 
 def test_where_higher_is_not_better_it_may_be_the_highest():
     assert lines(verdict_with(leader="Highest")) == [
-        "Highest: a (80.0% accuracy), b (70.0%), of the 3 that you named (95% confidence).",
+        "Highest: a (80.0% accuracy), b (70.0%), of 3 candidates (95% confidence).",
     ]
 
 
@@ -177,7 +177,7 @@ def test_a_value_whose_interval_holds_chance_is_not_below_it():
 def test_a_long_best_set_is_cut():
     many = tuple(f"e{n}" for n in range(9))
     sentences = lines(verdict_with(candidates=many, best_set=many), rows=dict.fromkeys(many, (0.8, 0)))
-    assert "e5 (80.0%) and 3 more, of the 9 that you named (95% confidence)." in sentences[0]
+    assert "e5 (80.0%) and 3 more, of 9 candidates (95% confidence)." in sentences[0]
     assert "e6" not in sentences[0]
 
 
@@ -264,7 +264,7 @@ def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong
     )
     sentences = lines(ranking, rows={"a": (0.8, 0), "b": (0.7, 0), "c": (0.9, 20)})
     assert sentences == [
-        "Best set: a alone of the 2 that you named (95% confidence): 80.0% [75.0, 85.0] accuracy.",
+        "Best set: a alone of 2 candidates (95% confidence): 80.0% [75.0, 85.0] accuracy.",
         "Undefined for more than 5% of the items, so not ranked: c.",
         "c is undefined for 20 items; counted as wrong, the value is 40.0%.",
     ]

@@ -126,7 +126,7 @@ NONE_BEST = Template(
 )
 BELOW_LEVEL = Template(", below {level}", "its interval lies wholly below chance, 0 or a wrong target", INTERVAL)
 ALONE_FIRST = Template(
-    "{encoder} alone of the {candidates} that you named (95% confidence){headline}.{more}",
+    "{encoder} alone of {candidates} candidates (95% confidence){headline}.{more}",
     "two candidates or more are ranked; all others are shown not to be the first. It is the best where higher is "
     "better and the interval of the first is not wholly below chance, else the highest",
     BEST_SET,
@@ -136,7 +136,7 @@ ALONE_FIRST = Template(
 )
 MAY_BE_FIRST = replace(
     ALONE_FIRST,
-    text="{best}, of the {candidates} that you named (95% confidence).{more}",
+    text="{best}, of {candidates} candidates (95% confidence).{more}",
     when="the same; the others are shown not to be the first",
 )
 NOT_EQUAL = Template(

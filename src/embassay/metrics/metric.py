@@ -355,9 +355,11 @@ def _headline_column(verdict: Verdict) -> Column:
     metric = known_metric(verdict.key)
     if metric is None:
         return Column(verdict.metric, verdict.metric, verdict.subset, verdict.condition, verdict.similarity_function)
-    # The options that the run was made with stand in the name: ``Success@{k}``.
-    options = re.fullmatch(OPTION.sub(lambda option: f"(?P<{option[0][1:-1]}>.+)", metric.name), verdict.metric)
-    (metric,) = with_options([metric], **(options.groupdict() if options else {}))
+    # The options that the run was made with stand in the name of its metric: "Success@{k}", "Success@5" -> k = 5.
+    pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(metric.name))
+    found = re.fullmatch(pattern, verdict.metric)
+    options = found.groupdict() if found else {}
+    (metric,) = with_options([metric], **options)
     return metric.column
 
 

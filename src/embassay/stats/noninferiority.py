@@ -212,12 +212,14 @@ def possible_margin(unit: Ints) -> float | None:
     -------
     None where no margin passes.
     """
-    gaps = np.zeros(len(unit))
     count = max(round(CHANGED * len(unit)), 2)
+    net_loss = POWER_80 * np.sqrt(count)
+    count_lost = min(round((count + net_loss) / 2), count)
     changed = np.linspace(0, len(unit) - 1, count).astype(np.int64)
-    lost = min(round((count + POWER_80 * np.sqrt(count)) / 2), count)
+    lost = changed[np.linspace(0, count - 1, count_lost).astype(np.int64)]
+    gaps = np.zeros(len(unit))
     gaps[changed] = 1.0
-    gaps[changed[np.linspace(0, count - 1, lost).astype(np.int64)]] = -1.0
+    gaps[lost] = -1.0
     _, codes = np.unique(unit, return_inverse=True)
     return DiscordantCounts.of(gaps, codes.astype(np.int64)).smallest_margin()
 
