@@ -416,10 +416,12 @@ NOTHING_DEFINED = Template(
 OVER_CORPORA = Template(
     "{title}: mean difference {mean} {interval}. On a further corpus like these the true difference is expected in "
     "{upcoming} (95% prediction interval).",
-    "three corpora or more of different questions",
+    "five corpora or more",
     INTERVAL,
 )
-NO_SUMMARY = Template("{title}: no summary: {reason}.", "the corpora are too few or share items", LIMIT)
+NO_SUMMARY = Template(
+    "{title}: no summary: {reason}.", "too few corpora, or one on which nothing changed or that has no interval", LIMIT
+)
 BEST_OF_RUNS = Template(
     "{diagnostic} on {corpus}: of {candidates} candidates, {best} may be the best (95% confidence).",
     "two candidates or more in all runs together; the others are shown not to be the best",
