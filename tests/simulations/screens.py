@@ -15,7 +15,7 @@ from simulations.comparisons import answers
 from simulations.designs import units_of_items
 
 SHARE = 0.7
-CANDIDATES = (2, 5, 12, 20)
+CANDIDATES = (2, 5, 8, 12, 16, 20)
 DESIGNS = ((60, "1 item", 0.0), (150, "4 items", 0.3))
 
 

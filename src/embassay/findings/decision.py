@@ -33,7 +33,7 @@ MANY = 5
 """From this many candidates on, the best set comes with what chance does to such a table."""
 FALSE_SENTENCES = 10
 """Of so many tables of equally good candidates about one calls one better or worse (3-9 %; docs/statistics.md)."""
-LEFT_OUT = {5: 6, 8: 4, 11: 3, 16: 2}
+LEFT_OUT = {5: 6, 8: 4, 12: 3, 16: 2}
 """From this number of equally good candidates on, of so many tables one leaves some candidate out of the best set."""
 
 
