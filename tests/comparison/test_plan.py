@@ -9,7 +9,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.comparison.labelling import choose
+from embassay.comparison.labelling import _order, choose
 from embassay.comparison.plan_views import _sentences
 from embassay.errors import SourceError, SpecError, UnknownNameError
 from embassay.run.command import carry_out
@@ -228,10 +228,7 @@ def test_the_written_table_is_read_when_it_is_filled(make_run, unlabelled, tmp_p
     for row in rows:
         assert row["document"] == ""
         row["document"] = "d1"
-    with out.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    rewrite(out, rows)
     folder = tmp_path / "docs"
     folder.mkdir()
     for number in range(8):
@@ -256,6 +253,89 @@ def test_the_written_table_is_read_when_it_is_filled(make_run, unlabelled, tmp_p
         ea.load(f"docs={folder},questions={out}")
 
 
+def test_a_second_round_adds_other_questions_to_the_file(make_run, unlabelled, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
+    run, out = make_run("run", TWO), tmp_path / "label.csv"
+    command = ["plan", str(run), "--unlabelled", str(unlabelled), "--count", "6", "-o", str(out)]
+    assert exit_code_of(command) == 0
+    first = list(csv.DictReader(out.read_text().splitlines()))
+    for row in first:
+        row["document"], row["note"] = "d1", "checked"
+    rewrite(out, first)
+    capsys.readouterr()
+    # Further rounds until no question is left: 6 + 6 + 6 + 2.
+    for _ in range(3):
+        assert exit_code_of(command) == 0
+    assert "2 questions added to the 18 rows" in " ".join(capsys.readouterr().err.split())
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert [row["id"] for row in rows] == [f"to-label-{number}" for number in range(20)]
+    assert len({row["question"] for row in rows}) == 20
+    kept = [{**row, "chosen_by": ""} for row in rows[:6]]
+    assert kept == [{**row, "chosen_by": ""} for row in first]
+    assert all(row["document"] == "" for row in rows[6:])
+    assert exit_code_of(command) == 2
+    assert "has no question that the run's corpus or the file of -o does not have" in capsys.readouterr().err
+    # A random question stays one; a hard one becomes one where it is drawn.
+    ways = [(earlier["chosen_by"], later["chosen_by"]) for earlier, later in zip(first, rows, strict=False)]
+    assert ("random", "disagreement") not in ways
+
+
+def test_the_random_questions_of_two_rounds_are_a_sample_of_all():
+    """Each question is in the random half of both rounds equally often, also those on which candidates disagree."""
+    count, seeds, questions = 10, 2_000, 40
+    disagreement = np.linspace(0, 1, questions)
+    random = np.zeros(questions)
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        order, _ = _order(disagreement, 0, count, rng)
+        first = [place for place, way in order if way == "random"]
+        hard = [place for place, way in order if way == "disagreement"]
+        rest = np.setdiff1d(np.arange(questions), first + hard)
+        order, drawn_again = _order(disagreement[rest], len(hard), count, rng)
+        second = [int(rest[place]) for place, way in order if way == "random"]
+        random[[*first, *second, *(hard[place] for place in drawn_again)]] += 1
+    # Ten draws of 40 without replacement: each in a quarter of the rounds, with a standard error of 1 point.
+    assert random.sum() == count * seeds
+    assert np.abs(random / seeds - 0.25).max() < 0.04
+
+
+def test_the_file_of_a_second_round_is_that_of_the_first(make_run, unlabelled, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
+    out = tmp_path / "label.csv"
+    assert exit_code_of(["plan", str(make_run("run", TWO)), "--unlabelled", str(unlabelled), "-o", str(out)]) == 0
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for number, row in enumerate(rows):
+        row["document"] = f"d{number}"
+        (folder / f"d{number}.txt").write_text(row["question"])
+    rewrite(out, rows)
+    later = tmp_path / "later"
+    request = RunRequest(TWO, [f"docs={folder},questions={out}"], ["retrieval"], out=later, quiet=True, resamples=100)
+    assert carry_out(request) == 0
+    unlabelled.write_text(unlabelled.read_text() + "badore kedor\n")
+    command = ["plan", str(later), "--unlabelled", str(unlabelled), "-o"]
+    capsys.readouterr()
+    assert exit_code_of([*command, str(tmp_path / "other.csv")]) == 2
+    assert "name the file of that round with -o" in " ".join(capsys.readouterr().err.split())
+    assert exit_code_of([*command, str(out)]) == 0
+    grown = list(csv.DictReader(out.read_text().splitlines()))
+    assert [row["question"] for row in grown[len(rows) :]] == ["badore kedor"]
+    unlabelled.write_text("question\nother\n")
+    out.write_text("id,question\n1,what\n")
+    assert exit_code_of(["plan", str(tmp_path / "run"), *command[2:], str(out)]) == 2
+    assert "is no file of questions to label (no column 'document')" in " ".join(capsys.readouterr().err.split())
+    assert out.read_text() == "id,question\n1,what\n"
+
+
+def rewrite(path, rows):
+    """Write the rows of a table."""
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 def test_labelling_refuses_what_it_cannot_use(make_run, unlabelled, tmp_path, monkeypatch):
     monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
     with pytest.raises(SpecError, match="two candidates or more"):
@@ -269,7 +349,7 @@ def test_labelling_refuses_what_it_cannot_use(make_run, unlabelled, tmp_path, mo
         choose(run, other, 5)
     known = tmp_path / "known.txt"
     known.write_text("\n".join(sample.question for sample in read_samples(run)))
-    with pytest.raises(SourceError, match="no question that the run's corpus does not have already"):
+    with pytest.raises(SourceError, match="no question that the run's corpus or the file of -o does not have already"):
         choose(run, known, 5)
 
 

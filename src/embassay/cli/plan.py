@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from embassay.cli.parameters import FINE, Diagnostics, Out, Several
-from embassay.formatting import counted
 
 
 def plan(
@@ -33,7 +32,7 @@ def plan(
         Only this diagnostic, repeatable.
     unlabelled
         A table of questions without right documents: choose those to label first, half of them because the candidates
-        disagree on them, half at random. They are written to -o.
+        disagree on them, half at random. They are written to -o, and added to it if it exists.
     count
         With --unlabelled: how many questions to choose.
     out
@@ -41,7 +40,7 @@ def plan(
     trust_remote_code
         With --unlabelled: label of an encoder of the run that may run code or send texts to a service, repeatable.
     """
-    from embassay.comparison.labelling import choose
+    from embassay.comparison.labelling import LabellingFile, choose
     from embassay.comparison.plan import plan as plan_sizes
     from embassay.comparison.plan_views import as_json, show
     from embassay.errors import SpecError, say
@@ -67,7 +66,7 @@ def plan(
         write(path, as_json(sizes))
         say(f"plan: {path}")
         return FINE
-    chosen = choose(run, unlabelled, count, trust_remote_code)
+    chosen = choose(run, unlabelled, count, trust_remote_code, earlier=LabellingFile.read(path))
     write(path, chosen.as_csv())
-    say(f"{counted(len(chosen.questions), 'question')} to label first: {path}")
+    say(f"{chosen.summary}: {path}")
     return FINE

@@ -4,6 +4,9 @@ Questions on which the candidates find the same documents cannot tell them apart
 others. But questions that are chosen by disagreement are harder than usual, and a difference measured on them alone is
 too large. So half of the questions are drawn at random from all of them: figures for a decision come from those, and
 the others show where the candidates fail.
+
+A file can grow: a later round adds questions to it. Its random questions are a sample of all questions only if the
+later draw may also meet those that disagreement chose before; these have a row already and become random ones.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import csv
 import io
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ from embassay.corpora.io.records import read_table
 from embassay.corpora.io.texts import read_text
 from embassay.diagnostics.retrieval.scores import References
 from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.formatting import counted
 from embassay.randomness import generator
 from embassay.run.execute import execute
 from embassay.run.items import read_corpora
@@ -40,6 +44,8 @@ QUESTION = ("question", "query", "text")
 """Column names of questions, tried in this order."""
 PREFIX = "unlabelled:"
 """Before the ids of the questions that have no label yet."""
+COLUMNS = ("id", "question", "document", CHOSEN_BY, DISAGREEMENT)
+"""Those of the file, before a column for each candidate; the user fills ``document`` in."""
 
 
 @dataclass(frozen=True)
@@ -63,29 +69,109 @@ class ToLabel:
 
 
 @dataclass(frozen=True)
+class LabellingFile:
+    """The file of earlier rounds, with what the user has added to it.
+
+    Attributes
+    ----------
+    columns
+        The names of its columns; empty where there was no earlier round.
+    rows
+        The cells of each row by column.
+    """
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[Mapping[str, str], ...] = ()
+
+    @classmethod
+    def read(cls, path: Path) -> LabellingFile:
+        """Read the file, if there is one.
+
+        Raises
+        ------
+        SourceError
+            If it cannot be read, or is another table.
+        """
+        if not path.exists():
+            return cls()
+        table = read_table(path)
+        if missing := [column for column in COLUMNS if column not in table.names]:
+            problem = f"exists and is no file of questions to label (no column {missing[0]!r}); name another with -o"
+            raise SourceError(problem, path)
+        return cls(table.names, tuple(row.values for row in table.read(table.names)))
+
+    def questions(self, chosen_by: ChosenBy) -> set[str]:
+        """Return the questions that were chosen in this way."""
+        return {row["question"].strip() for row in self.rows if row[CHOSEN_BY].strip() == chosen_by}
+
+    @property
+    def next_number(self) -> int:
+        """The number in the id of the next question."""
+        numbers = [row["id"].strip().removeprefix(TO_LABEL) for row in self.rows]
+        return 1 + max((int(number) for number in numbers if number.isdecimal()), default=-1)
+
+
+NO_EARLIER_ROUND = LabellingFile()
+
+
+@dataclass(frozen=True)
 class Chosen:
-    """The questions to label first, in an order that can be stopped anywhere."""
+    """The questions to label first, in an order that can be stopped anywhere.
+
+    Attributes
+    ----------
+    earlier
+        The file that the questions are added to.
+    now_random
+        Its questions that were chosen by disagreement and are now drawn at random.
+    """
 
     questions: tuple[ToLabel, ...]
     candidates: tuple[str, ...]
+    earlier: LabellingFile = NO_EARLIER_ROUND
+    now_random: frozenset[str] = frozenset()
+
+    @property
+    def summary(self) -> str:
+        """How many questions there are to label, in words."""
+        if not self.earlier.rows:
+            return f"{counted(len(self.questions), 'question')} to label first"
+        text = f"{counted(len(self.questions), 'question')} added to the {len(self.earlier.rows):,} rows"
+        if self.now_random:
+            text += f", of which {len(self.now_random):,} chosen by disagreement were now drawn at random"
+        return text
 
     def as_csv(self) -> bytes:
         """Return a table with an empty column of right documents, which ``questions=`` reads when it is filled."""
+        first_columns = [f"first of {candidate}" for candidate in self.candidates]
         text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        columns = [f"first of {candidate}" for candidate in self.candidates]
-        writer.writerow(["id", "question", "document", CHOSEN_BY, DISAGREEMENT, *columns])
-        for number, question in enumerate(self.questions):
-            # The user fills this column in.
-            right_document = ""
-            disagreement = f"{question.disagreement:.3f}"
-            first_documents = [question.first[candidate] for candidate in self.candidates]
-            cells = (f"{TO_LABEL}{number}", question.question, right_document, question.chosen_by, disagreement)
-            writer.writerow([*cells, *first_documents])
+        columns = dict.fromkeys([*self.earlier.columns, *COLUMNS, *first_columns])
+        writer = csv.DictWriter(text, columns, lineterminator="\n")
+        writer.writeheader()
+        for row in self.earlier.rows:
+            is_drawn = row["question"].strip() in self.now_random
+            writer.writerow({**row, CHOSEN_BY: "random"} if is_drawn else row)
+        for number, question in enumerate(self.questions, self.earlier.next_number):
+            row = {
+                "id": f"{TO_LABEL}{number}",
+                "question": question.question,
+                CHOSEN_BY: question.chosen_by,
+                DISAGREEMENT: f"{question.disagreement:.3f}",
+            }
+            for candidate, column in zip(self.candidates, first_columns, strict=True):
+                row[column] = question.first[candidate]
+            writer.writerow(row)
         return text.getvalue().encode("utf-8", "replace")
 
 
-def choose(run: str | Path, unlabelled: str | Path, count: int, trusted: Collection[str] = ()) -> Chosen:
+def choose(
+    run: str | Path,
+    unlabelled: str | Path,
+    count: int,
+    trusted: Collection[str] = (),
+    *,
+    earlier: LabellingFile = NO_EARLIER_ROUND,
+) -> Chosen:
     """Choose which unlabelled questions to label first.
 
     The candidates of the run search the documents of its retrieval corpus; documents are taken from the vector cache.
@@ -98,11 +184,14 @@ def choose(run: str | Path, unlabelled: str | Path, count: int, trusted: Collect
         How many to choose, at most.
     trusted
         Labels of encoders that may run code or send texts, though only the run's files name them.
+    earlier
+        The file that they will be added to; none of its questions is chosen again.
 
     Raises
     ------
     SpecError
-        If the run has not one retrieval corpus, or fewer than two candidates, or one of them must be trusted.
+        If the run has not one retrieval corpus, or fewer than two candidates, or one of them must be trusted; if its
+        questions are from another file of this kind than ``earlier``.
     SourceError
         If the questions or the documents cannot be read, or no question is new.
     EncoderError
@@ -113,22 +202,41 @@ def choose(run: str | Path, unlabelled: str | Path, count: int, trusted: Collect
     stored = read_run(run)
     corpus = _corpus(stored)
     specs = _candidates(stored, trusted)
-    labelled = {sample.question for sample in corpus.samples}
+    _check_is_of_run(earlier, corpus)
     path = source_path(unlabelled)
     distinct = dict.fromkeys(question_texts(path))
-    texts = [text for text in distinct if text not in labelled]
+    earlier_hard = earlier.questions("disagreement")
+    by_disagreement = [text for text in distinct if text in earlier_hard]
+    known = {sample.question for sample in corpus.samples} | earlier.questions("random") | earlier_hard
+    texts = [text for text in distinct if text not in known]
     if not texts:
-        raise SourceError("has no question that the run's corpus does not have already", path)
+        raise SourceError("has no question that the run's corpus or the file of -o does not have already", path)
     questions = [Question(f"{PREFIX}{number}", text, right=()) for number, text in enumerate(texts)]
     # The labelled questions stay: the diagnostic refuses a corpus in which nothing can be found.
     all_questions = replace(corpus, samples=(*corpus.samples, *questions))
     searches = _search(stored, all_questions, specs, len(questions))
     disagreement = _disagreement([search.documents for search in searches.values()])
+    # Each round has a draw of its own.
+    rounds = [str(earlier.next_number)] if earlier.rows else []
+    rng = generator(stored.result.seed, "label first", *rounds)
+    order, drawn_again = _order(disagreement, len(by_disagreement), count, rng)
     chosen = []
-    for place, chosen_by in _order(disagreement, count, stored.result.seed):
+    for place, chosen_by in order:
         first_documents = {candidate: search.first[place] for candidate, search in searches.items()}
         chosen.append(ToLabel(texts[place], float(disagreement[place]), chosen_by, first_documents))
-    return Chosen(tuple(chosen), candidates=tuple(searches))
+    now_random = frozenset(by_disagreement[place] for place in drawn_again)
+    return Chosen(tuple(chosen), candidates=tuple(searches), earlier=earlier, now_random=now_random)
+
+
+def _check_is_of_run(earlier: LabellingFile, corpus: Corpus[Question]) -> None:
+    """Refuse a file that lacks questions which the run's corpus has from an earlier round."""
+    ids = {row["id"].strip() for row in earlier.rows}
+    missing = [sample.id for sample in corpus.samples if sample.id.startswith(TO_LABEL) and sample.id not in ids]
+    if missing:
+        raise SpecError(
+            f"the run's questions are from an earlier round ({missing[0]!r}); name the file of that round with -o: it "
+            "keeps its rows, and no question is chosen twice"
+        )
 
 
 def question_texts(path: Path) -> list[str]:
@@ -242,28 +350,35 @@ def _disagreement(documents_of: Sequence[Sequence[frozenset[int]]]) -> Floats:
     return 1 - mean_similarity
 
 
-def _order(disagreement: Floats, count: int, seed: int) -> list[tuple[int, ChosenBy]]:
-    """Return the places of the questions to label: by turns one at random and the one with the largest disagreement.
+def _order(
+    disagreement: Floats, earlier: int, count: int, rng: np.random.Generator
+) -> tuple[list[tuple[int, ChosenBy]], list[int]]:
+    """Choose by turns a question at random and the one with the largest disagreement.
 
     Parameters
     ----------
     disagreement
-        (n,) of all questions.
+        (n,) of all questions that have not been chosen yet.
+    earlier
+        The number of those that were chosen by disagreement before. They can be drawn at random, too: a question that
+        is drawn at random is a random one, whatever its disagreement, as the random half must be a sample of all.
     count
-        How many to return, at most.
+        How many to choose, at most.
+
+    Returns
+    -------
+    The places of the n questions to label, and the places of the earlier ones that were drawn.
     """
-    count = min(count, len(disagreement))
-    random_count = (count + 1) // 2
-    # A question that is drawn at random stays a random one, whatever its disagreement: the random half must be a sample
-    # of all questions.
-    shuffled = generator(seed, "label first").permutation(len(disagreement))
-    at_random = shuffled[:random_count].tolist()
+    new = len(disagreement)
+    count = min(count, new)
+    drawn = rng.permutation(new + earlier)[: (count + 1) // 2]
+    at_random = drawn[drawn < new].tolist()
     largest_first = np.argsort(-disagreement, kind="stable")
-    others = largest_first[~np.isin(largest_first, at_random)].tolist()
+    others = largest_first[~np.isin(largest_first, at_random)][: count - len(at_random)].tolist()
     order: list[tuple[int, ChosenBy]] = []
-    for turn in range(count):
-        if turn % 2 == 0:
-            order.append((at_random[turn // 2], "random"))
-        else:
-            order.append((others[turn // 2], "disagreement"))
-    return order
+    for random_place, place in zip_longest(at_random, others):
+        if random_place is not None:
+            order.append((random_place, "random"))
+        if place is not None:
+            order.append((place, "disagreement"))
+    return order, (drawn[drawn >= new] - new).tolist()
