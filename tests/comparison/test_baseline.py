@@ -1,5 +1,6 @@
 """``embassay bless``: what it keeps, its size, its bytes, and what it refuses to replace."""
 
+import json
 import re
 
 import pytest
@@ -176,7 +177,12 @@ def test_the_first_baseline_stays_as_an_anchor_and_checks_compare_with_it(choice
     assert (of_step.tests, of_anchor.tests) == (2, 2)
     assert 180 - 150 == round(-of_anchor.change * of_anchor.items) == 3 * round(-of_step.change * of_step.items)
     assert of_anchor.outcome == "regression"
-    assert any("accuracy (anchor) on mine" in sentence for sentence in found.sentences)
+    day = json.loads((first / "run.json").read_text())["time"][:10]
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", day)
+    (said,) = [sentence for sentence in found.sentences if "since" in sentence]
+    assert said.startswith(
+        f"regression: model, accuracy on mine since the anchor of {day}: 90.0% → 75.0%, change −15.0"
+    )
     # A baseline that has the values of the anchor is not tested twice.
     bless(first, folder)
     assert [change.name for change in ea.check(second, folder).changes] == ["accuracy"]
@@ -198,3 +204,14 @@ def test_bless_says_which_margin_can_pass(choice_run, tmp_path, capsys):
     said = " ".join(capsys.readouterr().err.split())
     assert "a check can rule out a loss of about" in said
     assert re.search(r"check with --margin accuracy=0\.\d+", said)
+
+
+def test_bless_says_why_it_names_no_loss_of_a_correlation(tmp_path, capsys):
+    run, folder = tmp_path / "run", tmp_path / "baseline"
+    samples = [ea.Pair(f"p{n}", f"first {n} of {n % 7}", f"second {n % 5} of {n % 7}", float(n % 6)) for n in range(40)]
+    corpus = ea.Corpus("mine", "pairs", tuple(samples))
+    carry_out(RunRequest(["hashing"], [corpus], ["similarity"], out=run, cache=None, resamples=20, quiet=True))
+    capsys.readouterr()
+    assert exit_code_of(["bless", str(run), "-o", str(folder)]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "which loss a check can rule out depends on how alike the old and the new model score the items" in said

@@ -1,7 +1,8 @@
 """What a repository commits as a baseline: the item scores of a run's candidates and the main rows of its result.
 
-A baseline is a run's folder without the report, texts, baselines that joined by themselves, times and names of folders,
-so that the same run gives the same bytes on every machine. :func:`~embassay.comparison.runs.read_run` reads it.
+A baseline is a run's folder without the report, texts, baselines that joined by themselves, names of folders and times,
+except the day of the run, so that the same run gives the same bytes on every machine.
+:func:`~embassay.comparison.runs.read_run` reads it.
 """
 
 from __future__ import annotations
@@ -144,12 +145,14 @@ def _write(run: StoredRun, labels: Sequence[str], folder: RunFolder, *, texts: b
             folder.save(scores)
         reduced.append(list(name))
     settings = _settings(run, labels)
+    day, _, _ = run.record.get("time", "").partition("T")
     folder.write_record(
         {
             "key": content_hash(settings),
             "settings": settings,
             "state": "finished",
             "embassay": __version__,
+            "time": day,
             "blessed": True,
             "reduced": sorted(reduced),
         }

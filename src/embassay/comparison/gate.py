@@ -312,7 +312,8 @@ def _since_anchor(
     for pair in _pairs(common.tasks, labels, margins, rows):
         other = of_baseline.get((pair.encoder, pair.diagnostic, pair.corpus, pair.metric))
         if other is not None and not np.array_equal(pair.old, other.old, equal_nan=True):
-            since_anchor.append(replace(pair, since="anchor"))
+            day, _, _ = anchor.record.get("time", "").partition("T")
+            since_anchor.append(replace(pair, since="anchor", anchor_day=day))
     return since_anchor, notes
 
 

@@ -68,7 +68,9 @@ def lines_of(check: Check) -> list[Line]:
 
 
 def what_a_baseline_shows(folder: Path) -> Iterator[str]:
-    """Yield for each headline that is a share which loss a check can rule out, and whether its margin can pass.
+    """Yield for each headline which loss a check can rule out, and whether its margin can pass.
+
+    How much two versions of a model differ is assumed for shares, and unknown for other metrics.
 
     Parameters
     ----------
@@ -80,9 +82,13 @@ def what_a_baseline_shows(folder: Path) -> Iterator[str]:
     for task in run.tasks.values():
         figures = figures_of(task)
         headline = None if figures is None else figures.headline()
-        if headline is None or not headline.of_shares:
+        if headline is None:
             continue
         column = columns[task.diagnostic]
+        of = {"heading": column.heading, "diagnostic": task.diagnostic, "corpus": visible(task.corpus)}
+        if not headline.of_shares:
+            yield f"{templates.BASELINE_ALONE.sentence(**of)}."
+            continue
         defined = ~np.isnan(np.stack(list(headline.values.values()))).any(axis=0)
         unit = headline.unit[defined]
         possible = possible_margin(unit)
@@ -96,13 +102,7 @@ def what_a_baseline_shows(folder: Path) -> Iterator[str]:
             whole = math.ceil(100 * possible) / 100
             its_margin = templates.MARGIN_WILL_FAIL.sentence(margin=margin, metric=column.metric, possible=whole)
         sentence = templates.BASELINE_SHOWS.sentence(
-            heading=column.heading,
-            diagnostic=task.diagnostic,
-            corpus=visible(task.corpus),
-            size=size,
-            possible=number(possible, "points"),
-            changed=CHANGED,
-            margin=its_margin,
+            **of, size=size, possible=number(possible, "points"), changed=CHANGED, margin=its_margin
         )
         yield f"{sentence}."
 
@@ -132,12 +132,20 @@ def _change_line(change: LossTest) -> Line:
     if change.unchanged:
         difference = "nothing changed"
     course = f"{new}, nothing changed" if change.unchanged else f"{old} → {new}, change {difference}"
-    sentence = f"{change.outcome}: {change.encoder}, {change.name} on {change.corpus}: "
+    sentence = f"{change.outcome}: {change.encoder}, {change.metric} on {change.corpus}{_since(change)}: "
     if change.change is None:
         sentence += f"{templates.NOTHING_TO_COMPARE.sentence(margin=margin)}."
     else:
         sentence += f"{course}{_undefined(change)}; {_reason(change, margin)} ({_smallest_loss(change)})."
     return Line(change, change.name, old, new, difference, f"margin {margin}", sentence)
+
+
+def _since(change: LossTest) -> str:
+    """Return what a metric is compared with, unless it is the baseline: `` since the anchor of 2026-03-14``."""
+    if change.since == "baseline":
+        return ""
+    of_day = f" of {change.anchor_day}" if change.anchor_day else ""
+    return f" since the anchor{of_day}"
 
 
 def _floor_line(floor: Floor) -> Line:

@@ -73,6 +73,8 @@ class PairedMetric:
         For a correlation: what it is computed from, under the names ``old`` and ``new``.
     since
         What it is compared with: ``baseline``, or the ``anchor``, the first baseline.
+    anchor_day
+        The day of the anchor's run: ``2026-03-14``; empty for the baseline, or where it is unknown.
     """
 
     encoder: str
@@ -90,6 +92,7 @@ class PairedMetric:
     same_encoder: bool = False
     correlated: Correlated | None = None
     since: Since = "baseline"
+    anchor_day: str = ""
 
     @property
     def unchanged(self) -> bool:
@@ -170,8 +173,8 @@ class LossTest:
     undefined_as
         The value that such an item counts as where it has none: the worst one, 0 or 1. None for a correlation, which
         leaves it out.
-    since
-        What it is compared with: ``baseline``, or the ``anchor``, the first baseline.
+    since, anchor_day
+        What it is compared with, as in :class:`PairedMetric`.
     """
 
     encoder: str
@@ -201,6 +204,7 @@ class LossTest:
     undefined: int = 0
     undefined_as: float | None = 0.0
     since: Since = "baseline"
+    anchor_day: str = ""
 
     @property
     def name(self) -> str:
@@ -339,6 +343,7 @@ def _change(
         undefined=int(pair.in_one_run.sum()),
         undefined_as=pair.worst,
         since=pair.since,
+        anchor_day=pair.anchor_day,
     )
     if difference is None or difference.difference is None:
         return change

@@ -499,6 +499,12 @@ BASELINE_SHOWS = Template(
     "of each headline that is a share, when a baseline is blessed",
     POWER,
 )
+BASELINE_ALONE = Template(
+    "{heading} ({diagnostic} on {corpus}): which loss a check can rule out depends on how alike the old and the new "
+    "model score the items, which one run does not show; the check says it",
+    "of each other headline, when a baseline is blessed: a correlation, or another mean",
+    LIMIT,
+)
 MARGIN_CAN_PASS = Template("is {margin}", "the margin is not below that loss", POWER)
 MARGIN_WILL_FAIL = Template(
     "of {margin} will hardly pass: add items ('embassay plan' says how many), or check with --margin "
