@@ -1,6 +1,5 @@
 """Retrieval: worlds by hand, the literal formulas as oracles, published figures, and XQuAD with a real model."""
 
-import re
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -662,42 +661,6 @@ def test_a_larger_loss_recommends_a_higher_threshold():
     assert taus[0] < taus[1] < taus[2]
 
 
-def test_a_gap_that_matters_is_turned_into_units_and_questions():
-    corpus = many()
-    encoders = [Table("t", noisy(corpus)), Table("u", noisy(corpus, seed=1))]
-    notes = sentences(run(encoders, corpus, ",gap=0.03"))
-    (note,) = [n for n in notes if n.startswith("Detecting a difference of 3 points")]
-    found = re.fullmatch(r"Detecting a .* about ([0-9,]+) units like these \(([0-9,]+) questions\); there .*", note)
-    units, questions = (int(n.replace(",", "")) for n in found.groups())
-    per_unit = 60 / len({s.right for s in corpus.samples})
-    assert questions == pytest.approx(units * per_unit, abs=1)
-    assert not any("Detecting a difference of" in n for n in sentences(run(encoders, corpus)))
-    # One candidate alone is taken twice.
-    assert any("Detecting a difference of" in n for n in sentences(run(encoders[:1], corpus, ",gap=0.03")))
-
-
-def test_the_minimum_detectable_difference_takes_the_units_that_there_are():
-    corpus = many()
-    encoders = [Table("t", noisy(corpus)), Table("u", noisy(corpus, seed=1))]
-    (verdict,) = run(encoders, corpus).verdicts
-    again = run(encoders, corpus, f",gap={verdict.smallest_difference!r}")
-    units = len({s.right for s in corpus.samples})
-    assert any(f"needs about {units} units like these (60 questions)" in note for note in sentences(again))
-
-
-def test_a_smaller_gap_takes_more_units():
-    corpus = many()
-    encoders = [Table("t", noisy(corpus)), Table("u", noisy(corpus, seed=1))]
-
-    def units(gap):
-        note = next(
-            n for n in sentences(run(encoders, corpus, f",gap={gap}")) if n.startswith("Detecting a difference of")
-        )
-        return int(note.split("about ")[1].split(" ")[0].replace(",", ""))
-
-    assert units(0.01) == pytest.approx(9 * units(0.03), rel=0.05)
-
-
 def test_only_the_headline_is_compared_unless_all_are_asked_for():
     corpus = many()
     encoders = [Table(n, noisy(corpus, seed=s)) for s, n in enumerate("abc")]
@@ -728,7 +691,6 @@ def test_encoders_are_compared_on_the_questions_that_both_can_read():
         ({"psi": 100}, "option 'psi': must be 1 to 99, is 100"),
         ({"loss": -0.1}, "option 'loss': must be 0 to 1, is -0.1"),
         ({"loss": NAN}, "option 'loss': must be 0 to 1, is nan"),
-        ({"gap": 2.0}, "option 'gap': must be 0 to 1, is 2"),
     ],
 )
 def test_options_out_of_range(options, says):
@@ -767,7 +729,7 @@ def test_a_corpus_without_any_answer_is_refused():
 
 
 def test_only_options_that_move_a_score_are_part_of_its_origin():
-    assert create().options == create(psi=9, loss=0.3, gap=0.1, compare="all").options == ""
+    assert create().options == create(psi=9, loss=0.3, compare="all").options == ""
     assert create(k=3, search="approximate").options == "k=3,search=approximate"
 
 

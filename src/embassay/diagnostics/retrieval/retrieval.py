@@ -17,7 +17,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.claims import LIMIT, POWER, Template
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
 from embassay.diagnostics.retrieval.findings import findings_of, first_place, saturation, scale_warnings
@@ -36,17 +35,14 @@ from embassay.diagnostics.retrieval.scores import (
 from embassay.diagnostics.retrieval.series import series_of
 from embassay.diagnostics.retrieval.view import LOSS, PSI, K, RetrievalView
 from embassay.errors import SpecError
-from embassay.formatting import size_in_points
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import Layout
 from embassay.metrics.metric import Kind, Meaning, Metric, with_options
-from embassay.metrics.scoreboard import candidates_of, item_example, without_baselines
+from embassay.metrics.scoreboard import item_example, without_baselines
 from embassay.metrics.summary import Figures
-from embassay.result import Example, Finding, Result, Row, answers_and_findings
+from embassay.result import Example, Result, Row, answers_and_findings
 from embassay.samples.retrieval import Question
-from embassay.stats.detectable import precision_of
 from embassay.stats.exams import LENGTH
-from embassay.stats.families import PairedDifference
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints
 from embassay.types import Corpus, Draws, ItemScores, Origin, begun
@@ -66,29 +62,12 @@ VERSION = 5
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("retrieval", "questions", task="information-retrieval", about=("search",))
 
-UNITS_NEEDED = Template(
-    "Detecting a difference of {gap} with 80% power needs about {units_needed:,} units like these ({items_needed:,} "
-    "questions); there are {units:,} units.",
-    "the option gap is set",
-    POWER,
-    title="Units needed",
-    severity="medium",
-)
-NO_SIZE = Template(
-    "The units needed cannot be estimated: no candidate has two units of answerable questions.",
-    "the option gap is set, and no standard error can be computed",
-    LIMIT,
-    title="Units needed",
-    severity="medium",
-)
-
 
 def create(
     *,
     k: int = K,
     psi: int = PSI,
     loss: float = LOSS,
-    gap: float = 0.0,
     search: Literal["exact", "approximate"] = "exact",
     transforms: Literal["none", "all"] = "none",
     compare: Literal["headline", "all"] = "headline",
@@ -104,9 +83,6 @@ def create(
     loss
         The loss of success that a recommended threshold may cause: 0.02 is 2 points. It holds with 95 % confidence
         where there are enough questions (149 independent ones at 2 points), else on average (49).
-    gap
-        A difference between two encoders that matters to you, 0.03 for 3 points: the verdict says how many units it
-        takes to detect it.
     search
         ``approximate`` finds the top k of large corpora by faiss; a finding states its measured recall.
     transforms
@@ -120,10 +96,10 @@ def create(
     SpecError
         For a number out of range.
     """
-    for name, value, low, high in (("k", k, 1, 1000), ("psi", psi, 1, 99), ("loss", loss, 0, 1), ("gap", gap, 0, 1)):
+    for name, value, low, high in (("k", k, 1, 1000), ("psi", psi, 1, 99), ("loss", loss, 0, 1)):
         if not low <= value <= high:
             raise SpecError(f"diagnostic 'retrieval', option {name!r}: must be {low} to {high}, is {value:g}")
-    return Retrieval(k, psi, loss, gap, search, transforms, compare)
+    return Retrieval(k, psi, loss, search, transforms, compare)
 
 
 @dataclass(frozen=True)
@@ -133,7 +109,6 @@ class Retrieval:
     k: int = K
     psi: int = PSI
     loss: float = LOSS
-    gap: float = 0.0
     search: str = "exact"
     transforms: str = "none"
     compare: str = "headline"
@@ -218,7 +193,6 @@ class Retrieval:
         may_be_best = [view for view in views if view.encoder in summary.verdict.best_set]
         findings = list(saturation(may_be_best, success_of_requested))
         findings += first_place(views[0], success_of_requested)
-        findings += self._units_needed(figures, summary.differences)
         for view in requested:
             findings += findings_of(view, rows)
         findings += scale_warnings(views)
@@ -263,26 +237,6 @@ class Retrieval:
 
     def _view(self, scores: ItemScores) -> RetrievalView:
         return RetrievalView(scores, self.k, self.psi, self.loss)
-
-    def _units_needed(
-        self, figures: Figures[RetrievalView], differences: Sequence[PairedDifference]
-    ) -> Iterator[Finding]:
-        """Yield how many units it takes to detect the difference in the option ``gap``."""
-        success = figures.headline()
-        if not self.gap or success is None:
-            return
-        candidates = candidates_of(figures.board, success.values)
-        precision = precision_of(differences, candidates, success.unit, of_shares=True)
-        if precision is None:
-            yield NO_SIZE.finding(figures.board[0].origin)
-            return
-        yield UNITS_NEEDED.finding(
-            figures.board[0].origin,
-            gap=size_in_points(self.gap),
-            units_needed=precision.units_needed(self.gap),
-            items_needed=precision.items_needed(self.gap),
-            units=precision.units,
-        )
 
 
 def _subsets(view: RetrievalView) -> NDArray[np.str_]:
