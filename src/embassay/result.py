@@ -264,8 +264,8 @@ class Difference:
         The minimum detectable difference of this pair.
     target, more_units, more_items
         Where the minimum is large, a smaller difference, and how many more units and items it takes.
-    won, lost
-        Of a share, on how many items the candidate has the higher and the lower value; the others are tied.
+    won, tied, lost
+        Of a share, on how many items the candidate has the higher, the same and the lower value.
     """
 
     candidate: str
@@ -278,6 +278,7 @@ class Difference:
     more_units: int | None = None
     more_items: int | None = None
     won: int | None = None
+    tied: int | None = None
     lost: int | None = None
 
     def __post_init__(self) -> None:
@@ -467,7 +468,7 @@ class Finding:
     p
         Where it rests on a test, after Holm's correction.
     counts
-        The numbers in the sentence, by what is counted: ``won``, ``lost``, ``units``.
+        The numbers in the sentence, by what is counted: ``won``, ``tied``, ``lost``, ``units``.
     format
         How the figure is written; see ``layout.Format``.
     link

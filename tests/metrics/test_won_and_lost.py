@@ -23,7 +23,9 @@ def test_items_that_are_won_and_lost_are_counted_for_shares(run):
     verdicts = {verdict.diagnostic: verdict for verdict in ea.read(run).verdicts}
     difference = verdicts["retrieval"].opponent("reference").difference("hashing")
     assert (difference.won, difference.lost) == (np.sum(gaps > 0), np.sum(gaps < 0))
+    # Questions without an answer are no ties.
+    assert difference.won + difference.tied + difference.lost == np.sum(~np.isnan(gaps)) < len(gaps)
     assert difference.won + difference.lost > 0
     # A mean of cosines rises or falls a little on nearly every item, which says nothing.
     difference = verdicts["minimal_pairs"].opponent("reference").difference("hashing")
-    assert (difference.won, difference.lost) == (None, None)
+    assert (difference.won, difference.tied, difference.lost) == (None, None, None)

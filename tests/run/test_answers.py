@@ -68,8 +68,9 @@ def test_an_answer_has_the_figures_of_its_sentence(result):
     difference = verdict.opponent("baseline").difference(against.encoder)
     assert (against.value, against.low, against.high) == (difference.difference, difference.low, difference.high)
     assert (against.p, against.standing) == (difference.p, "shown")
-    assert against.counts == {"won": difference.won, "lost": difference.lost}
-    assert f"{against.counts['won']} questions won, {against.counts['lost']} lost" in against.sentence
+    assert against.counts == {"won": difference.won, "tied": difference.tied, "lost": difference.lost}
+    written = f"{difference.won} questions won, {difference.tied} tied, {difference.lost} lost"
+    assert written in against.sentence
     assert "p (" not in against.sentence
 
 

@@ -437,10 +437,11 @@ class Decision:
         else:
             better, worse = "higher", "lower"
         written_counts, counts = "", dict[str, int]()
-        if difference.won is not None and difference.lost is not None:
-            counts = {"won": difference.won, "lost": difference.lost}
+        won, tied, lost = difference.won, difference.tied, difference.lost
+        if won is not None and tied is not None and lost is not None:
+            counts = {"won": won, "tied": tied, "lost": lost}
             items = "question" if self.corpus.documents else "item"
-            written_counts = f": {counted(difference.won, items)} won, {difference.lost:,} lost"
+            written_counts = f": {counted(won, items)} won, {tied:,} tied, {lost:,} lost"
         if is_lexical:
             shown, not_shown = templates.DIFFERS_FROM_LEXICAL, templates.NOT_SHOWN_TO_DIFFER_FROM_LEXICAL
         else:

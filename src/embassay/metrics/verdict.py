@@ -115,7 +115,8 @@ def _difference(pair: PairedDifference, headline: Headline) -> Difference:
     difference = Difference(pair.a, pair.difference, pair.low, pair.high, pair.p_adjusted)
     if headline.of_shares:
         gaps = headline.values[pair.a] - headline.values[pair.b]
-        difference = replace(difference, won=int((gaps > 0).sum()), lost=int((gaps < 0).sum()))
+        won, tied, lost = (int(items.sum()) for items in (gaps > 0, gaps == 0, gaps < 0))
+        difference = replace(difference, won=won, tied=tied, lost=lost)
     # Under MIN_UNITS units nothing is called better or worse, so no difference can be detected.
     if pair.units < MIN_UNITS:
         return difference
