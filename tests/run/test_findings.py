@@ -151,11 +151,9 @@ def test_members_of_the_best_set_are_not_called_equal():
 
 
 def test_what_was_won_and_lost_stands_beside_the_difference():
-    counted = gap(-0.1, -0.2, -0.01, 0.01, won=3, tied=2001, lost=1012)
-    assert (
-        lines(verdict_with(reference=("a", {"b": counted})))[1]
-        == "b is worse than a by 10.0 points [−20.0, −1.0] of accuracy: 3 items won, 2,001 tied, 1,012 lost. p (Holm) 0.010."
-    )
+    counted = gap(-0.1, -0.2, -0.01, 0.01, won=3, tied=201, lost=1012)
+    sentence = lines(verdict_with(reference=("a", {"b": counted})))[1]
+    assert sentence.endswith(" of accuracy: 3 items won, 201 tied, 1,012 lost. p (Holm) 0.010.")
 
 
 def test_where_higher_is_not_better_it_may_be_the_highest():
