@@ -91,14 +91,14 @@ def test_one_model_under_two_labels_is_paired(make_run, capsys):
 
 
 def test_p_values_are_corrected_over_everything_that_is_shown(make_run, monkeypatch):
-    corrected = []
-    plain = differences.holm
-    monkeypatch.setattr(differences, "holm", lambda p: corrected.append(len(p)) or plain(p))
+    sizes = []
+    plain = differences.corrected
+    monkeypatch.setattr(differences, "corrected", lambda p: sizes.append(len(p)) or plain(p))
     names = ("docs", "more")
     found = ea.compare([make_run("old", OLD, names=names), make_run("new", NEW, names=names)])
     tested = [one for one in found.differences if one.p is not None]
     assert {one.corpus for one in tested} == set(names)
-    assert corrected == [len(tested)]
+    assert sizes == [len(tested)]
 
 
 def test_the_detectable_difference_is_that_at_the_pair_s_step_of_the_correction(make_run):

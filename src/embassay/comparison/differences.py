@@ -18,7 +18,7 @@ from embassay.stats.detectable import precision_of_values
 from embassay.stats.families import corrected_interval
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.noninferiority import Headline
-from embassay.stats.permutation import holm, holm_steps
+from embassay.stats.permutation import corrected
 from embassay.stats.units import ratio_variance
 from embassay.types import Diagnostic, Draws, ItemScores
 
@@ -179,12 +179,10 @@ def differences_of(merged: MergedRuns, pairs: Sequence[EncoderPair], *, texts: b
     for place, (_, compared) in enumerate(compared_pairs):
         if compared.difference.p is not None:
             p_values[place] = compared.difference.p
-    values = list(p_values.values())
-    corrected = dict(zip(p_values, holm(values), strict=True))
-    steps = dict(zip(p_values, holm_steps(values, list(corrected.values())), strict=True))
+    corrected_p_values, steps = corrected(p_values)
     differences = []
     for place, (task, compared) in enumerate(compared_pairs):
-        difference = _with_corrected_p(compared.difference, corrected.get(place), len(corrected))
+        difference = _with_corrected_p(compared.difference, corrected_p_values.get(place), len(p_values))
         difference = replace(difference, smallest_difference=_detectable(compared, steps.get(place, 1)))
         if not compared.is_same:
             difference = _with_outcome(difference, compared.headline, merged.draws)

@@ -31,7 +31,7 @@ from embassay.stats.noninferiority import (
     possible_margin,
     share_not_worse,
 )
-from embassay.stats.permutation import holm, holm_steps
+from embassay.stats.permutation import corrected
 from embassay.stats.units import Floats, Ints
 from embassay.types import Draws
 
@@ -238,9 +238,7 @@ def changes_of(pairs: Sequence[PairedMetric], draws: Draws) -> tuple[LossTest, .
     for place, (pair, difference) in enumerate(zip(pairs, differences, strict=True)):
         if not pair.unchanged and difference is not None and difference.p is not None:
             p_values[place] = difference.p
-    corrected = holm(list(p_values.values()))
-    corrected_p_values = dict(zip(p_values, corrected, strict=True))
-    steps = dict(zip(p_values, holm_steps(list(p_values.values()), corrected), strict=True))
+    corrected_p_values, steps = corrected(p_values)
     # Where no difference has a p-value, a change still counts as one test.
     tests = max(len(p_values), 1)
 

@@ -22,7 +22,7 @@ from embassay.metrics.summary import Figures
 from embassay.result import MIN_UNITS, Comparison, Role, Verdict
 from embassay.stats.detectable import POWER, Precision, precision_of_values
 from embassay.stats.noninferiority import ItemMetric
-from embassay.stats.permutation import holm_steps
+from embassay.stats.permutation import corrected
 from embassay.types import Draws
 
 if TYPE_CHECKING:
@@ -309,9 +309,8 @@ def _other_metrics(figures: Figures[Any]) -> dict[MetricKey, ItemMetric]:
 
 def _tests_at_step(comparison: Comparison, family: Sequence[Comparison]) -> int:
     """Return how many tests Holm's correction counts at the step of a comparison, as in the run."""
-    tested = [one for one in family if one.p is not None and one.p_holm is not None]
-    steps = holm_steps([one.p or 0.0 for one in tested], [one.p_holm or 0.0 for one in tested])
-    return dict(zip([(one.a, one.b) for one in tested], steps, strict=True)).get((comparison.a, comparison.b), 1)
+    _, steps = corrected({(one.a, one.b): one.p for one in family if one.p is not None})
+    return steps.get((comparison.a, comparison.b), 1)
 
 
 def _precision(

@@ -28,7 +28,7 @@ from typing import Literal
 import numpy as np
 
 from embassay.result import ALPHA, MIN_UNITS, Estimate
-from embassay.stats.permutation import Exchange, Method, PValue, SignFlips, holm, holm_steps, p_values
+from embassay.stats.permutation import Exchange, Method, PValue, SignFlips, corrected, p_values
 from embassay.stats.resample import means
 from embassay.stats.skewness import SkewedMeans
 from embassay.stats.units import Floats, Ints, unit_sums
@@ -312,10 +312,7 @@ def answer(
     rows = []
     for family, members in families.items():
         tests = tests_of_family[family]
-        uncorrected = [p[test].p for test in tests]
-        corrected = holm(uncorrected)
-        adjusted = dict(zip(tests, corrected, strict=True))
-        steps = dict(zip(tests, holm_steps(uncorrected, corrected), strict=True))
+        adjusted, steps = corrected({test: p[test].p for test in tests})
         for question in members:
             gap = gaps[question.pair]
             if question.pair in test_of:

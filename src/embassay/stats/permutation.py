@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 
@@ -46,6 +46,7 @@ MONTE_CARLO_LEVEL = 0.99
 BLOCK = 2**18
 """The most signs that are drawn at once: 2 MB, which stay in a processor's cache."""
 
+Key = TypeVar("Key", bound=Hashable)
 Method = Literal["exact", "enumerated", "drawn", "skewed"]
 
 
@@ -270,6 +271,14 @@ def holm_steps(p: Sequence[float], corrected: Sequence[float]) -> tuple[int, ...
         is_rejected = own_corrected <= ALPHA
         steps.append(sum(other >= own for other in p) if is_rejected else not_rejected)
     return tuple(steps)
+
+
+def corrected(p: Mapping[Key, float]) -> tuple[dict[Key, float], dict[Key, int]]:
+    """Return the p-values of one family after :func:`holm`, and the number of tests at each :func:`holm_steps`."""
+    uncorrected = list(p.values())
+    adjusted = holm(uncorrected)
+    steps = holm_steps(uncorrected, adjusted)
+    return dict(zip(p, adjusted, strict=True)), dict(zip(p, steps, strict=True))
 
 
 def random_signs(stream: np.random.Generator, units: int, number: int, block: int) -> Iterator[Floats]:
