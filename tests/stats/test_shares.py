@@ -91,13 +91,11 @@ def test_wilson_by_hand():
     assert wilson(0.5, 4) == pytest.approx((0.5 - 0.34996, 0.5 + 0.34996), abs=2e-5)
 
 
-@given(
-    st.integers(1, 500).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))), st.sampled_from([0.8, 0.95, 0.99])
-)
-def test_wilson_agrees_with_scipy(counted, level):
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))))
+def test_wilson_agrees_with_scipy(counted):
     n, yes = counted
-    reference = stats.binomtest(yes, n).proportion_ci(confidence_level=level, method="wilson")
-    assert wilson(yes / n, n, level) == pytest.approx((reference.low, reference.high), abs=1e-12)
+    reference = stats.binomtest(yes, n).proportion_ci(method="wilson")
+    assert wilson(yes / n, n) == pytest.approx((reference.low, reference.high), abs=1e-12)
 
 
 @given(st.floats(0.001, 0.999), st.floats(0.5, 1e6))

@@ -24,9 +24,7 @@ from embassay.stats.detectable import Precision, precision_of_pair
 from embassay.stats.exchange import compare_correlations
 from embassay.stats.families import PairedDifference, Roles, compare_means, corrected_interval, mean_of
 from embassay.stats.noninferiority import (
-    UNCHANGED,
     Correlated,
-    NotWorse,
     mean_not_worse,
     possible_margin,
     share_not_worse,
@@ -36,6 +34,8 @@ from embassay.stats.units import Floats, Ints
 from embassay.types import Draws
 
 Outcome = Literal["pass", "regression", "inconclusive"]
+OUTCOMES: dict[str, Outcome] = {"not worse": "pass", "worse": "regression", "inconclusive": "inconclusive"}
+"""By the outcome of the test."""
 Since = Literal["baseline", "anchor"]
 OLD, NEW = "old", "new"
 ROLES = Roles((OLD, NEW), reference=OLD)
@@ -357,7 +357,7 @@ def _change(
         test = mean_not_worse(gains, pair.unit, pair.margin, draws, *pair.stream, p=p, same_encoder=pair.unchanged)
     has_interval = difference.low is not None
     # Where a few items decide a correlation, it has no interval, and no loss of it is ruled out.
-    outcome = _outcome(test, difference.units) if has_interval or pair.unchanged else "inconclusive"
+    outcome = OUTCOMES[test.outcome] if has_interval or pair.unchanged else "inconclusive"
     low, high = difference.low, difference.high
     if low is not None and high is not None:
         if p is not None:
@@ -379,16 +379,6 @@ def _change(
         possible_margin=possible_margin(pair.unit[~np.isnan(gains)]) if pair.of_shares else None,
         ruled_out=test.smallest_margin if has_interval or pair.unchanged else None,
     )
-
-
-def _outcome(test: NotWorse, units: int) -> Outcome:
-    """Return the outcome of one test; under ``MIN_UNITS`` units there is none, unless nothing changed."""
-    if test.note == UNCHANGED:
-        return "pass"
-    if units < MIN_UNITS:
-        return "inconclusive"
-    outcomes: dict[str, Outcome] = {"not worse": "pass", "worse": "regression"}
-    return outcomes.get(test.outcome, "inconclusive")
 
 
 def _value(pair: PairedMetric, run: str) -> float:

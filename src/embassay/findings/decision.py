@@ -115,9 +115,7 @@ class Decision:
     def is_good(self) -> bool:
         """Whether a high value recommends an encoder: not where higher is not better, or the first is below chance."""
         v = self.verdict
-        if v.leader != "Best":
-            return False
-        return not _is_below(v.high, v.chance)
+        return v.leader == "Best" and not is_below(v.high, v.chance)
 
     @property
     def decides(self) -> bool:
@@ -395,7 +393,7 @@ class Decision:
 
     def below_level(self, row: Row) -> str:
         """Say that the interval of a value lies below chance; an empty text where it does not."""
-        if not _is_below(row.high, self.verdict.chance):
+        if not is_below(row.high, self.verdict.chance):
             return ""
         level = self.headline.level_with(number(self.verdict.chance, self.headline.format))
         return templates.BELOW_LEVEL.sentence(level=level)
@@ -537,7 +535,7 @@ class Decision:
         )
 
 
-def _is_below(high: float | None, chance: float | None) -> bool:
+def is_below(high: float | None, chance: float | None) -> bool:
     """Return whether the upper end of an interval is below chance; False if one of them is not known."""
     return high is not None and chance is not None and high < chance
 

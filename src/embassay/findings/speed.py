@@ -45,31 +45,31 @@ class MeasuredTimes:
         return f"{counted(self.texts, 'text')} in {median(self.wall):.2g} s, {median(self.cpu):.2g} s of processor time"
 
 
-def fastest(encoders: Sequence[str], times: Mapping[str, MeasuredTimes]) -> tuple[str, str]:
-    """Name the fastest of some encoders in a few words, and in a sentence that says what was measured.
+def fastest(encoders: Sequence[str], times: Mapping[str, MeasuredTimes]) -> str:
+    """Name the fastest of some encoders, in a sentence that says what was measured.
 
-    Both are empty if one was not measured, if they share one model or run on different devices, or if another one was
+    It is empty if one was not measured, if they share one model or run on different devices, or if another one was
     as fast in some round.
     """
     if not all(name in times for name in encoders):
-        return "", ""
+        return ""
     # Settings of one model take the same time; the first of them stands for it.
     by_model = {times[name].model: times[name] for name in reversed(encoders)}
     devices = {one.device for one in by_model.values()}
     if len(by_model) < 2 or len(devices) > 1:
-        return "", ""
+        return ""
     first, *others = sorted(by_model.values(), key=lambda one: median(one.wall))
     for other in others:
         # The ratio of the times in each round; in the end, that of the slowest.
         ratios = [slow / fast for slow, fast in zip(other.wall, first.wall, strict=True)]
         if min(ratios) <= 1:
-            return "", ""
+            return ""
     slowest = others[-1]
     short = (
         f"{first.encoder}, {median(slowest.wall) / median(first.wall):,.1f} times as fast as {slowest.encoder} "
         f"({min(ratios):,.1f} to {max(ratios):,.1f} in {counted(len(ratios), 'round')})"
     )
-    sentence = templates.FASTEST.sentence(
+    return templates.FASTEST.sentence(
         short=short,
         texts=counted(first.texts, "text"),
         seconds=median(first.wall),
@@ -77,4 +77,3 @@ def fastest(encoders: Sequence[str], times: Mapping[str, MeasuredTimes]) -> tupl
         processor=median(first.cpu),
         processor_of_slowest=median(slowest.cpu),
     )
-    return short, sentence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from embassay.findings import templates
+from embassay.findings.decision import is_below
 from embassay.findings.speed import MeasuredTimes, fastest
 from embassay.formatting import counted, p_value
 from embassay.result import FEW_UNITS, Answer, CorpusRecord, Finding, Result, Row, Verdict
@@ -79,18 +80,12 @@ def builtin(result: Result, corpus: str) -> bool:
     return any(record.builtin for record in result.corpora if record.name == corpus)
 
 
-def is_below_chance(verdict: Verdict) -> bool:
-    """Return whether even the best candidate is shown to be worse than a guess."""
-    return verdict.chance is not None and verdict.high is not None and verdict.high < verdict.chance
-
-
 def cost(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]) -> Iterator[str]:
     """Yield which of the candidates that may be the best is fastest, and what each costs."""
-    if is_below_chance(verdict):
+    if is_below(verdict.high, verdict.chance):
         return
     best_set = verdict.best_set
-    _, sentence = fastest(best_set, times)
-    if sentence:
+    if sentence := fastest(best_set, times):
         yield sentence
     price_of = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
     priced = [name for name in best_set if name in price_of]

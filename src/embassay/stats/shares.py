@@ -25,7 +25,7 @@ import numpy as np
 
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.resample import UnitSums, too_few, undefined_estimate
-from embassay.stats.units import LEVEL, UPPER, Bools, Floats, Ints, effective_sample_size, kish
+from embassay.stats.units import UPPER, Bools, Floats, Ints, effective_sample_size, kish
 
 Name = TypeVar("Name", bound=Hashable)
 FEW_ANSWERS = 10
@@ -336,14 +336,14 @@ def minority(values: Floats) -> Floats:
     return fewer
 
 
-def wilson(p: Floats, n: Floats, level: float = LEVEL) -> tuple[Floats, Floats]:
-    """Return Wilson's (1927) interval of a share p of n items, both ends in [0, 1].
+def wilson(p: Floats, n: Floats) -> tuple[Floats, Floats]:
+    """Return Wilson's (1927) 95 % interval of a share p of n items, both ends in [0, 1].
 
         (p + z²/2n ± z·√(p(1 − p)/n + z²/4n²)) / (1 + z²/n)
 
     The share itself where n is infinite.
     """
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    z = NormalDist().inv_cdf(UPPER)
     z_squared = z**2
     centre = p + z_squared / (2 * n)
     variance_of_share = p * (1 - p) / n
