@@ -26,8 +26,8 @@ def percent(rate: float) -> str:
 
 
 def written(row: Row, figure: float) -> str:
-    """Return a figure of a row: a rate in per cent with one digit, a number with two."""
-    return f"{figure:.2f}" if row.number else percent(figure)
+    """Return a figure of a row: a rate in per cent with one digit, a number with three."""
+    return f"{figure:.3f}" if row.number else percent(figure)
 
 
 def line(row: Row) -> str:

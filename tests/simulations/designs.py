@@ -14,7 +14,7 @@ UNITS = (28, 70, 155, 450)
 SHARES = (0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 0.995)
 CORRELATIONS = (0.0, 0.3, 0.7)
 SIZES = ("equal", "Pareto")
-ITEMS = {"equal": 4, "1 item": 1, "2 items": 2, "3 items": 3, "4 items": 4, "7 items": 7, "25 items": 25}
+ITEMS = {"equal": 4, "1 item": 1, "2 items": 2, "3 items": 3, "4 items": 4, "5 items": 5, "7 items": 7, "25 items": 25}
 """Numbers of items of a unit, where all units have as many."""
 
 

@@ -42,6 +42,11 @@ def variance_per_unit(gaps: Floats, unit: Ints) -> float:
     return float(residuals.var() / sizes.mean() ** 2)
 
 
+def power(variance: float, units: int) -> float:
+    """Return how often so many units show ``DIFFERENCE``, by the normal law."""
+    return float(stats.norm.cdf(DIFFERENCE / np.sqrt(variance / units) - stats.norm.ppf(0.975)))
+
+
 @simulation("pilots", "Sizes planned from a pilot: the average power where 80 % is promised")
 def pilots(repeats: int = 1000) -> Iterator[Row]:
     """Cross sizes, units, correlations and shares of items that differ; pilots that are called weak promise nothing."""
@@ -50,17 +55,19 @@ def pilots(repeats: int = 1000) -> Iterator[Row]:
             rng = stream("pilots", kind, within, discordant)
             true = variance_per_unit(*differences(rng, kind, MANY, within, discordant))
             for units in (25, 100, 600):
-                powers = []
+                powers, powers_of_estimate = [], []
                 for _ in range(repeats):
                     gaps, unit = differences(rng, kind, units, within, discordant)
                     precision = precision_of_values(gaps, np.zeros_like(gaps), unit, of_shares=True)
                     if precision is None or precision.freedom < FEW_DEGREES:
                         continue
-                    planned = precision.sure.units_needed(DIFFERENCE)
-                    powers.append(float(stats.norm.cdf(DIFFERENCE / np.sqrt(true / planned) - stats.norm.ppf(0.975))))
+                    powers.append(power(true, precision.sure.units_needed(DIFFERENCE)))
+                    powers_of_estimate.append(power(true, precision.units_needed(DIFFERENCE)))
                 if len(powers) < repeats / 10:
                     continue
                 design = f"{units} units, {kind} sizes, correlation {within:g}, {discordant:.0%} differ"
                 design += f" ({len(powers) / repeats:.0%} of the pilots are not weak)"
                 least = KNOWN.get((kind, within), POWER - 0.03)
                 yield Row(design, "power", (POWER - 0.03, 0.95), *mean_of(powers), accepted=(least, 1.0))
+                without = "power, of sizes from the estimated variance itself"
+                yield Row(design, without, (0.0, 1.0), *mean_of(powers_of_estimate), accepted=(0.0, 1.0))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import integrate, stats
 
-from embassay.stats.noninferiority import mean_not_worse, share_not_worse
+from embassay.stats.noninferiority import DiscordantCounts, Z, design_effect, mean_not_worse, share_not_worse
 from embassay.stats.thresholds import Threshold, recommend
 from embassay.types import Draws
 from simulations import Row, mean_of, rate, simulation
@@ -149,6 +149,24 @@ def size_for_lost_units(repeats: int = 2000) -> Iterator[Row]:
                 is_lost = (rng.random(units) < MARGIN)[unit]
                 passed += share_not_worse(np.where(is_lost, -1.0, gaps), unit, MARGIN).outcome == "not worse"
             yield _not_worse(f"{units} units, {sizes}, 2 % of the units lost", passed, repeats, most=0.07)
+
+
+@simulation("not-worse-unit-more", "Not worse by 2 points, units of 5 items: what counting one more lost unit costs")
+def power_with_one_more_unit(repeats: int = 2000) -> Iterator[Row]:
+    """Change 4 % of the answers, half of them for the better; and the same test without that unit."""
+    for units in (150, 300, 1000):
+        rng = np.random.default_rng([6, units])
+        passed = passed_without = 0
+        for _ in range(repeats):
+            unit = units_of_items("5 items", units, rng)
+            gaps = paired_answers(rng, unit, 0.02, 0.02, 0.0)
+            passed += share_not_worse(gaps, unit, MARGIN).outcome == "not worse"
+            divisor = design_effect(gaps, unit)
+            wins, losses = (float((gaps == way).sum()) / divisor for way in (1, -1))
+            passed_without += DiscordantCounts(wins, losses, len(gaps) / divisor).statistic(MARGIN) > Z
+        design = f"{units} units, 5 items, 4 % differ"
+        yield Row(design, "passes", (0.3, 1.0), *rate(passed, repeats), accepted=(0.3, 1.0))
+        yield Row(design, "passes without the unit", (0.3, 1.0), *rate(passed_without, repeats), accepted=(0.3, 1.0))
 
 
 @simulation("not-worse-power", "Not worse by 2 points, shares: how often an equally good encoder passes")

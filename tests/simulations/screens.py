@@ -17,6 +17,16 @@ from simulations.designs import units_of_items
 SHARE = 0.7
 CANDIDATES = (2, 5, 8, 12, 16, 20)
 DESIGNS = ((60, "1 item", 0.0), (150, "4 items", 0.3))
+FIRST = (
+    (30, "1 item", 0.7, 0.0),
+    (30, "1 item", 0.7, 0.05),
+    (30, "1 item", 0.97, 0.02),
+    (150, "4 items", 0.7, 0.02),
+    (150, "4 items", 0.7, 0.05),
+    (150, "4 items", 0.97, 0.02),
+)
+"""Units, their items (of which several have a correlation of 0.3), the share of all candidates but one, and by how
+much that one is better."""
 
 
 @simulation("screens", "A screen of equally good encoders: how often it says anything false")
@@ -60,6 +70,36 @@ def screens(repeats: int = 600) -> Iterator[Row]:
             )
             yield Row(design, "its interval as the first does", (0.95, 1.0), *rate(sum(as_first), repeats), (0.93, 1.0))
             yield Row(design, "the interval of its lead holds 0", (0.95, 1.0), *rate(sum(lead), repeats), (0.93, 1.0))
+
+
+@simulation("screens-first", "The first of several: whether its interval and that of its lead hold")
+def first_of_several(repeats: int = 120) -> Iterator[Row]:
+    """Cross candidates with units, shares and how much better one of them is."""
+    for units, sizes, share, ahead in FIRST:
+        for number in (5, 12):
+            rng = np.random.default_rng([14, units, number, int(100 * share), int(100 * ahead)])
+            true = {f"m{place}": share for place in range(number)}
+            true["m0"] += ahead
+            too_high, estimates, as_first, lead = [], [], [], []
+            for repeat in range(repeats):
+                unit = units_of_items(sizes, units, rng)
+                drawn = answers(rng, unit, list(true.values()), 0.3, 0.5)
+                values = dict(zip(true, drawn.T, strict=True))
+                standings = rank_means(values, unit, Draws(repeat, 300), of_shares=True)
+                first, second = list(standings.values)[:2]
+                too_high.append(standings.values[first] - true[first])
+                estimates.append(standings.first.too_high)
+                (shares,) = shares_of_encoders([{"x": values[first]}], unit)
+                own_interval = (shares["x"].estimate.low, shares["x"].estimate.high)
+                interval = standings.first.interval(standings.values[first], *own_interval)
+                as_first.append(is_inside(true[first], interval))
+                lead.append(is_inside(true[first] - true[second], standings.first.lead))
+            design = f"{number} candidates of {share:.0%}, one better by {100 * ahead:g} points, {units} units, {sizes}"
+            low, high = np.round(np.mean(estimates, axis=0), 3).tolist()
+            seen, error = mean_of(too_high)
+            yield Row(design, "the first value, too high by", (low, high), seen, error, (-1, 1.2 * high), number=True)
+            yield Row(design, "its interval as the first", (0.95, 1.0), *rate(sum(as_first), repeats), (0.92, 1.0))
+            yield Row(design, "the interval of its lead", (0.95, 1.0), *rate(sum(lead), repeats), (0.92, 1.0))
 
 
 def is_inside(value: float, interval: tuple[float, float]) -> bool:

@@ -13,7 +13,7 @@ from scipy import stats
 from embassay.stats.best import rank_means
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.noninferiority import mean_not_worse
-from embassay.stats.resample import mean
+from embassay.stats.resample import bootstrap_means, mean, tail
 from embassay.types import Draws
 from simulations import Row, rate, simulation
 from simulations.designs import Floats, Ints, normals, stream, units_of_items
@@ -146,6 +146,27 @@ def size_of_not_worse(repeats: int = 600) -> Iterator[Row]:
             passed += mean_not_worse(gaps, unit, margin, Draws(repeat, 400), "skewed").outcome == "not worse"
         design = _design(law, units, sizes, within)
         yield Row(design, "passes although worse", (0.0, 0.05), *rate(passed, repeats), accepted=(0.0, most))
+
+
+@simulation("skewed-not-worse-power", "Not worse, skewed means: how often an equally good encoder passes")
+def power_of_not_worse(repeats: int = 300) -> Iterator[Row]:
+    """Take a margin of 2.5 standard errors; and the same limit of the bootstrap without the correction."""
+    for law in (*SYMMETRIC, *SKEWED):
+        for units in UNITS:
+            rng = stream("skewed not worse power", law, units)
+            unit = np.arange(units)
+            margin = 2.5 * float(LAWS[law](rng.standard_normal(1_000_000)).std()) / np.sqrt(units)
+            passed = passed_without = 0
+            for repeat in range(repeats):
+                gaps, draws = _gaps(rng, law, unit, 0.0), Draws(repeat, 400)
+                passed += mean_not_worse(gaps, unit, margin, draws, "skewed").outcome == "not worse"
+                replicates = bootstrap_means(gaps[:, None], unit, draws, "skewed")
+                passed_without += np.quantile(replicates, tail(np.ones(units), level=0.9)) > -margin
+            least = 0.6 if law in SYMMETRIC else 0.2
+            design = f"{units} units, 1 item, {law}, a margin of 2.5 standard errors"
+            yield Row(design, "passes", (least, 1.0), *rate(passed, repeats), accepted=(least, 1.0))
+            without = "passes without the correction"
+            yield Row(design, without, (0.6, 1.0), *rate(passed_without, repeats), accepted=(0.6, 1.0))
 
 
 @simulation("skewed-power", "Differences of skewed means: how often a true difference is found")
