@@ -12,7 +12,7 @@ from embassay.corpora.io.labelling import is_sample
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.findings import templates
 from embassay.findings.advice import may_be_independent
-from embassay.findings.settings import base, setting_findings, smaller_than, smallest_not_worse
+from embassay.findings.settings import base, setting_findings, smallest_not_worse
 from embassay.formatting import counted, difference_format, interval, names, number, without_points, written_bytes
 from embassay.layout import Column, Format
 from embassay.result import (
@@ -293,8 +293,7 @@ class Decision:
         best = v.best_set[0]
         size_of_best = self.encoders[best].index_bytes(v.corpus) or 0
         ranked = [encoder for encoder in self.encoders.values() if encoder.name in self.ranked]
-        smaller = smaller_than(size_of_best, ranked, v.corpus)
-        chosen = smallest_not_worse(smaller, v.not_worse)
+        chosen, smaller = smallest_not_worse(size_of_best, ranked, v.corpus, v.not_worse)
         fields = {
             "best": best,
             "stored": self.what_is_stored,

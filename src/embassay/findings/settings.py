@@ -62,23 +62,22 @@ def base(record: EncoderRecord) -> str:
     return record.name.removesuffix(f",{record.setting}")
 
 
-def smaller_than(size: int, encoders: Iterable[EncoderRecord], corpus: str) -> dict[str, int]:
-    """Return the bytes that encoders with a smaller index need, the largest first; equal ones in the given order."""
+def smallest_not_worse(
+    size: int, encoders: Iterable[EncoderRecord], corpus: str, not_worse: Collection[str]
+) -> tuple[str, dict[str, int]]:
+    """Return the smallest index that is shown to be good enough, and the bytes of all encoders with a smaller one.
+
+    They are taken from the largest down, equal ones in the given order, up to the first that is not shown to be not
+    worse. This order does not depend on the values: so all claims together are wrong in 5 % of the cases at most.
+    """
     smaller = {}
     for encoder in encoders:
         needed = encoder.index_bytes(corpus)
         if needed is not None and needed < size:
             smaller[encoder.name] = needed
-    return dict(sorted(smaller.items(), key=lambda item: item[1], reverse=True))
-
-
-def smallest_not_worse(sizes: Mapping[str, int], not_worse: Collection[str]) -> str:
-    """Return the encoder with the smallest index before the first, in their order, that is not shown to be not worse.
-
-    The order must not depend on the values: then all claims together are wrong in 5 % of the cases at most.
-    """
-    passed = list(takewhile(lambda name: name in not_worse, sizes))
-    return min(passed, key=lambda name: sizes[name], default="")
+    largest_first = sorted(smaller, key=smaller.__getitem__, reverse=True)
+    passed = takewhile(lambda name: name in not_worse, largest_first)
+    return min(passed, key=smaller.__getitem__, default=""), smaller
 
 
 def _cheaper(
@@ -86,8 +85,7 @@ def _cheaper(
 ) -> Iterator[str]:
     """Yield which setting with a smaller index is shown not to be worse than the reference."""
     size = reference.index_bytes(verdict.corpus) or 0
-    smaller = smaller_than(size, others, verdict.corpus)
-    chosen = smallest_not_worse(smaller, verdict.not_worse_than_reference)
+    chosen, smaller = smallest_not_worse(size, others, verdict.corpus, verdict.not_worse_than_reference)
     if chosen:
         (setting,) = (record.setting for record in others if record.name == chosen)
         yield templates.CHEAPER_SETTING.sentence(
