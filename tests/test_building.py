@@ -17,7 +17,7 @@ from embassay.run.resolve import load_corpus
 from embassay.samples.choice import Choice
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Built, silent
-from embassay.testsets.sources import SourcePair, SourceSentence
+from embassay.testsets.sources import read_pairs
 
 SENTENCES = (
     "The ferry was late again.",
@@ -239,16 +239,20 @@ def test_pairs_reach_a_builder_that_takes_them(fake, tmp_path):
     with pytest.raises(InputError, match="no column of sentences"):
         ea.build("minimal-pairs", path)
 
-    def build_pairs(sources: SourceSentence | SourcePair, *, seed=0, count=None, advance=silent):
-        made = tuple(MinimalPairs("1", s.first.text, (("typo", s.second.text),)) for s in sources)
+    def build_pairs(sources, *, seed=0, count=None, advance=silent):
+        made = tuple(MinimalPairs("1", s.first.text, (("typo", s.second.text),)) for s in sources if s.same)
         return Built(made, Counter())
 
-    fake.build = build_pairs
+    def read(path, *, first="", second=""):
+        return read_pairs(path, first, second)
+
+    fake.build, fake.read = build_pairs, read
     built = ea.build("minimal-pairs", path)
     assert [sample.texts() for sample in built.samples] == [
         (("text", "The door is open."), ("text", "The door is not shut."))
     ]
-    assert built.rejected == {"pair with different meanings": 1}
+    built = ea.build("minimal-pairs", path, first="sentence2", second="sentence1")
+    assert built.samples[0].original == "The door is not shut."
 
 
 def test_groups_are_proposed_confirmed_and_built(tmp_path, capsys):

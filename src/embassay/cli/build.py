@@ -48,15 +48,11 @@ class MinimalPairsOptions(SentenceOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupsOptions(Shared):
-    """Options of groups.
+class PairColumns(Shared):
+    """Columns of a table of pairs.
 
     Attributes
     ----------
-    count
-        Maximum number of groups; all by default.
-    column
-        With -e: the column of sentences.
     first
         The column of first sentences, if it is not recognised by name.
     second
@@ -65,13 +61,39 @@ class GroupsOptions(Shared):
         The column that says whether they mean the same, if it is not recognised by name; none if all pairs do.
     """
 
-    column: str = ""
     first: str = ""
     second: str = ""
     label: str = ""
 
 
-DEFAULTS = BuildOptions()
+@dataclass(frozen=True, kw_only=True)
+class NegatedAntonymsOptions(PairColumns, BuildOptions):
+    """Options of negated antonyms.
+
+    Attributes
+    ----------
+    count
+        Maximum number of quadruples; all by default.
+    pairs
+        Read at most the first N pairs; all by default.
+    """
+
+    pairs: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupsOptions(PairColumns):
+    """Options of groups.
+
+    Attributes
+    ----------
+    count
+        Maximum number of groups; all by default.
+    column
+        With -e: the column of sentences.
+    """
+
+    column: str = ""
 
 
 @build.command(name="minimal-pairs")
@@ -101,7 +123,7 @@ def build_negated_antonyms(
     *,
     source: From,
     out: Out,
-    options: Annotated[BuildOptions, Flat] = DEFAULTS,
+    options: Annotated[NegatedAntonymsOptions, Flat] = NegatedAntonymsOptions(),
     overwrite: Flag = False,
 ) -> int:
     """Build inputs with an antonym, a negation and both, in the way of SemAntoNeg.
@@ -109,11 +131,10 @@ def build_negated_antonyms(
     Parameters
     ----------
     source
-        Text of one sentence a line, or a CSV, TSV, JSON lines or Parquet file; a table of paraphrase pairs as well.
+        Sentences, one a line or in a table (CSV, TSV, JSON lines, Parquet); or pairs of paraphrases, as a table or as
+        Opusparcus is released.
     out
         File to write; its data card and sheets are written next to it.
-    options.count
-        Maximum number of quadruples; all by default.
     overwrite
         Replace existing files.
     """

@@ -12,17 +12,18 @@ from embassay.testsets.english.predicates import SHORTEST, Candidate, find
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.word_classes import DO
 from embassay.testsets.english.wordnet import WordNet
-from embassay.testsets.english.words import Tagged, inflected, spans, straight, substituted, tag
+from embassay.testsets.english.words import Tagged, inflected, spans, straight, substituted, tag, untagged
 
 PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}
 
 
 def negated_side(first: str, second: str) -> int | str:
     """Return which of two paraphrases, 0 or 1, is the negated one, or why there is none."""
-    sides = [tag(first), tag(second)]
-    if any(len(tagged.words) < SHORTEST for tagged in sides):
+    # A negation is found by its words alone, so that millions of pairs need no tags.
+    sides = [untagged(first), untagged(second)]
+    if any(len(side.words) < SHORTEST for side in sides):
         return f"a pair with a side of less than {SHORTEST} words and marks"
-    negative = [place for place, tagged in enumerate(sides) if first_negation(tagged)]
+    negative = [place for place, side in enumerate(sides) if first_negation(side)]
     if len(negative) != 1:
         return "a pair with both sides negated, or neither"
     return negative[0]

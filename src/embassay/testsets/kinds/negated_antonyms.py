@@ -10,15 +10,55 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from embassay.corpora.io.passages import whole_sentences
 from embassay.corpora.queries.sampling import evenly
+from embassay.errors import SpecError
 from embassay.formatting import counted
 from embassay.samples.choice import Choice
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import negated_side, open_wordnet, quadruple
 from embassay.testsets.review import turned
-from embassay.testsets.sources import SourcePair, SourceSentence, usable
+from embassay.testsets.sources import (
+    SourcePair,
+    SourceSentence,
+    is_of_pairs,
+    is_opusparcus,
+    read_pairs,
+    read_sentences,
+    usable,
+)
+
+
+def read(
+    path: Path, *, column: str = "", first: str = "", second: str = "", label: str = "", pairs: int | None = None
+) -> tuple[SourceSentence, ...] | tuple[SourcePair, ...]:
+    """Read sentences, or pairs of paraphrases: Opusparcus as released, or a table with two columns of sentences.
+
+    Parameters
+    ----------
+    column
+        The column of sentences; a table with two of them is then not read as pairs.
+    pairs
+        Read at most the first ``pairs`` pairs; the paper took the first 1,500,000 of Opusparcus.
+
+    Raises
+    ------
+    SourceError
+        With file, line and column, for a file that cannot be read.
+    SpecError
+        If both a column of sentences and columns of pairs are named.
+    """
+    if column and (first or second or label):
+        raise SpecError("--column names sentences, --first, --second and --label name pairs: use one or the other")
+    if pairs is not None and pairs < 1:
+        raise SpecError(f"pairs must be 1 or more, is {pairs}")
+    if column:
+        return read_sentences(path, column)
+    if first or second or label or is_opusparcus(path) or is_of_pairs(path):
+        return read_pairs(path, first, second, label, count=pairs)
+    return read_sentences(path)
 
 
 def build(
@@ -97,7 +137,9 @@ def _sentences(sources: Sequence[SourceSentence | SourcePair]) -> tuple[tuple[So
     for source in sources:
         # Of a pair of paraphrases only the negated side is used.
         side: SourceSentence | str
-        if isinstance(source, SourcePair):
+        if isinstance(source, SourcePair) and not source.same:
+            side = "pair with different meanings"
+        elif isinstance(source, SourcePair):
             place = negated_side(source.first.text, source.second.text)
             side = place if isinstance(place, str) else (source.first, source.second)[place]
         else:
