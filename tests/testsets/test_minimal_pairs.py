@@ -62,7 +62,9 @@ def test_an_item_by_hand(built):
     found = edits(built, LINES[1])
     assert found["synonym"] == LINES[1].replace("accept", "embrace")
     assert found["antonym"] == LINES[1].replace("accept", "reject")
-    assert found["negation_main"] == "The teacher accepted the idea that the boys gave her."
+    assert found["negation_main"] == "The teacher did accept the idea that the boys gave her."
+    dropped = edits(build(sources(LINES[1:2]), auxiliary="drop"), LINES[1])
+    assert dropped["negation_main"] == "The teacher accepted the idea that the boys gave her."
     # The chosen word is the main verb, so its negation is the same sentence.
     assert "negation_antonym" not in found
 

@@ -106,6 +106,11 @@ def test_a_quadruple(sentence, antonym, polarity, paraphrase, negation):
     assert first.negation == negation
 
 
+def test_the_auxiliary_may_be_kept_as_in_the_paper():
+    first = built("She doesn't look happy.", auxiliary="keep").samples[0]
+    assert (first.polarity, first.paraphrase) == ("She does look happy.", "She does look unhappy.")
+
+
 def test_each_of_the_four_is_the_input_and_they_are_one_unit():
     made = built("The rule is fair.", "Our dog is asleep.").samples
     assert [sample.input for sample in made[:4]] == [

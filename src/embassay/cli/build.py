@@ -13,7 +13,7 @@ from embassay.cli.parameters import FINE, Flag, Flat, Out
 from embassay.errors import say
 from embassay.formatting import counted
 from embassay.store.paths import output_path, source_path
-from embassay.testsets.options import BuildOptions, SentenceOptions, Shared
+from embassay.testsets.options import Auxiliary, BuildOptions, SentenceOptions, Shared
 
 if TYPE_CHECKING:
     from embassay.testsets.rating import Rated
@@ -37,12 +37,15 @@ class MinimalPairsOptions(SentenceOptions):
     ----------
     count
         Maximum number of originals; all by default.
+    auxiliary
+        When a negation is removed, keep its auxiliary as HEROS does ("does know"), or drop it ("knows").
     misspellings
         File with lines wrong→right; codespell's list by default.
     mlm
         Folder of a masked language model, for random_mlm; without it, random_word takes words from the sentences.
     """
 
+    auxiliary: Auxiliary = "keep"
     misspellings: str = ""
     mlm: str = ""
 
@@ -76,9 +79,12 @@ class NegatedAntonymsOptions(PairColumns, BuildOptions):
         Maximum number of quadruples; all by default.
     pairs
         Read at most the first N pairs; all by default.
+    auxiliary
+        When a negation is removed, keep its auxiliary as SemAntoNeg does ("does know"), or drop it ("knows").
     """
 
     pairs: int | None = None
+    auxiliary: Auxiliary = "drop"
 
 
 @dataclass(frozen=True, kw_only=True)

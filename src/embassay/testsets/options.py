@@ -13,6 +13,8 @@ from embassay.errors import SpecError
 
 Language = Literal["en", "any"]
 ENGLISH, ANY = "en", "any"
+Auxiliary = Literal["keep", "drop"]
+"""Whether ``does not know`` becomes ``does know``, as in HEROS and SemAntoNeg, or ``knows``."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,7 @@ from embassay.testsets.english.spelling_and_grammar import Harper
 from embassay.testsets.english.typos import Misspellings, misspelt
 from embassay.testsets.english.wordnet import WordNet, open_wordnet
 from embassay.testsets.english.words import Tagged, cased, substituted
+from embassay.testsets.options import Auxiliary
 
 MODEL = "masked language model"
 WORDS = "a word of the same tag and frame"
@@ -112,8 +113,15 @@ class Original:
     tries: tuple[Try, ...]
 
 
-def original(key: str, unit: str, tagged: Tagged) -> Original:
+def original(key: str, unit: str, tagged: Tagged, auxiliary: Auxiliary) -> Original:
     """Make the edits that need neither random numbers nor the rest of the corpus.
+
+    Parameters
+    ----------
+    key, unit
+        The ids of the sample and of its unit.
+    auxiliary
+        Whether the auxiliary of a removed negation is kept.
 
     Raises
     ------
@@ -122,7 +130,7 @@ def original(key: str, unit: str, tagged: Tagged) -> Original:
     """
     tries = list[Try]()
     for choice in replacements(tagged):
-        negation = word_negated(tagged, choice.index)
+        negation = word_negated(tagged, choice.index, auxiliary)
         if negation is not None and not falls_elsewhere(tagged, negation):
             synonym = substituted(tagged, {choice.index: choice.synonym})
             antonym = substituted(tagged, {choice.index: choice.antonym})
@@ -132,7 +140,7 @@ def original(key: str, unit: str, tagged: Tagged) -> Original:
     group = main_group(tagged)
     if group is None:
         raise Left(NO_MAIN_VERB)
-    main = unnegated(tagged, group) or negated(tagged, group)
+    main = unnegated(tagged, group, auxiliary) or negated(tagged, group)
     if main is None or not has_subject(tagged, group.last) or falls_elsewhere(tagged, main):
         raise Left(UNNEGATED)
     return Original(key, unit, tagged, main, tuple(tries))

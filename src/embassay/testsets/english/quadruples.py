@@ -13,6 +13,7 @@ from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.word_classes import DO
 from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, inflected, spans, straight, substituted, tag, untagged
+from embassay.testsets.options import Auxiliary
 
 PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}
 
@@ -29,8 +30,13 @@ def negated_side(first: str, second: str) -> int | str:
     return negative[0]
 
 
-def quadruple(text: str, lexicon: WordNet) -> tuple[Choice, bool] | str:
+def quadruple(text: str, lexicon: WordNet, auxiliary: Auxiliary) -> tuple[Choice, bool] | str:
     """Return a sentence with its antonym, its negation and its negated antonym, or the reason why there are none.
+
+    Parameters
+    ----------
+    auxiliary
+        Whether the auxiliary of a removed negation is kept.
 
     Returns
     -------
@@ -47,7 +53,8 @@ def quadruple(text: str, lexicon: WordNet) -> tuple[Choice, bool] | str:
         return "the antonym lacks the required form"
     pattern = first_negation(tagged)
     if pattern:
-        polarity, paraphrase = unnegated(tagged, candidate.group), unnegated(swapped, candidate.group)
+        polarity = unnegated(tagged, candidate.group, auxiliary)
+        paraphrase = unnegated(swapped, candidate.group, auxiliary)
     else:
         contracted = has_contraction(tagged)
         polarity = negated(tagged, candidate.group, contracted=contracted)

@@ -30,6 +30,7 @@ from embassay.testsets.english import (
     unfit,
     with_edits,
 )
+from embassay.testsets.options import Auxiliary
 from embassay.testsets.sources import SourceSentence
 
 EXTRA = "build"
@@ -58,6 +59,7 @@ def build(
     *,
     seed: int = 0,
     count: int | None = None,
+    auxiliary: Auxiliary = "keep",
     misspellings: str = "",
     mlm: Fills | None = None,
     advance: Advance = silent,
@@ -70,6 +72,8 @@ def build(
         Lines; each sentence of a line is tried separately, and those of one line are one unit.
     seed, count
         At most ``count`` originals, tried in an order that depends on the seed; None for all.
+    auxiliary
+        Whether a removed negation leaves its auxiliary: ``does know`` (``keep``, as printed) or ``knows`` (``drop``).
     misspellings
         File of wrong→right lines; if empty, codespell's list is used.
     mlm
@@ -94,7 +98,7 @@ def build(
     originals = list[Original]()
     for key, unit, tagged in fitting:
         try:
-            originals.append(original(key, unit, tagged))
+            originals.append(original(key, unit, tagged, auxiliary))
         except Left as reason:
             rejected[str(reason)] += 1
     # How each edit was made becomes the field "source" of its line.

@@ -19,6 +19,7 @@ from embassay.formatting import counted
 from embassay.samples.choice import Choice
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import negated_side, open_wordnet, quadruple
+from embassay.testsets.options import Auxiliary
 from embassay.testsets.review import turned
 from embassay.testsets.sources import (
     SourcePair,
@@ -66,6 +67,7 @@ def build(
     *,
     seed: int = 0,
     count: int | None = None,
+    auxiliary: Auxiliary = "drop",
     advance: Advance = silent,
 ) -> Built:
     """Build choices of a sentence, its antonym, its negation and its negated antonym.
@@ -77,6 +79,8 @@ def build(
         the other is not negated.
     seed, count
         At most ``count`` randomly chosen quadruples, evenly over the pairs of antonyms; None for all.
+    auxiliary
+        Whether a removed negation leaves its auxiliary: ``does know`` (``keep``, as printed) or ``knows`` (``drop``).
     advance
         Called with the number of sentences that have been read.
 
@@ -93,7 +97,7 @@ def build(
     sentences, rejected = _sentences(sources)
     sure, doubtful = dict[frozenset[str], Choice](), dict[frozenset[str], Choice]()
     for done, source in enumerate(sentences, 1):
-        made = quadruple(source.text, lexicon)
+        made = quadruple(source.text, lexicon, auxiliary)
         if isinstance(made, str):
             rejected[made] += 1
         else:
