@@ -13,7 +13,7 @@ from embassay.cli.parameters import FINE, Flag, Flat, Out
 from embassay.errors import say
 from embassay.formatting import counted
 from embassay.store.paths import output_path, source_path
-from embassay.testsets.options import Auxiliary, BuildOptions, SentenceOptions, Shared
+from embassay.testsets.options import Auxiliary, BuildOptions, Shared
 
 if TYPE_CHECKING:
     from embassay.testsets.rating import Rated
@@ -30,7 +30,7 @@ From = Annotated[Path, Parameter(name="--from")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MinimalPairsOptions(SentenceOptions):
+class MinimalPairsOptions(BuildOptions):
     """Options of minimal pairs.
 
     Attributes
@@ -38,14 +38,14 @@ class MinimalPairsOptions(SentenceOptions):
     count
         Maximum number of originals; all by default.
     auxiliary
-        When a negation is removed, keep its auxiliary as HEROS does ("does know"), or drop it ("knows").
+        When a negation is removed, keep its auxiliary ("does know", the default, as in HEROS) or drop it ("knows").
     misspellings
         File with lines wrong→right; codespell's list by default.
     mlm
         Folder of a masked language model, for random_mlm; without it, random_word takes words from the sentences.
     """
 
-    auxiliary: Auxiliary = "keep"
+    auxiliary: Auxiliary | None = None
     misspellings: str = ""
     mlm: str = ""
 
@@ -80,11 +80,14 @@ class NegatedAntonymsOptions(PairColumns, BuildOptions):
     pairs
         Read at most the first N pairs; all by default.
     auxiliary
-        When a negation is removed, keep its auxiliary as SemAntoNeg does ("does know"), or drop it ("knows").
+        When a negation is removed, drop its auxiliary ("knows", the default) or keep it ("does know").
+    as_published
+        Only not with an adjective, and each antonym of WordNet, as the paper has it; review the sheet.
     """
 
     pairs: int | None = None
-    auxiliary: Auxiliary = "drop"
+    auxiliary: Auxiliary | None = None
+    as_published: Flag = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,10 +259,9 @@ def run_build(kind: str, source: Path, out: Path, overwrite: bool, options: dict
     say(f"test set: {places.corpus}", f"data card: {places.card}", f"sheet for rating: {places.sheet}")
     if places.answers.exists():
         say(f"answers of the generator: {places.answers}")
-    if built.doubtful:
-        say(
-            f"sheet for review: {places.review}: {len(built.doubtful):,} to confirm with yes or no; pass it as --review"
-        )
+    if places.review.exists():
+        undecided = f", {len(built.doubtful):,} to confirm with yes or no" if built.doubtful else ""
+        say(f"sheet for review: {places.review}{undecided}: strike, correct or add rows; pass it as --review")
     # Without a folder before it, the name of a file may be taken for that of a built-in corpus.
     corpus = str(out)
     if not out.is_absolute() and not corpus.startswith((".", "~")):

@@ -22,7 +22,7 @@ from embassay.testsets.files import SetFiles, content_of, json_lines, name_of, w
 from embassay.testsets.generator.base import Reply, Request
 from embassay.testsets.language import may_be_english, refuse_other
 from embassay.testsets.options import ANY, ENGLISH, Order
-from embassay.testsets.review import confirmed_choices, read_review, review_of
+from embassay.testsets.review import review_of, reviewed
 from embassay.testsets.sheets import rows_of, sheet_of
 from embassay.testsets.sources import (
     SourcePair,
@@ -51,8 +51,7 @@ def make(order: Order, advance: Advance = silent) -> Built:
     built = _built(order, advance)
     review = order.options.review
     if review is not None:
-        confirmed = confirmed_choices(built.doubtful, read_review(review))
-        built = replace(built, samples=(*built.samples, *confirmed))
+        built = reviewed(built, review)
     if len(set(independent_units(built.samples))) == 1:
         built = replace(built, notes=(*built.notes, ONE_UNIT))
     if not built.samples:
@@ -141,8 +140,9 @@ def put(out: Path, built: Built, order: Order) -> None:
         # The corpus is written last, so that if it exists, the other files exist too.
         out: content,
     }
-    if built.doubtful:
-        contents = {places.review: review_of(built.doubtful)} | contents
+    review = review_of(built)
+    if review:
+        contents = {places.review: review} | contents
     write_files(contents)
 
 

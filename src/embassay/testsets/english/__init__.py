@@ -6,6 +6,7 @@ Builders use these names only; the other modules of the package are for each oth
 from embassay.testsets.english.capitals import lowered, ready
 from embassay.testsets.english.edits import Left, Original, Tools, Ways, original, with_edits
 from embassay.testsets.english.fusion import fuse
+from embassay.testsets.english.published_quadruples import published_quadruples
 from embassay.testsets.english.quadruples import negated_side, quadruple
 from embassay.testsets.english.selection import named, sentences, unfit
 from embassay.testsets.english.typos import common_misspellings, read_misspellings
@@ -27,6 +28,7 @@ __all__ = [
     "negated_side",
     "open_wordnet",
     "original",
+    "published_quadruples",
     "quadruple",
     "read_misspellings",
     "ready",

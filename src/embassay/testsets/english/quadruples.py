@@ -30,7 +30,7 @@ def negated_side(first: str, second: str) -> int | str:
     return negative[0]
 
 
-def quadruple(text: str, lexicon: WordNet, auxiliary: Auxiliary) -> tuple[Choice, bool] | str:
+def quadruple(text: str, lexicon: WordNet, auxiliary: Auxiliary) -> tuple[tuple[Choice, bool]] | str:
     """Return a sentence with its antonym, its negation and its negated antonym, or the reason why there are none.
 
     Parameters
@@ -40,7 +40,7 @@ def quadruple(text: str, lexicon: WordNet, auxiliary: Auxiliary) -> tuple[Choice
 
     Returns
     -------
-    The choice, without an id, and whether its two words are certainly opposites; otherwise people decide.
+    The only choice, without an id, and whether its two words are certainly opposites; otherwise people decide.
     """
     tagged = tag(text)
     candidate = find(tagged, lexicon)
@@ -73,7 +73,7 @@ def quadruple(text: str, lexicon: WordNet, auxiliary: Auxiliary) -> tuple[Choice
         pair="–".join(lemmas),
         negation=pattern or first_negation(tag(polarity)) or "",
     )
-    return choice, candidate.opposite.verdict == "sure"
+    return ((choice, candidate.opposite.verdict == "sure"),)
 
 
 def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:

@@ -1,8 +1,9 @@
 """Negated antonyms from sentences of your own, as SemAntoNeg was made.
 
 Source: Vahtola, Creutz & Tiedemann (2022), "It Is Not Easy To Detect Paraphrases", section 3. A sentence, its negation,
-its antonym and its negated antonym make a quadruple; each of the four is the input in turn. Not in the paper: verbs and
-adverbs, sentences without a negation, and ``n't``, ``never`` and ``no longer`` beside ``not``.
+its antonym and its negated antonym make a quadruple; each of the four is the input in turn. Not in
+the paper, and not with ``as_published``: verbs and adverbs, sentences without a negation, and ``n't``, ``never`` and
+``no longer`` beside ``not``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from embassay.errors import SpecError
 from embassay.formatting import counted
 from embassay.samples.choice import Choice
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
-from embassay.testsets.english import negated_side, open_wordnet, quadruple
+from embassay.testsets.english import negated_side, open_wordnet, published_quadruples, quadruple
 from embassay.testsets.options import Auxiliary
 from embassay.testsets.review import turned
 from embassay.testsets.sources import (
@@ -68,6 +69,7 @@ def build(
     seed: int = 0,
     count: int | None = None,
     auxiliary: Auxiliary = "drop",
+    as_published: bool = False,
     advance: Advance = silent,
 ) -> Built:
     """Build choices of a sentence, its antonym, its negation and its negated antonym.
@@ -81,6 +83,9 @@ def build(
         At most ``count`` randomly chosen quadruples, evenly over the pairs of antonyms; None for all.
     auxiliary
         Whether a removed negation leaves its auxiliary: ``does know`` (``keep``, as printed) or ``knows`` (``drop``).
+    as_published
+        Only ``not`` and an adjective, with every antonym of WordNet, as the paper generated its quadruples; people
+        review them. The auxiliary is kept.
     advance
         Called with the number of sentences that have been read.
 
@@ -97,11 +102,14 @@ def build(
     sentences, rejected = _sentences(sources)
     sure, doubtful = dict[frozenset[str], Choice](), dict[frozenset[str], Choice]()
     for done, source in enumerate(sentences, 1):
-        made = quadruple(source.text, lexicon, auxiliary)
+        if as_published:
+            made = published_quadruples(source.text, lexicon)
+        else:
+            made = quadruple(source.text, lexicon, auxiliary)
         if isinstance(made, str):
             rejected[made] += 1
-        else:
-            choice, is_sure = made
+            made = ()
+        for choice, is_sure in made:
             texts = frozenset(text.casefold() for text in choice.fields().values())
             if texts in sure:
                 rejected["repeated quadruple"] += 1
