@@ -804,11 +804,18 @@ def test_an_across_table_sets_the_figures_of_another_diagnostic_beside():
     others += [row_of("", "rouge1", diagnostic="other", corpus="lexical only")]
     gaps = [row_of(e, "gap", value=v, low=-0.1, high=0.9) for e, v in LEVEL.items()]
     table = across_table(scope_of(small([*HEADLINES, *gaps, *others])), ACROSS)
-    assert table.head == ("encoder", "Spearman, STS-b", "Spearman, SICK", "accuracy", "gap, points")
+    assert table.head == (
+        "encoder",
+        "Spearman, mean of 2",
+        "Spearman, STS-b",
+        "Spearman, SICK",
+        "accuracy",
+        "gap, points",
+    )
     assert [[cell.text for cell in row] for row in table.rows] == [
-        ["b", "0.600", "0.700", "80.0%", "+80.0"],
-        ["z", "–", "–", "50.0%", "+50.0"],
-        ["a", "0.500", "–", "20.0%", "+20.0"],
+        ["b", "0.650", "0.600", "0.700", "80.0%", "+80.0"],
+        ["z", "–", "–", "–", "50.0%", "+50.0"],
+        ["a", "–", "0.500", "–", "20.0%", "+20.0"],
     ]
     assert [row[0].remark for row in table.rows] == ["", "baseline", ""]
     assert set(table.signatures) == {r.signature for r in [*HEADLINES, *gaps, *others[:3]]}
