@@ -282,7 +282,7 @@ def test_a_folder_without_a_masked_language_model_is_refused(fake, text, tmp_pat
     pytest.importorskip("transformers", reason="the hf extra is not installed")
     out = tmp_path / "set.jsonl"
     assert exit_code_of(["build", "minimal-pairs", "--from", str(text), "-o", str(out), "--mlm", str(tmp_path)]) == 2
-    assert "not the folder of a masked language model" in capsys.readouterr().err
+    assert f"{tmp_path}: not a model" in capsys.readouterr().err
     assert not out.exists()
 
 

@@ -151,6 +151,16 @@ def test_a_misspelling_of_the_users(tmp_path):
     assert any(str(file) == material.name for material in made.materials)
 
 
+def test_without_a_grammar_checker_more_is_built():
+    checked, all_kept = build(sources()), build(sources(), grammar="off")
+    assert {s.original for s in checked.samples} <= {s.original for s in all_kept.samples}
+    assert not any("grammar checker" in reason for reason in all_kept.rejected)
+    assert not any("harper" in material.name for material in all_kept.materials)
+    ungrammatical = "The teacher did not accept the the idea that the boys gave her."
+    assert not build(sources([ungrammatical])).samples
+    assert build(sources([ungrammatical]), grammar="off").samples
+
+
 def test_how_far_it_is():
     told = []
     build(sources(), advance=lambda done, total: told.append((done, total)))
@@ -160,9 +170,9 @@ def test_how_far_it_is():
 def test_a_masked_language_models_word_is_no_synonym_antonym_or_derived_form():
     asked = []
 
-    def fills(before, after):
-        asked.append((before, after))
-        return ("accept", "rejects", "embraced", "approve", ",", "acceptance", "remember", "hear")
+    def fills(gaps):
+        asked.extend(gaps)
+        return [("accept", "rejects", "embraced", "approve", ",", "acceptance", "remember", "hear")]
 
     made = build(sources(LINES[1:2]), mlm=SimpleNamespace(name="some model", fills=fills))
     assert asked == [("The teacher did not ", " the idea that the boys gave her.")]

@@ -13,7 +13,7 @@ from embassay.cli.parameters import FINE, Flag, Flat, Out
 from embassay.errors import say
 from embassay.formatting import counted
 from embassay.store.paths import output_path, source_path
-from embassay.testsets.options import Auxiliary, BuildOptions, Shared
+from embassay.testsets.options import Auxiliary, BuildOptions, Grammar, Shared
 
 if TYPE_CHECKING:
     from embassay.testsets.rating import Rated
@@ -42,12 +42,15 @@ class MinimalPairsOptions(BuildOptions):
     misspellings
         File with lines wrong→right; codespell's list by default.
     mlm
-        Folder of a masked language model, for random_mlm; without it, random_word takes words from the sentences.
+        Folder or hub name of a masked language model, for random_mlm; without it, random_word from the sentences.
+    grammar
+        Check originals and edits with Harper, the default, or not at all.
     """
 
     auxiliary: Auxiliary | None = None
     misspellings: str = ""
     mlm: str = ""
+    grammar: Grammar | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,7 +30,7 @@ from embassay.testsets.english import (
     unfit,
     with_edits,
 )
-from embassay.testsets.options import Auxiliary
+from embassay.testsets.options import Auxiliary, Grammar
 from embassay.testsets.sources import SourceSentence
 
 EXTRA = "build"
@@ -49,8 +49,8 @@ class Fills(Protocol):
         """Its name on the data card."""
         ...
 
-    def fills(self, before: str, after: str) -> Iterable[str]:
-        """Return the words that it predicts between two texts, most likely first."""
+    def fills(self, gaps: Sequence[tuple[str, str]]) -> Sequence[Iterable[str]]:
+        """Return the words that it predicts between the two texts of each gap, most likely first."""
         ...
 
 
@@ -60,6 +60,7 @@ def build(
     seed: int = 0,
     count: int | None = None,
     auxiliary: Auxiliary = "keep",
+    grammar: Grammar = "harper",
     misspellings: str = "",
     mlm: Fills | None = None,
     advance: Advance = silent,
@@ -74,6 +75,8 @@ def build(
         At most ``count`` originals, tried in an order that depends on the seed; None for all.
     auxiliary
         Whether a removed negation leaves its auxiliary: ``does know`` (``keep``, as printed) or ``knows`` (``drop``).
+    grammar
+        Whether Harper's complaints reject originals and edits; the paper used LanguageTool, for the originals.
     misspellings
         File of wrong→right lines; if empty, codespell's list is used.
     mlm
@@ -94,7 +97,7 @@ def build(
     rejected = Reasons()
     listed = read_misspellings(Path(misspellings)) if misspellings else common_misspellings()
     fitting = list(_fitting(sources, rejected))
-    tools = Tools.of([tagged for _, _, tagged in fitting], listed, mlm.fills if mlm else None, seed)
+    tools = Tools.of([tagged for _, _, tagged in fitting], listed, mlm.fills if mlm else None, seed, grammar)
     originals = list[Original]()
     for key, unit, tagged in fitting:
         try:
@@ -108,7 +111,7 @@ def build(
         samples=samples,
         rejected=rejected,
         notes=_notes(mlm, count, len(samples)),
-        materials=_materials(misspellings, mlm),
+        materials=_materials(misspellings, mlm, grammar),
         ways=ways,
     )
 
@@ -172,15 +175,16 @@ def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _materials(misspellings: str, mlm: Fills | None) -> tuple[Resource, ...]:
+def _materials(misspellings: str, mlm: Fills | None, grammar: Grammar) -> tuple[Resource, ...]:
     """Return the libraries, word lists and models that were used."""
     materials = [
         Resource("WordNet", "3.0", "WordNet 3.0 licence", "related words, kinds of names"),
         library("textblob", "lexicon and rules of the tagger"),
         library("lemminflect", "inflection"),
-        library("harper-py", "grammar and spelling"),
         library("better-profanity", "words that no original has"),
     ]
+    if grammar == "harper":
+        materials.append(library("harper-py", "grammar and spelling"))
     if misspellings:
         materials.append(Resource(misspellings, "", "as you have it", "misspellings"))
     else:
