@@ -83,9 +83,10 @@ class Masked:
             The texts before and after each.
         """
         texts = [f"{before}{self._tokenizer.mask_token}{after}" for before, after in gaps]
-        return [
-            words for start in range(0, len(texts), BATCH) for words in self._of_batch(texts[start : start + BATCH])
-        ]
+        words = list[tuple[str, ...]]()
+        for start in range(0, len(texts), BATCH):
+            words += self._of_batch(texts[start : start + BATCH])
+        return words
 
     def _of_batch(self, texts: list[str]) -> Iterator[tuple[str, ...]]:
         """Yield the words of the masks of some texts."""
