@@ -61,9 +61,9 @@ EXAMPLES = {
     "wikisplit": "It rained and we ran .\tIt rained . <::::> We ran .\nHe 's '' in '' .\tHe is . <::::> '' In '' .\n",
 }
 """Two entries or more in each loader's form; none of the sentences is anybody's."""
-OTHERS = {"beir", "documents", "opinosis", "shards", "sts", "trec"}
+OTHERS = {"beir", "documents", "opinosis", "shards", "trec"}
 """Loaders of folders, and of tables that come with another: tests of their own."""
-ALSO_FOLDERS = {"msrp"}
+ALSO_FOLDERS = {"msrp", "pairs"}
 """Loaders of files that read folders too."""
 FORMS = {
     **{(name, name): text for name, text in EXAMPLES.items()},

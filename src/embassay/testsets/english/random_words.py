@@ -216,8 +216,8 @@ def random_words(
 ) -> Iterator[str]:
     """Yield the sentence with a word replaced by each of the words that fit and mean something else.
 
-    A word fits with ``any_frame``, as HEROS keeps what is ungrammatical, or if the sentence with it has the same tag and
-    frames at that position. At most :data:`TRIES` words that mean something else are tried.
+    A word fits with ``any_frame``, as HEROS keeps what is ungrammatical, or if the sentence with it has the same tag
+    and frames at that position. At most :data:`TRIES` words that mean something else are tried.
 
     Parameters
     ----------
