@@ -13,7 +13,7 @@ from embassay.cli.parameters import FINE, Flag, Flat, Out
 from embassay.errors import say
 from embassay.formatting import counted
 from embassay.store.paths import output_path, source_path
-from embassay.testsets.options import Auxiliary, BuildOptions, Grammar, Shared
+from embassay.testsets.options import Auxiliary, BuildOptions, Grammar, Proposed, Shared
 
 if TYPE_CHECKING:
     from embassay.testsets.rating import Rated
@@ -39,6 +39,10 @@ class MinimalPairsOptions(BuildOptions):
         Maximum number of originals; all by default.
     auxiliary
         When a negation is removed, keep its auxiliary ("does know", the default, as in HEROS) or drop it ("knows").
+    replacements
+        Table of words with synonym and antonym (part, word, synonym, antonym), in place of the built-in list.
+    protect
+        File of terms, one a line, whose words are not replaced.
     misspellings
         File with lines wrong→right; codespell's list by default.
     mlm
@@ -48,6 +52,8 @@ class MinimalPairsOptions(BuildOptions):
     """
 
     auxiliary: Auxiliary | None = None
+    replacements: str = ""
+    protect: str = ""
     misspellings: str = ""
     mlm: str = ""
     grammar: Grammar | None = None
@@ -113,6 +119,7 @@ def build_minimal_pairs(
     *,
     source: From,
     out: Out,
+    propose: Proposed | None = None,
     options: Annotated[MinimalPairsOptions, Flat] = MinimalPairsOptions(),
     overwrite: Flag = False,
 ) -> int:
@@ -121,13 +128,24 @@ def build_minimal_pairs(
     Parameters
     ----------
     source
-        Text of one sentence a line, or a CSV, TSV, JSON lines or Parquet file.
+        Text of one sentence a line, or a CSV, TSV, JSON lines or Parquet file; or a sheet of originals.
     out
-        File to write; its data card and sheet are written next to it.
+        File to write; its data card and sheets are written next to it. With --propose, the sheet (CSV).
+    propose
+        Write a sheet instead: originals to strike, or words with WordNet's synonyms and antonyms to choose from.
     overwrite
         Replace existing files.
     """
-    return run_build("minimal-pairs", source, out, overwrite, given_options(options))
+    if propose is None:
+        return run_build("minimal-pairs", source, out, overwrite, given_options(options))
+    from embassay.testsets.proposals import propose_for_minimal_pairs
+
+    source, out = source_path(source), output_path(out)
+    grammar = options.grammar or "harper"
+    rows = propose_for_minimal_pairs(source, out, propose, grammar, column=options.column, overwrite=overwrite)
+    passed_as = "--from" if propose == "originals" else "--replacements"
+    say(f"{counted(rows, 'row')} proposed: {out}: correct it and strike rows, then pass it as {passed_as}")
+    return FINE
 
 
 @build.command(name="negated-antonyms")

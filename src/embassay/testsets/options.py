@@ -14,6 +14,7 @@ from embassay.errors import SpecError
 Language = Literal["en", "any"]
 ENGLISH, ANY = "en", "any"
 Grammar = Literal["harper", "off"]
+Proposed = Literal["originals", "replacements"]
 Auxiliary = Literal["keep", "drop"]
 """Whether ``does not know`` becomes ``does know``, as in HEROS and SemAntoNeg, or ``knows``."""
 

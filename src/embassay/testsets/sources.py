@@ -226,14 +226,14 @@ def _sentences_of(table: FileTable, column: str) -> list[SourceSentence]:
     # The only column of a table may have any name.
     recognised = SENTENCE if len(table.names) > 1 else (*SENTENCE, *table.names)
     name = _column_name(table, column, recognised, "of sentences", "--column")
-    columns = [name]
-    if "unit" in table.names and name != "unit":
-        columns.append("unit")
+    columns = [name, *(other for other in ("unit", "confirm") if other in table.names and name != other)]
     sources = list[SourceSentence]()
     for row in table.read(columns):
         text = _text(row, name)
         unit = row.values.get("unit") if "unit" in columns[1:] else None
-        if text:
+        # People strike originals on a sheet with no.
+        is_struck = "confirm" in columns[1:] and str(row.values.get("confirm")).strip().lower() in NO
+        if text and not is_struck:
             sources.append(SourceSentence(text, row.line or 1, "" if unit is None else str(unit)))
     return sources
 

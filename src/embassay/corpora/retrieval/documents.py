@@ -26,7 +26,7 @@ from embassay.types import Corpus
 
 SHAPE = "retrieval"
 PRIORITY, FOLDER_PRIORITY = 20, 30
-"""Tried after the loaders of specific formats, because a table with the right columns, or a folder of texts, may be anything."""
+"""Tried after the loaders of specific formats, because a table with the right columns, or a folder, may be anything."""
 QUERIES = 1_000
 """The default for the number of queries that are made."""
 NEEDS = (

@@ -19,9 +19,9 @@ from embassay.testsets.english.frames import has_subject
 from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.random_words import Gap, Guess, Vocabulary, random_words
-from embassay.testsets.english.replacements import LISTED, Replacement, replacements
+from embassay.testsets.english.replacements import LISTED, Replacement, WordLists, replacements
 from embassay.testsets.english.selection import NAME
-from embassay.testsets.english.spelling_and_grammar import Harper, Unchecked
+from embassay.testsets.english.spelling_and_grammar import Harper, Unchecked, grammar_checker
 from embassay.testsets.english.typos import Misspellings, misspelt
 from embassay.testsets.english.wordnet import WordNet, open_wordnet
 from embassay.testsets.english.words import Tagged, cased, substituted
@@ -76,7 +76,7 @@ class Tools:
         """Load the tools, and collect the words and names of the sentences of a corpus."""
         lexicon = open_wordnet()
         names = Names(sentences, lexicon, NAME)
-        checker = Harper() if grammar == "harper" else Unchecked()
+        checker = grammar_checker(grammar)
         return cls(lexicon, checker, misspellings, Vocabulary(sentences, lexicon), names, guess, seed)
 
     def check_ahead(self, originals: Sequence[Original]) -> None:
@@ -122,7 +122,7 @@ class Original:
         return self.tagged.text[: word.start], self.tagged.text[word.end :]
 
 
-def original(key: str, unit: str, tagged: Tagged, auxiliary: Auxiliary) -> Original:
+def original(key: str, unit: str, tagged: Tagged, lists: WordLists, auxiliary: Auxiliary) -> Original:
     """Make the edits that need neither random numbers nor the rest of the corpus.
 
     Parameters
@@ -138,7 +138,7 @@ def original(key: str, unit: str, tagged: Tagged, auxiliary: Auxiliary) -> Origi
         If no word can be replaced, or the main verb cannot be negated.
     """
     tries = list[Try]()
-    for choice in replacements(tagged):
+    for choice in replacements(tagged, lists):
         negation = word_negated(tagged, choice.index, auxiliary)
         if negation is not None and not falls_elsewhere(tagged, negation):
             synonym = substituted(tagged, {choice.index: choice.synonym})

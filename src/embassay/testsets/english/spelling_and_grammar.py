@@ -12,6 +12,7 @@ from typing import Any
 
 from embassay.engine.cores import cores, in_threads
 from embassay.errors import MissingExtraError
+from embassay.testsets.options import Grammar
 
 STYLE = frozenset({"Enhancement", "Readability", "Redundancy", "Style"})
 """The kinds of complaints that are about style; they are ignored."""
@@ -74,6 +75,11 @@ class Unchecked:
 
     def look_ahead(self, texts: Iterable[str]) -> None:
         """Do nothing."""
+
+
+def grammar_checker(grammar: Grammar) -> Harper | Unchecked:
+    """Return the checker of an option."""
+    return Harper() if grammar == "harper" else Unchecked()
 
 
 def _is_clean(text: str, american: Any, british: Any) -> bool:
