@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from rich.console import Console
 
-from embassay.corpora.choice.semantoneg import ARTICLES
-from embassay.corpora.io.changes import change
 from embassay.encoders.base import CountsTokens, Remote, encoder_of_vectors
 from embassay.errors import EncoderError
 from embassay.findings.advice import advice, visible_differences
@@ -90,10 +87,9 @@ def _corpus_lines(corpus: AnyCorpus) -> list[str]:
     texts = f"  texts {audit.texts:,}, distinct {audit.distinct:,}"
     if audit.documents:
         texts += f"; documents {audit.documents:,}, passages {audit.passages:,}"
-    words = replaced_words(corpus)
+    words = {word for sample in corpus.samples if isinstance(sample, Choice) for word in sample.pair.split("–")}
     if words:
-        word, inputs = words.most_common(1)[0]
-        texts += f"; replaced words {len(words):,}, the most frequent {word} ({counted(inputs, 'input')})"
+        texts += f"; replaced words {len(words):,}"
     licence = f"  licence {corpus.licence}"
     if corpus.source:
         licence += f"; {corpus.source}"
@@ -103,16 +99,6 @@ def _corpus_lines(corpus: AnyCorpus) -> list[str]:
     remarks = (*corpus.notes, *advice(corpus), *visible_differences(corpus))
     lines += [f"  {remark}" for remark in remarks]
     return lines
-
-
-def replaced_words(corpus: AnyCorpus) -> Counter[str]:
-    """Count the inputs in which each word is replaced by its opposite; nothing for other shapes than choices."""
-    counts = Counter[str]()
-    for sample in corpus.samples:
-        if isinstance(sample, Choice):
-            _, words, _ = change(sample.input, sample.antonym)
-            counts[" ".join(word for word in words if word not in ARTICLES)] += 1
-    return counts
 
 
 def _truncated(text: str) -> str:

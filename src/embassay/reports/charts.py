@@ -171,21 +171,20 @@ def grouped_bars(scope: Scope, part: GroupedBars) -> Iterator[tuple[str, Spec]]:
     for group, encoders in blocks_of(scope, part.blocks).items():
         of_group = [value for value in values if value["encoder"] in encoders]
         if of_group:
-            yield group, _bars(scope, part, of_group, group)
+            yield group, _bars(scope, part, of_group)
 
 
 def blocks_of(scope: Scope, series: str) -> dict[str, list[str]]:
     """Return the encoders of each group that a table names; those of no group last, under an empty name."""
-    blocks = dict[str, list[str]]()
-    data = scope.series(series, "table") if series else None
-    for group, encoder, *_ in data["rows"] if data else ():
-        if encoder in scope.encoders:
-            blocks.setdefault(group, []).append(encoder)
-    grouped = {encoder for encoders in blocks.values() for encoder in encoders}
-    return {**blocks, "": [encoder for encoder in scope.encoders if encoder not in grouped]}
+    data = scope.series(series, "table")
+    group_of = {row[1]: row[0] for row in data["rows"]} if data else {}
+    blocks: dict[str, list[str]] = {group: [] for group in (*group_of.values(), "")}
+    for encoder in scope.encoders:
+        blocks[group_of.get(encoder, "")].append(encoder)
+    return blocks
 
 
-def _bars(scope: Scope, part: GroupedBars, values: list[Point], group: str) -> Spec:
+def _bars(scope: Scope, part: GroupedBars, values: list[Point]) -> Spec:
     """Draw the bars of some encoders."""
     labels, encoders = _distinct(values, "subset"), _distinct(values, "encoder")
     axis_format, fine_format = _formats(part.format)
@@ -198,8 +197,7 @@ def _bars(scope: Scope, part: GroupedBars, values: list[Point], group: str) -> S
     bars = _layer("bar", {**shared, "x": x, "color": _by_encoder(scope)})
     rules = _layer("rule", {**shared, "x": _field("low:Q"), "x2": HIGH}, color="#222")
     height = len(labels) * (14 * len(encoders) + 12)
-    title = f"{part.title}, {group}" if group else part.title
-    return _finished({"layer": [bars, rules]}, values, title, height)
+    return _finished({"layer": [bars, rules]}, values, part.title, height)
 
 
 def count_bars(scope: Scope, part: CountBars) -> Spec | None:
@@ -226,20 +224,19 @@ def size_charts(scope: Scope, part: SizeChart) -> Iterator[tuple[str, Spec]]:
 
     Yields
     ------
-    An empty text and the chart of all encoders, then each group of several and its chart.
+    Each group of several encoders and its chart, then an empty text and the chart of all.
     """
     values = []
     for column in part.columns:
         sized = [value for value in estimates(scope, column) if value["encoder"] in scope.sizes]
         values += [{**value, "column": column.heading, "size": scope.sizes[value["encoder"]]} for value in sized]
-    groups = {name: members for name, members in blocks_of(scope, part.blocks).items() if name}
-    for group, encoders in {"": list(scope.encoders), **groups}.items():
+    for group, encoders in {**blocks_of(scope, part.blocks), "": scope.encoders}.items():
         of_group = [value for value in values if value["encoder"] in encoders]
         if len(_distinct(of_group, "encoder")) > 1:
-            yield group, _over_size(part, of_group, f"{part.title}, {group}" if group else part.title)
+            yield group, _over_size(part, of_group)
 
 
-def _over_size(part: SizeChart, values: list[Point], title: str) -> Spec:
+def _over_size(part: SizeChart, values: list[Point]) -> Spec:
     """Draw the figures of some encoders over their sizes."""
     names = [column.heading for column in part.columns]
     axis_format, fine_format = _formats(part.columns[0].format)
@@ -250,7 +247,7 @@ def _over_size(part: SizeChart, values: list[Point], title: str) -> Spec:
         "tooltip": _tooltip(encoder="", column="", size=",.0f", **dict.fromkeys(RANGE, fine_format)),
     }
     y = _field("value:Q", title=", ".join(names), axis={"format": axis_format}, scale={"zero": False})
-    return _finished({"layer": _dots(values, shared, "y", y)}, values, title, 220)
+    return _finished({"layer": _dots(values, shared, "y", y)}, values, part.title, 220)
 
 
 def heat_map(scope: Scope, part: Matrix) -> Spec | None:

@@ -270,7 +270,7 @@ def read_pairs(
         With file, line and column, for missing columns, empty cells, and a label that is neither yes nor no.
     """
     if not (first or second) and is_opusparcus(path):
-        return _opusparcus_pairs(path, has_labels=label != ALL_THE_SAME, needs_label=needs_label, count=count)
+        return _opusparcus_pairs(path, needs_label and label != ALL_THE_SAME, count)
     if is_text(path, first or second or label):
         raise SourceError("is a text; pairs of sentences need a table with two columns of sentences", path, 1)
     table = open_table(path)
@@ -314,13 +314,11 @@ _SPACED = re.compile(r" (?=[.,?!;:]|n't\b|'(?:s|m|d|t|re|ve|ll)\b)", re.IGNORECA
 
 def is_opusparcus(path: Path) -> bool:
     """Return whether a file, perhaps compressed with bzip2, is one of Opusparcus."""
-    if path.is_dir():
-        return False
     _, line = next(_opusparcus_lines(path), (1, b""))
     return _OPUSPARCUS.fullmatch(line.decode("utf-8", "replace").rstrip("\r\n")) is not None
 
 
-def _opusparcus_pairs(path: Path, *, has_labels: bool, needs_label: bool, count: int | None) -> tuple[SourcePair, ...]:
+def _opusparcus_pairs(path: Path, needs_score: bool, count: int | None) -> tuple[SourcePair, ...]:
     """Return the pairs of a file, their sentences without the spaces of the tokenizer."""
     pairs = list[SourcePair]()
     for number, line in islice(_opusparcus_lines(path), count):
@@ -332,10 +330,10 @@ def _opusparcus_pairs(path: Path, *, has_labels: bool, needs_label: bool, count:
             raise SourceError("must be an id, two sentences and figures, separated by tabs", path, number)
         fields = text.split("\t")
         is_scored = len(fields) == SCORED
-        if needs_label and has_labels and not is_scored:
+        if needs_score and not is_scored:
             raise SourceError(f"pairs without a label; name one with {LABEL_OPTION}", path, number)
         sentences = [SourceSentence(_SPACED.sub("", field), number) for field in fields[1:3]]
-        same = not (is_scored and has_labels) or float(fields[3]) >= PARAPHRASES
+        same = not is_scored or float(fields[3]) >= PARAPHRASES
         pairs.append(SourcePair(sentences[0], sentences[1], same))
     return tuple(pairs)
 

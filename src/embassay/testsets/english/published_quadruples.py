@@ -13,9 +13,12 @@ from embassay.samples.choice import Choice
 from embassay.testsets.english.negators import negations
 from embassay.testsets.english.predicates import PREDICATIVE, SHORTEST
 from embassay.testsets.english.wordnet import WordNet
-from embassay.testsets.english.words import article, spliced, substituted, tag, untagged, word_at
+from embassay.testsets.english.words import article, substituted, tag
 
+_NOT = re.compile(r"(?i)(?:\b(an?) )?\bnot\b ?(?=(\w*))")
+"""A negation with the article before it and the word after it."""
 AFTER_NOT = PREDICATIVE | {"right"}
+"""Adjectives that the tagger takes for adverbs after ``not``."""
 _TAG = re.compile(r", ([a-z]+)(?= (?:I|[a-z]+)\?$)")
 """The verb of a question tag without a negation: ``, are you?``."""
 _NEGATED = {"am": "aren't", "can": "can't", "will": "won't", "shall": "shan't"}
@@ -37,7 +40,6 @@ def published_quadruples(text: str, lexicon: WordNet) -> tuple[tuple[Choice, boo
         return "not exactly one not"
     choices = list[tuple[Choice, bool]]()
     for place, word in enumerate(tagged.words):
-        # The tagger takes some adjectives after "not" for adverbs: "right", "asleep".
         is_adjective = word.tag == "JJ" or (word.lowercase in AFTER_NOT and place == negators[0] + 1)
         antonyms = lexicon.antonyms(word.lowercase, "a", of_synonyms=True) if is_adjective else ()
         for antonym in antonyms:
@@ -59,15 +61,7 @@ def published_quadruples(text: str, lexicon: WordNet) -> tuple[tuple[Choice, boo
 
 def _without_not(text: str) -> str:
     """Delete the only ``not``, adjust the article before it, and negate the question tag."""
-    words = untagged(text).words
-    place = next(place for place, word in enumerate(words) if word.lowercase == "not")
-    splices = [(words[place].start, word_at(words, place + 1).start or words[place].end, "")]
-    before = word_at(words, place - 1)
-    if before.lowercase in {"a", "an"}:
-        splices.append((before.start, before.end, article(word_at(words, place + 1).text)))
-    statement = spliced(text, splices)
-    verb = _TAG.search(statement)
-    if verb is None:
-        return statement
-    negated = _NEGATED.get(verb[1], f"{verb[1]}n't")
-    return statement[: verb.start(1)] + negated + statement[verb.end(1) :]
+    statement = _NOT.sub(lambda found: f"{article(found[2])} " if found[1] else "", text, count=1)
+    if text[0].isupper():
+        statement = statement[:1].upper() + statement[1:]
+    return _TAG.sub(lambda found: ", " + _NEGATED.get(found[1], f"{found[1]}n't"), statement)
