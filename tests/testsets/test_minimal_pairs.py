@@ -173,6 +173,14 @@ def test_words_of_the_users_own_list(tmp_path):
     assert str(table) in {material.name for material in made.materials}
 
 
+def test_a_replacement_of_several_words_is_inflected_at_the_first(tmp_path):
+    table = tmp_path / "mine.tsv"
+    table.write_text("part\tword\tsynonym\tantonym\nverb\tlove\tcare for\tlook down on\n")
+    found = edits(build(sources(LINES[:1]), replacements=str(table)), LINES[0])
+    assert found["synonym"] == LINES[0].replace("loves", "cares for")
+    assert found["antonym"] == LINES[0].replace("loves", "looks down on")
+
+
 def test_a_protected_term_is_not_replaced(tmp_path):
     terms = tmp_path / "terms.txt"
     terms.write_text("Small bakery\n\nlove the small\n")

@@ -179,10 +179,15 @@ def _inflected(words: Words, index: int, entry: ListedWord) -> Replacement | Non
         tag = words[index].tag
     if tag in {"VBP", "VBD"} and possible(words[index].lowercase) >= {"VB", "VBD"}:
         return None  # "they hurt it" may be in the present or in the past tense
-    synonym, antonym = inflected(entry.synonym, tag), inflected(entry.antonym, tag)
-    if synonym is None or antonym is None:
-        return None
-    return Replacement(index, synonym, antonym, lemmas)
+    forms = list[str]()
+    for lemma in lemmas:
+        # Of several words, such as "look for", the first is inflected.
+        first, *others = lemma.split()
+        form = inflected(first, tag)
+        if form is None:
+            return None
+        forms.append(" ".join([form, *others]))
+    return Replacement(index, forms[0], forms[1], lemmas)
 
 
 # --- The list of replacements, and set phrases whose words are not replaced ---
