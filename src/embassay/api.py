@@ -429,7 +429,7 @@ def build(
     language
         With ``en``, texts that are not English are refused; with ``any``, none is.
     review
-        The filled review sheet of an earlier build: samples confirmed on it join the test set.
+        The review sheet of an earlier build: its rows with yes, as people wrote them, are the test set.
     overwrite
         Replace existing files.
     options

@@ -6,6 +6,7 @@ The authors of HEROS and of SemAntoNeg checked their test sets by hand (Chiang e
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -67,9 +68,8 @@ def reviewed(built: Built, path: Path) -> Built:
             samples.append(_original(row))
         elif confirmation(row):
             samples += turned(_quadruple(row), f"review-{row.line}", first=0)
-    ids = [sample.id for sample in samples]
-    for name in ids:
-        if ids.count(name) > 1:
+    for name, count in Counter(sample.id for sample in samples).items():
+        if count > 1:
             raise SourceError(f"{name!r} appears twice; leave the id of a new row empty", path, None, "id")
     made = {(sample.id, *edit) for sample in built.samples if isinstance(sample, MinimalPairs) for edit in sample.edits}
     ways = dict(built.ways)

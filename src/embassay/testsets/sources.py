@@ -302,7 +302,7 @@ def read_pairs(
 
 # --- Opusparcus (Creutz 2018) as released ---
 
-_OPUSPARCUS = re.compile(r"[a-z]{2}-[NDT]\d+\t[^\t]+\t[^\t]+(?:\t[\d.]+){1,4}")
+_OPUSPARCUS = re.compile(r"[a-z]{2}-[NDT]\d+\t[^\t]+\t[^\t]+(?:\t[-+.\deE]+){1,4}")
 """A line: an id, two sentences, and the score of annotators (dev and test) or four figures (train)."""
 SCORED = 4
 """The number of fields of a line with a score."""
