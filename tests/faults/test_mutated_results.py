@@ -18,6 +18,7 @@ from embassay.outputs.kinds import html
 from embassay.plugins import PluginWarning
 from embassay.store.runs.folder import RunFolder
 from embassay.store.runs.results import from_bytes, to_bytes
+from embassay.types import Origin
 
 RUNS = {
     "negated_antonyms": ["opposites"],
@@ -45,7 +46,8 @@ def results():
         made = assay(["hashing,dim=32", "bow"], corpora, [name], cache=None, resamples=20, limit=limit, baselines=False)
         if name == "negated_antonyms":
             # These stand beside the figures of the released corpus only.
-            published = beside_published(name, "opposites", {"hashing": ("hashing", 0.3)})
+            origin = Origin(name, "", "opposites", "f", "hashing", "f", spec="hashing")
+            published = beside_published(name, "opposites", {"hashing": (origin, 0.3)})
             made = replace(made, series=(*made.series, *published))
         contents[name] = json.loads(to_bytes(made))
     return contents

@@ -480,7 +480,7 @@ def test_grouped_bars_have_one_bar_for_each_subset_and_encoder():
     rows = [row_of(e, "similarity", s, v) for e, v in LEVEL.items() for s in ("synonym", "typo")]
     rows += [row_of("a", "similarity", "antonym", None, low=None, high=None, reason="undefined for every item")]
     parts = (("typo", "a typo"), ("antonym", "an antonym"), ("missing", "none"), ("synonym", "a synonym"))
-    spec = charts.grouped_bars(scope_of(small(HEADLINES + rows)), GroupedBars("Edits", "similarity", parts))
+    ((_, spec),) = charts.grouped_bars(scope_of(small(HEADLINES + rows)), GroupedBars("Edits", "similarity", parts))
     assert_valid(spec)
     assert {(r["subset"], r["encoder"], r["value"]) for r in data_of(spec)} == {
         (s, e, v) for e, v in LEVEL.items() for s in ("a synonym", "a typo")
@@ -489,6 +489,29 @@ def test_grouped_bars_have_one_bar_for_each_subset_and_encoder():
     assert bars["y"]["sort"] == ["a typo", "a synonym"]
     assert bars["yOffset"]["sort"] == ["b", "z", "a"], "in the order of the headline figure"
     assert [layer["mark"]["type"] for layer in spec["layer"]] == ["bar", "rule"]
+
+
+def test_bars_stand_in_blocks_of_the_groups_that_a_table_names():
+    rows = [row_of(e, "similarity", "typo", v) for e, v in LEVEL.items()]
+    lines = [["paraphrases", "a", 0.1], ["paraphrases", "mean of 1", 0.1], ["questions", "z", 0.2], ["gone", "y", 0.3]]
+    data = {"columns": ("fine-tuned on", "encoder", "typo"), "formats": ("text", "text", "number"), "rows": lines}
+    scope = scope_of(small(HEADLINES + rows, series=[Series("d", "c", "groups", "table", data)]))
+    part = GroupedBars("Edits", "similarity", (("typo", "a typo"),), blocks="groups")
+    blocks = dict(charts.grouped_bars(scope, part))
+    assert {group: [r["encoder"] for r in data_of(spec)] for group, spec in blocks.items()} == {
+        "paraphrases": ["a"],
+        "questions": ["z"],
+        "": ["b"],
+    }
+    assert_valid(blocks["questions"])
+    # A group of one encoder has no chart over sizes.
+    lines += [["paraphrases", "b", 0.4]]
+    sized_scope = sized(rows, series=[Series("d", "c", "groups", "table", data)], a=1, b=2, z=3)
+    sizes = dict(charts.size_charts(sized_scope, SizeChart("By size", BY_SIZE, "groups")))
+    assert {group: [r["encoder"] for r in data_of(spec)] for group, spec in sizes.items()} == {
+        "": ["b", "z", "a"],
+        "paraphrases": ["b", "a"],
+    }
 
 
 @pytest.mark.parametrize("by", ["", "kind"])
@@ -691,9 +714,9 @@ def test_an_encoder_table_with_measures_has_a_line_for_each():
     assert set(table.signatures) == {r.signature for r in rows}
 
 
-def sized(rows, **parameters):
+def sized(rows, series=(), **parameters):
     """The small result with these numbers of parameters."""
-    result = small(HEADLINES + rows)
+    result = small(HEADLINES + rows, series)
     known = tuple(replace(e, parameters=parameters.get(e.name)) for e in result.encoders)
     return scope_of(replace(result, encoders=known))
 
@@ -710,7 +733,7 @@ def test_encoders_of_known_size_stand_in_its_order():
         ["z", "22,713,216", "0.500"],
         ["a", "4,800,000,000", "0.200"],
     ]
-    spec = charts.size_chart(scope, SizeChart("By size", BY_SIZE))
+    ((_, spec),) = charts.size_charts(scope, SizeChart("By size", BY_SIZE))
     assert_valid(spec)
     assert {(r["encoder"], r["column"], r["size"], r["value"]) for r in data_of(spec)} == {
         (e, s, size, LEVEL[e]) for e, size in (("z", 22_713_216), ("a", 4_800_000_000)) for s in ("typo", "synonym")
@@ -722,12 +745,12 @@ def test_fewer_than_two_encoders_of_known_size_are_not_shown_by_it(parameters):
     rows = [row_of(e, "similarity", "typo", v) for e, v in LEVEL.items()]
     scope = sized(rows, **parameters)
     assert size_table(scope, SizeTable("By size", BY_SIZE)) is None
-    assert charts.size_chart(scope, SizeChart("By size", BY_SIZE)) is None
+    assert not list(charts.size_charts(scope, SizeChart("By size", BY_SIZE)))
 
 
 def test_a_chart_by_size_without_intervals_has_dots_alone():
     rows = [row_of(e, "similarity", "typo", v, low=None, high=None) for e, v in LEVEL.items()]
-    spec = charts.size_chart(sized(rows, a=10, b=20), SizeChart("By size", BY_SIZE))
+    ((_, spec),) = charts.size_charts(sized(rows, a=10, b=20), SizeChart("By size", BY_SIZE))
     assert_valid(spec)
     assert [layer["mark"]["type"] for layer in spec["layer"]] == ["circle"]
 
@@ -781,11 +804,18 @@ def test_an_across_table_sets_the_figures_of_another_diagnostic_beside():
     others += [row_of("", "rouge1", diagnostic="other", corpus="lexical only")]
     gaps = [row_of(e, "gap", value=v, low=-0.1, high=0.9) for e, v in LEVEL.items()]
     table = across_table(scope_of(small([*HEADLINES, *gaps, *others])), ACROSS)
-    assert table.head == ("encoder", "Spearman, STS-b", "Spearman, SICK", "accuracy", "gap, points")
+    assert table.head == (
+        "encoder",
+        "Spearman, mean of 2",
+        "Spearman, STS-b",
+        "Spearman, SICK",
+        "accuracy",
+        "gap, points",
+    )
     assert [[cell.text for cell in row] for row in table.rows] == [
-        ["b", "0.600", "0.700", "80.0%", "+80.0"],
-        ["z", "–", "–", "50.0%", "+50.0"],
-        ["a", "0.500", "–", "20.0%", "+20.0"],
+        ["b", "0.650", "0.600", "0.700", "80.0%", "+80.0"],
+        ["z", "–", "–", "–", "50.0%", "+50.0"],
+        ["a", "–", "0.500", "–", "20.0%", "+20.0"],
     ]
     assert [row[0].remark for row in table.rows] == ["", "baseline", ""]
     assert set(table.signatures) == {r.signature for r in [*HEADLINES, *gaps, *others[:3]]}

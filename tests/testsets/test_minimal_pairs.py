@@ -12,11 +12,12 @@ pytest.importorskip("codespell_lib")
 pytest.importorskip("better_profanity")
 
 from embassay.corpora.minimal_pairs.minimal_pairs import load
+from embassay.errors import SourceError
 from embassay.samples.minimal_pairs import ALL_EDITS, EDITS
 from embassay.testsets.english.wordnet import places
 from embassay.testsets.files import json_lines
-from embassay.testsets.kinds.minimal_pairs import build
-from embassay.testsets.sources import SourceSentence
+from embassay.testsets.kinds.minimal_pairs import CANDIDATES, build, propose
+from embassay.testsets.sources import SourceSentence, open_table, read_sentences
 
 pytestmark = pytest.mark.skipif(
     not any(place.suffix == ".zip" or (place / "data.verb").is_file() for place in places()),
@@ -62,7 +63,9 @@ def test_an_item_by_hand(built):
     found = edits(built, LINES[1])
     assert found["synonym"] == LINES[1].replace("accept", "embrace")
     assert found["antonym"] == LINES[1].replace("accept", "reject")
-    assert found["negation_main"] == "The teacher accepted the idea that the boys gave her."
+    assert found["negation_main"] == "The teacher did accept the idea that the boys gave her."
+    dropped = edits(build(sources(LINES[1:2]), auxiliary="drop"), LINES[1])
+    assert dropped["negation_main"] == "The teacher accepted the idea that the boys gave her."
     # The chosen word is the main verb, so its negation is the same sentence.
     assert "negation_antonym" not in found
 
@@ -149,6 +152,80 @@ def test_a_misspelling_of_the_users(tmp_path):
     assert any(str(file) == material.name for material in made.materials)
 
 
+def test_without_a_grammar_checker_more_is_built():
+    checked, all_kept = build(sources()), build(sources(), grammar="off")
+    assert {s.original for s in checked.samples} <= {s.original for s in all_kept.samples}
+    assert not any("grammar checker" in reason for reason in all_kept.rejected)
+    assert not any("harper" in material.name for material in all_kept.materials)
+    ungrammatical = "The teacher did not accept the the idea that the boys gave her."
+    assert not build(sources([ungrammatical])).samples
+    assert build(sources([ungrammatical]), grammar="off").samples
+
+
+def test_words_of_the_users_own_list(tmp_path):
+    table = tmp_path / "mine.csv"
+    table.write_text("part,word,synonym,antonym,only\nadjective,small,tiny,giant,\nadjective,old,aged,new,car\n")
+    made = build(sources(), replacements=str(table))
+    assert [sample.original for sample in made.samples] == [LINES[0]]
+    found = edits(made, LINES[0])
+    assert "the tiny bakery" in found["synonym"]
+    assert "the giant bakery" in found["antonym"]
+    assert str(table) in {material.name for material in made.materials}
+
+
+def test_a_replacement_of_several_words_is_inflected_at_the_first(tmp_path):
+    table = tmp_path / "mine.tsv"
+    table.write_text("part\tword\tsynonym\tantonym\nverb\tlove\tcare for\tlook down on\n")
+    found = edits(build(sources(LINES[:1]), replacements=str(table)), LINES[0])
+    assert found["synonym"] == LINES[0].replace("loves", "cares for")
+    assert found["antonym"] == LINES[0].replace("loves", "looks down on")
+
+
+def test_a_protected_term_is_not_replaced(tmp_path):
+    terms = tmp_path / "terms.txt"
+    terms.write_text("Small bakery\n\nlove the small\n")
+    assert LINES[0] in {sample.original for sample in build(sources()).samples}
+    assert LINES[0] not in {sample.original for sample in build(sources(), protect=str(terms)).samples}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("part,word,synonym\nverb,go,leave\n", "line 1, field 'antonym': no such column"),
+        ("part,word,synonym,antonym\nnoun,dog,hound,cat\n", "line 2, field 'part': must be adjective or verb"),
+        ("part,word,synonym,antonym\nverb,go,,come\n", "line 2, field 'synonym': an empty cell"),
+    ],
+)
+def test_a_list_that_is_none(tmp_path, content, message):
+    (tmp_path / "mine.csv").write_text(content)
+    with pytest.raises(SourceError, match=message):
+        build(sources(), replacements=str(tmp_path / "mine.csv"))
+
+
+def test_originals_are_proposed_and_struck_before_they_are_edited(tmp_path):
+    sheet = tmp_path / "originals.csv"
+    rows = propose(sources(), "originals", "harper").decode("utf-8-sig").splitlines()
+    assert rows[:2] == ["unit,original,confirm", f"1,{LINES[0]},"]
+    # "Too short for an original." and a question are not selected.
+    assert len(rows) == 1 + len(LINES) - 2
+    sheet.write_text("\n".join([rows[0], f"{rows[1]}no", f"{rows[2]}yes", rows[4]]))
+    assert [source.text for source in read_sentences(sheet)] == [LINES[1], LINES[3]]
+
+
+def test_replacements_are_proposed_and_read(tmp_path):
+    lines = [
+        "The private meeting ended when the bakery finally closed again.",
+        "A private meeting is what we had there.",
+    ]
+    sheet = tmp_path / "words.csv"
+    sheet.write_bytes(propose(sources(lines), "replacements", "off"))
+    rows = {row.values["word"]: row.values for row in open_table(sheet).read(CANDIDATES)}
+    assert "small" not in rows
+    assert (rows["private"]["part"], rows["private"]["sentences"]) == ("adjective", "1")
+    assert rows["private"]["synonym"] in rows["private"]["synonyms"].split(", ")
+    assert build(sources(lines[:1]), replacements=str(sheet), grammar="off").samples
+
+
 def test_how_far_it_is():
     told = []
     build(sources(), advance=lambda done, total: told.append((done, total)))
@@ -158,9 +235,9 @@ def test_how_far_it_is():
 def test_a_masked_language_models_word_is_no_synonym_antonym_or_derived_form():
     asked = []
 
-    def fills(before, after):
-        asked.append((before, after))
-        return ("accept", "rejects", "embraced", "approve", ",", "acceptance", "remember", "hear")
+    def fills(gaps):
+        asked.extend(gaps)
+        return [("accept", "rejects", "embraced", "approve", ",", "acceptance", "remember", "hear")]
 
     made = build(sources(LINES[1:2]), mlm=SimpleNamespace(name="some model", fills=fills))
     assert asked == [("The teacher did not ", " the idea that the boys gave her.")]

@@ -9,6 +9,7 @@ pytest.importorskip("lemminflect")
 pytest.importorskip("better_profanity")
 
 from embassay.errors import InputError
+from embassay.run.resolve import load_corpus
 from embassay.samples.units import independent_units
 from embassay.testsets.english.wordnet import open_wordnet
 from embassay.testsets.kinds.negated_antonyms import build
@@ -104,6 +105,47 @@ def test_a_quadruple(sentence, antonym, polarity, paraphrase, negation):
     first = built(sentence).samples[0]
     assert first.fields() == {"input": sentence, "antonym": antonym, "polarity": polarity, "paraphrase": paraphrase}
     assert first.negation == negation
+
+
+def test_the_auxiliary_may_be_kept_as_in_the_paper():
+    first = built("She doesn't look happy.", auxiliary="keep").samples[0]
+    assert (first.polarity, first.paraphrase) == ("She does look happy.", "She does look unhappy.")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "others"),
+    [
+        # Table 2 of the paper, and question tags and articles, which its authors corrected by hand.
+        ("I'm not sure.", ["I'm not unsure.", "I'm sure.", "I'm unsure."]),
+        ("I know you're not asleep.", ["I know you're not awake.", "I know you're asleep.", "I know you're awake."]),
+        ("It's not bad, is it?", ["It's not good, is it?", "It's bad, isn't it?", "It's good, isn't it?"]),
+        ("I'm not wrong, am I?", ["I'm not right, am I?", "I'm wrong, aren't I?", "I'm right, aren't I?"]),
+        ("It was a not happy end.", ["It was a not unhappy end.", "It was a happy end.", "It was an unhappy end."]),
+        ("He does not look safe.", ["He does not look dangerous.", "He does look safe.", "He does look dangerous."]),
+    ],
+)
+def test_as_published(sentence, others):
+    first = built(sentence, as_published=True).samples[0]
+    assert [first.input, first.antonym, first.polarity, first.paraphrase] == [sentence, *others]
+
+
+def test_as_published_every_antonym_of_the_synsets_makes_a_quadruple():
+    assert [sample.pair for sample in built("It's not right, no.", as_published=True).samples[::4]] == [
+        "left–right",
+        "right–wrong",
+        "incorrect–right",
+        "center–right",
+    ]
+    made = built("The rule is fair.", "It isn't fair.", "It is not here yet.", as_published=True)
+    assert made.rejected == {"not exactly one not": 2, "no adjective with an antonym in WordNet": 1}
+
+
+def test_as_published_gives_what_was_released(semantoneg_file):
+    released = load_corpus(str(semantoneg_file)).samples
+    quadruples = {tuple(choice.fields().values()) for choice in released if "not" in choice.input}
+    made = built(*dict.fromkeys(texts[0] for texts in quadruples), as_published=True).samples
+    # The others were corrected by hand ("not the different" became "not different").
+    assert len(quadruples & {tuple(choice.fields().values()) for choice in made}) > 0.85 * len(quadruples)
 
 
 def test_each_of_the_four_is_the_input_and_they_are_one_unit():

@@ -22,7 +22,7 @@ def main_negated(text, **options):
 def without_negation(text):
     """Remove the negation of the first negated verb group; None if there is none."""
     tagged = tag(text)
-    return next((unnegated(tagged, group) for group in groups(tagged) if group.negator is not None), None)
+    return next((unnegated(tagged, group, "drop") for group in groups(tagged) if group.negator is not None), None)
 
 
 BOTH = [
@@ -181,7 +181,7 @@ def test_a_negation_that_cannot_go_stays(sentence):
 def test_a_word_is_negated(sentence, word, negative):
     tagged = tag(sentence)
     index = next(place for place, found in enumerate(tagged.words) if found.text == word)
-    assert word_negated(tagged, index) == negative
+    assert word_negated(tagged, index, "keep") == negative
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_word_is_negated(sentence, word, negative):
 def test_an_infinitive_is_negated_at_the_verb_that_it_depends_on(sentence, word, negative):
     tagged = tag(sentence)
     index = next(place for place, found in enumerate(tagged.words) if found.text == word)
-    assert word_negated(tagged, index) == negative
+    assert word_negated(tagged, index, "keep") == negative
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_an_infinitive_is_negated_at_the_verb_that_it_depends_on(sentence, word,
 def test_a_word_that_takes_no_not_stays(sentence, word):
     tagged = tag(sentence)
     index = next(place for place, found in enumerate(tagged.words) if found.text == word)
-    assert word_negated(tagged, index) is None
+    assert word_negated(tagged, index, "keep") is None
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_the_main_verb_again(sentence, negative):
 
 def test_a_not_that_belongs_to_an_infinitive_is_not_the_main_verbs():
     tagged = tag("I am trying not to wake him.")
-    assert unnegated(tagged, main_group(tagged)) is None
+    assert unnegated(tagged, main_group(tagged), "keep") is None
 
 
 def test_the_negation_of_another_clause_does_not_matter():
@@ -271,3 +271,45 @@ def test_the_negation_of_another_clause_does_not_matter():
 def test_the_main_verb_is_the_lexical_one():
     tagged = tag("She should have been told.")
     assert tagged.words[main_group(tagged).last].text == "told"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word", "main", "antonym"),
+    [
+        (
+            "You do not know how much that boosted my self-esteem right now.",
+            "boosted",
+            "You do know how much that boosted my self-esteem right now.",
+            "You do not know how much that did not boost my self-esteem right now.",
+        ),
+        (
+            "And that is why it is (or was) illegal.",
+            "illegal",
+            "And that is not why it is (or was) illegal.",
+            "And that is why it is (or was) not illegal.",
+        ),
+    ],
+)
+def test_the_examples_of_heros(sentence, word, main, antonym):
+    # Table 2 of Chiang et al. (2023).
+    tagged = tag(sentence)
+    group = main_group(tagged)
+    assert (unnegated(tagged, group, "keep") or negated(tagged, group)) == main
+    index = next(place for place, other in enumerate(tagged.words) if other.text == word)
+    assert word_negated(tagged, index, "keep") == antonym
+
+
+@pytest.mark.parametrize(
+    ("negative", "kept", "dropped"),
+    [
+        ("He does not accept the offer.", "He does accept the offer.", "He accepts the offer."),
+        ("They didn't like it.", "They did like it.", "They liked it."),
+        ("We can't swim.", "We can swim.", "We can swim."),
+        ("It is not fair.", "It is fair.", "It is fair."),
+        ("Do not open it.", "Do open it.", "Open it."),
+    ],
+)
+def test_the_auxiliary_of_a_removed_negation_is_kept_or_dropped(negative, kept, dropped):
+    tagged = tag(negative)
+    (group,) = groups(tagged)
+    assert [unnegated(tagged, group, auxiliary) for auxiliary in ("keep", "drop")] == [kept, dropped]

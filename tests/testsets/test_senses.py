@@ -5,13 +5,13 @@ import pytest
 pytest.importorskip("textblob")
 pytest.importorskip("lemminflect")
 
-from embassay.testsets.english.replacements import listed_words, replacements
+from embassay.testsets.english.replacements import listed_words, replacements, word_lists
 from embassay.testsets.english.words import inflected, tag
 
 
 def found(text):
     tagged = tag(text)
-    return {tagged.words[each.index].text: (each.synonym, each.antonym) for each in replacements(tagged)}
+    return {tagged.words[each.index].text: (each.synonym, each.antonym) for each in replacements(tagged, word_lists())}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from embassay.testsets.english.words import tag
 
 def made(sentence, word):
     tagged = tag(sentence)
-    return word_negated(tagged, next(place for place, other in enumerate(tagged.words) if other.text == word))
+    return word_negated(tagged, next(place for place, other in enumerate(tagged.words) if other.text == word), "drop")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from embassay.cli.parameters import FINE, Flag, Flat, Out
 from embassay.errors import say
 from embassay.formatting import counted
 from embassay.store.paths import output_path, source_path
-from embassay.testsets.options import BuildOptions, SentenceOptions, Shared
+from embassay.testsets.options import Auxiliary, BuildOptions, Grammar, Proposed, Shared
 
 if TYPE_CHECKING:
     from embassay.testsets.rating import Rated
@@ -30,33 +30,41 @@ From = Annotated[Path, Parameter(name="--from")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MinimalPairsOptions(SentenceOptions):
+class MinimalPairsOptions(BuildOptions):
     """Options of minimal pairs.
 
     Attributes
     ----------
     count
         Maximum number of originals; all by default.
+    auxiliary
+        When a negation is removed, keep its auxiliary ("does know", the default, as in HEROS) or drop it ("knows").
+    replacements
+        Table of words with synonym and antonym (part, word, synonym, antonym), in place of the built-in list.
+    protect
+        File of terms, one a line, whose words are not replaced.
     misspellings
         File with lines wrong→right; codespell's list by default.
     mlm
-        Folder of a masked language model, for random_mlm; without it, random_word takes words from the sentences.
+        Folder or hub name of a masked language model, for random_mlm; without it, random_word from the sentences.
+    grammar
+        Check originals and edits with Harper, the default, or not at all.
     """
 
+    auxiliary: Auxiliary | None = None
+    replacements: str = ""
+    protect: str = ""
     misspellings: str = ""
     mlm: str = ""
+    grammar: Grammar | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupsOptions(Shared):
-    """Options of groups.
+class PairColumns(Shared):
+    """Columns of a table of pairs.
 
     Attributes
     ----------
-    count
-        Maximum number of groups; all by default.
-    column
-        With -e: the column of sentences.
     first
         The column of first sentences, if it is not recognised by name.
     second
@@ -65,13 +73,45 @@ class GroupsOptions(Shared):
         The column that says whether they mean the same, if it is not recognised by name; none if all pairs do.
     """
 
-    column: str = ""
     first: str = ""
     second: str = ""
     label: str = ""
 
 
-DEFAULTS = BuildOptions()
+@dataclass(frozen=True, kw_only=True)
+class NegatedAntonymsOptions(PairColumns, BuildOptions):
+    """Options of negated antonyms.
+
+    Attributes
+    ----------
+    count
+        Maximum number of quadruples; all by default.
+    pairs
+        Read at most the first N pairs; all by default.
+    auxiliary
+        When a negation is removed, drop its auxiliary ("knows", the default) or keep it ("does know").
+    as_published
+        Only not with an adjective, and each antonym of WordNet, as the paper has it; review the sheet.
+    """
+
+    pairs: int | None = None
+    auxiliary: Auxiliary | None = None
+    as_published: Flag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupsOptions(PairColumns):
+    """Options of groups.
+
+    Attributes
+    ----------
+    count
+        Maximum number of groups; all by default.
+    column
+        With -e: the column of sentences.
+    """
+
+    column: str = ""
 
 
 @build.command(name="minimal-pairs")
@@ -79,6 +119,7 @@ def build_minimal_pairs(
     *,
     source: From,
     out: Out,
+    propose: Proposed | None = None,
     options: Annotated[MinimalPairsOptions, Flat] = MinimalPairsOptions(),
     overwrite: Flag = False,
 ) -> int:
@@ -87,13 +128,24 @@ def build_minimal_pairs(
     Parameters
     ----------
     source
-        Text of one sentence a line, or a CSV, TSV, JSON lines or Parquet file.
+        Text of one sentence a line, or a CSV, TSV, JSON lines or Parquet file; or a sheet of originals.
     out
-        File to write; its data card and sheet are written next to it.
+        File to write; its data card and sheets are written next to it. With --propose, the sheet (CSV).
+    propose
+        Write a sheet instead: originals to strike, or words with WordNet's synonyms and antonyms to choose from.
     overwrite
         Replace existing files.
     """
-    return run_build("minimal-pairs", source, out, overwrite, given_options(options))
+    if propose is None:
+        return run_build("minimal-pairs", source, out, overwrite, given_options(options))
+    from embassay.testsets.proposals import propose_for_minimal_pairs
+
+    source, out = source_path(source), output_path(out)
+    grammar = options.grammar or "harper"
+    rows = propose_for_minimal_pairs(source, out, propose, grammar, column=options.column, overwrite=overwrite)
+    passed_as = "--from" if propose == "originals" else "--replacements"
+    say(f"{counted(rows, 'row')} proposed: {out}: correct it and strike rows, then pass it as {passed_as}")
+    return FINE
 
 
 @build.command(name="negated-antonyms")
@@ -101,7 +153,7 @@ def build_negated_antonyms(
     *,
     source: From,
     out: Out,
-    options: Annotated[BuildOptions, Flat] = DEFAULTS,
+    options: Annotated[NegatedAntonymsOptions, Flat] = NegatedAntonymsOptions(),
     overwrite: Flag = False,
 ) -> int:
     """Build inputs with an antonym, a negation and both, in the way of SemAntoNeg.
@@ -109,11 +161,10 @@ def build_negated_antonyms(
     Parameters
     ----------
     source
-        Text of one sentence a line, or a CSV, TSV, JSON lines or Parquet file; a table of paraphrase pairs as well.
+        Sentences, one a line or in a table (CSV, TSV, JSON lines, Parquet); or pairs of paraphrases, as a table or as
+        Opusparcus is released.
     out
         File to write; its data card and sheets are written next to it.
-    options.count
-        Maximum number of quadruples; all by default.
     overwrite
         Replace existing files.
     """
@@ -229,10 +280,9 @@ def run_build(kind: str, source: Path, out: Path, overwrite: bool, options: dict
     say(f"test set: {places.corpus}", f"data card: {places.card}", f"sheet for rating: {places.sheet}")
     if places.answers.exists():
         say(f"answers of the generator: {places.answers}")
-    if built.doubtful:
-        say(
-            f"sheet for review: {places.review}: {len(built.doubtful):,} to confirm with yes or no; pass it as --review"
-        )
+    if places.review.exists():
+        undecided = f", {len(built.doubtful):,} to confirm with yes or no" if built.doubtful else ""
+        say(f"sheet for review: {places.review}{undecided}: strike, correct or add rows; pass it as --review")
     # Without a folder before it, the name of a file may be taken for that of a built-in corpus.
     corpus = str(out)
     if not out.is_absolute() and not corpus.startswith((".", "~")):

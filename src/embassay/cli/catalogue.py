@@ -140,7 +140,8 @@ def _sets(whole: bool) -> Table:
 def _member_line(member: Member) -> str:
     """Return the line of an encoder of a set: its name and spec, its size and a note."""
     line = f"{member.called}: {member.spec or 'no spec'}"
-    details = [detail for detail in (member.parameters, member.note) if detail]
+    dimensions = f"{member.dim} dimensions" if member.dim else ""
+    details = [detail for detail in (member.parameters, dimensions, member.group, member.note) if detail]
     if details:
         line += f" ({'; '.join(details)})"
     return line

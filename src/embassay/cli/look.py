@@ -16,6 +16,7 @@ from embassay.run.candidates import RunEncoder
 from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
 from embassay.samples.base import Role, Text
+from embassay.samples.choice import Choice
 from embassay.store.cache.cache import VectorCache
 from embassay.types import MAX_SHOWN, AnyCorpus, Audit, Encoder, cache_key
 
@@ -86,6 +87,9 @@ def _corpus_lines(corpus: AnyCorpus) -> list[str]:
     texts = f"  texts {audit.texts:,}, distinct {audit.distinct:,}"
     if audit.documents:
         texts += f"; documents {audit.documents:,}, passages {audit.passages:,}"
+    words = {word for sample in corpus.samples if isinstance(sample, Choice) for word in sample.pair.split("–")}
+    if words:
+        texts += f"; replaced words {len(words):,}"
     licence = f"  licence {corpus.licence}"
     if corpus.source:
         licence += f"; {corpus.source}"

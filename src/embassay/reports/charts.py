@@ -129,7 +129,7 @@ def share_bars(scope: Scope, part: ShareBars) -> Spec | None:
 
 
 def points_chart(scope: Scope, part: PointsChart) -> Spec | None:
-    """Draw the published points of each group as dots, and those measured in this run as labelled lines."""
+    """Draw the published points of each group as dots, and those measured here as ticks in their group or as lines."""
     data = scope.series(part.series, "points")
     if not data:
         return None
@@ -145,33 +145,58 @@ def points_chart(scope: Scope, part: PointsChart) -> Spec | None:
         "color": _field("name:N", title="measured here", legend=legend),
         "tooltip": [*_tooltip(name=""), percent],
     }
+    in_group = [point for point in data["own"] if point.get("group") in data["groups"]]
+    others = [point for point in data["own"] if point not in in_group]
     layers = [
         _layer("circle", published, size=55, opacity=0.45, color=GREY),
         _layer("tick", mean, color="#222", thickness=3, height=22),
-        {"data": {"values": data["own"]}, **_layer("rule", measured, strokeWidth=2)},
+        {"data": {"values": others}, **_layer("rule", measured, strokeWidth=2)},
     ]
+    if in_group:
+        layers.append({"data": {"values": in_group}, **_layer("point", {**measured, "y": y}, size=90, filled=True)})
     return _finished({"layer": layers}, data["points"], part.title, 44 * len(data["groups"]))
 
 
-def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
-    """Draw, for each subset, one bar with its interval for each encoder."""
+def grouped_bars(scope: Scope, part: GroupedBars) -> Iterator[tuple[str, Spec]]:
+    """Draw, for each subset, one bar with its interval for each encoder: in one chart for each group of encoders.
+
+    Yields
+    ------
+    The group of the chart, or an empty text, and the chart.
+    """
     values = []
     for subset, label in part.parts:
         column = Column("", part.metric, subset)
         values += [{**value, "subset": label} for value in estimates(scope, column)]
-    if not values:
-        return None
-    labels = _distinct(values, "subset")
+    for group, encoders in blocks_of(scope, part.blocks).items():
+        of_group = [value for value in values if value["encoder"] in encoders]
+        if of_group:
+            yield group, _bars(scope, part, of_group)
+
+
+def blocks_of(scope: Scope, series: str) -> dict[str, list[str]]:
+    """Return the encoders of each group that a table names; those of no group last, under an empty name."""
+    data = scope.series(series, "table")
+    group_of = {row[1]: row[0] for row in data["rows"]} if data else {}
+    blocks: dict[str, list[str]] = {group: [] for group in (*group_of.values(), "")}
+    for encoder in scope.encoders:
+        blocks[group_of.get(encoder, "")].append(encoder)
+    return blocks
+
+
+def _bars(scope: Scope, part: GroupedBars, values: list[Point]) -> Spec:
+    """Draw the bars of some encoders."""
+    labels, encoders = _distinct(values, "subset"), _distinct(values, "encoder")
     axis_format, fine_format = _formats(part.format)
     shared = {
         "y": _field("subset:N", title=None, sort=labels, axis={"labelLimit": 160}),
-        "yOffset": _field("encoder:N", sort=list(scope.encoders)),
+        "yOffset": _field("encoder:N", sort=encoders),
         "tooltip": _tooltip(encoder="", subset="", **dict.fromkeys(RANGE, fine_format)),
     }
     x = _field("value:Q", title=part.metric, axis={"format": axis_format})
     bars = _layer("bar", {**shared, "x": x, "color": _by_encoder(scope)})
     rules = _layer("rule", {**shared, "x": _field("low:Q"), "x2": HIGH}, color="#222")
-    height = len(labels) * (14 * len(scope.encoders) + 12)
+    height = len(labels) * (14 * len(encoders) + 12)
     return _finished({"layer": [bars, rules]}, values, part.title, height)
 
 
@@ -194,14 +219,25 @@ def count_bars(scope: Scope, part: CountBars) -> Spec | None:
     return _finished(_layer("bar", encoding, color=BLUE), values, part.title, 180)
 
 
-def size_chart(scope: Scope, part: SizeChart) -> Spec | None:
-    """Draw a dot and its interval for each encoder of known size and each column, over the number of parameters."""
+def size_charts(scope: Scope, part: SizeChart) -> Iterator[tuple[str, Spec]]:
+    """Draw a dot and its interval for each encoder of known size and each column, over the number of parameters.
+
+    Yields
+    ------
+    Each group of several encoders and its chart, then an empty text and the chart of all.
+    """
     values = []
     for column in part.columns:
         sized = [value for value in estimates(scope, column) if value["encoder"] in scope.sizes]
         values += [{**value, "column": column.heading, "size": scope.sizes[value["encoder"]]} for value in sized]
-    if len(_distinct(values, "encoder")) < 2:
-        return None
+    for group, encoders in {**blocks_of(scope, part.blocks), "": scope.encoders}.items():
+        of_group = [value for value in values if value["encoder"] in encoders]
+        if len(_distinct(of_group, "encoder")) > 1:
+            yield group, _over_size(part, of_group)
+
+
+def _over_size(part: SizeChart, values: list[Point]) -> Spec:
+    """Draw the figures of some encoders over their sizes."""
     names = [column.heading for column in part.columns]
     axis_format, fine_format = _formats(part.columns[0].format)
     shared = {

@@ -71,14 +71,14 @@ CHARTS: dict[type, Callable[..., charts.Spec | None]] = {
     IntervalChart: charts.interval_chart,
     ShareBars: charts.share_bars,
     PointsChart: charts.points_chart,
-    GroupedBars: charts.grouped_bars,
     CountBars: charts.count_bars,
-    SizeChart: charts.size_chart,
 }
 SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
     Curves: charts.curves,
     ThresholdCurves: charts.threshold_curves,
     Histograms: charts.histograms,
+    GroupedBars: charts.grouped_bars,
+    SizeChart: charts.size_charts,
 }
 """Parts that may be several pictures, each with a caption."""
 DIGITS = 4

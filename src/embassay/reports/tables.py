@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from statistics import mean
 from typing import Any
 
 from embassay.findings.support import remark
@@ -252,6 +253,8 @@ def corpus_table(scope: Scope, part: CorpusTable) -> Table | None:
 def across_table(scope: Scope, part: AcrossTable) -> Table | None:
     """Lay out one line for each encoder, with its rows of another diagnostic on each corpus of that diagnostic.
 
+    Of several corpora the mean comes first; it is missing where one of its figures is.
+
     Returns None if the other diagnostic has no rows.
     """
     rows_of_other = [row for row in scope.result.rows if row.diagnostic == part.diagnostic and row.encoder]
@@ -263,10 +266,18 @@ def across_table(scope: Scope, part: AcrossTable) -> Table | None:
     if not others:
         return None
     lines = list[Line]()
+    head = ["encoder"]
+    if len(others) > 1:
+        head.append(f"{part.other.heading}, mean of {len(others)}")
     for encoder in scope.encoders:
         rows = [other.row_of(encoder, part.other) for other in others]
-        lines.append(([_name_cell(scope, encoder)], rows + scope.rows_of(encoder, part.columns)))
-    return figure_table(part, ["encoder"], [*columns, *part.columns], lines)
+        names = [_name_cell(scope, encoder)]
+        if len(others) > 1:
+            values = [row.value for row in rows if row is not None and row.value is not None]
+            first = rows[0] if len(values) == len(rows) else None
+            names.append(number_cell(first and replace(first, value=mean(values), low=None, high=None), part.other))
+        lines.append((names, rows + scope.rows_of(encoder, part.columns)))
+    return figure_table(part, head, [*columns, *part.columns], lines)
 
 
 def size_table(scope: Scope, part: SizeTable) -> Table | None:

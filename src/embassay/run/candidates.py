@@ -34,6 +34,8 @@ class RunEncoder:
         Whether the others are compared with it.
     setting
         The options that vary in the run, with their values: ``dim=64``. The label ends with them.
+    group
+        The group that its spec names, for means of groups.
     """
 
     label: str
@@ -41,6 +43,7 @@ class RunEncoder:
     baseline: bool = False
     reference: bool = False
     setting: str = ""
+    group: str = ""
 
     @property
     def is_candidate(self) -> bool:
@@ -212,6 +215,8 @@ def load_object(encoder_object: Encoder) -> RunEncoder:
 def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEncoder:
     """Load the encoder of a spec, with the label of the spec or else the name of its target.
 
+    Its option ``group`` is the run's, not the encoder's.
+
     Parameters
     ----------
     trusted
@@ -219,7 +224,9 @@ def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEnco
     """
     label = spec.label or default_label(spec)
     runtime = replace(runtime, trust_remote_code=label in trusted)
-    return RunEncoder(label, load_encoder(spec, runtime))
+    options = dict(spec.options)
+    group = str(options.pop("group", ""))
+    return RunEncoder(label, load_encoder(replace(spec, options=options), runtime), group=group)
 
 
 def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunEncoder]:

@@ -95,6 +95,8 @@ def _choose(function: str, content: Path | str, options: Mapping[str, object]) -
     """
     modules = {name: module for name, module in CORPORA.working().items() if hasattr(module, function)}
     priorities = {name: getattr(module, "PRIORITY", USUAL_PRIORITY) for name, module in modules.items()}
+    if function == "recognises_folder":
+        priorities = {name: getattr(module, "FOLDER_PRIORITY", priorities[name]) for name, module in modules.items()}
     in_order = sorted(modules, key=lambda name: (priorities[name], name))
     by_content = None
     for name in in_order:

@@ -84,6 +84,7 @@ class Task:
             version=self.version,
             reference=entry.reference,
             route=entry.encoder.card.route,
+            group=entry.group,
         )
 
 

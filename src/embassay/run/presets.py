@@ -30,12 +30,18 @@ class Member:
         Its number of parameters according to the paper or the model card: ``110M``; empty where that is not known.
     note
         What it needs, or why there is no spec.
+    group
+        What it was trained on, where the published figures do not say that.
+    dim
+        The number of dimensions of its vectors according to the paper; None where it does not say that.
     """
 
     called: str
     spec: str = ""
     parameters: str = ""
     note: str = ""
+    group: str = ""
+    dim: int | None = None
 
     @property
     def size(self) -> int:
@@ -56,7 +62,8 @@ class Member:
         if not self.spec:
             raise SpecError(self.note)
         parsed = parse(self.spec, "encoder")
-        return Spec(parsed.head, self.called, parsed.options)
+        group = {"group": self.group} if self.group else {}
+        return Spec(parsed.head, self.called, {**parsed.options, **group})
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ define
 - ``given(sources)``: converts sources that are passed in Python to what ``build`` takes;
 - ``LANGUAGES = "any"``: its rules are valid for languages other than English.
 
-Without ``read`` its sources are sentences, or pairs of them if the annotation of ``sources`` names ``SourcePair``.
+Without ``read`` its sources are sentences.
 """
 
 from __future__ import annotations

@@ -22,19 +22,17 @@ from embassay.testsets.files import SetFiles, content_of, json_lines, name_of, w
 from embassay.testsets.generator.base import Reply, Request
 from embassay.testsets.language import may_be_english, refuse_other
 from embassay.testsets.options import ANY, ENGLISH, Order
-from embassay.testsets.review import confirmed_choices, read_review, review_of
+from embassay.testsets.review import review_of, reviewed
 from embassay.testsets.sheets import rows_of, sheet_of
 from embassay.testsets.sources import (
     SourcePair,
     SourceSentence,
-    is_of_pairs,
     numbered,
-    read_pairs,
     read_sentences,
     usable,
 )
 
-PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside")
+PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside", "column")
 """Keyword parameters of builders and readers that are not options of a kind."""
 ONE_UNIT = (
     "the test set has a single unit of independence: use it to try things out; nothing can be said of an encoder from "
@@ -53,8 +51,7 @@ def make(order: Order, advance: Advance = silent) -> Built:
     built = _built(order, advance)
     review = order.options.review
     if review is not None:
-        confirmed = confirmed_choices(built.doubtful, read_review(review))
-        built = replace(built, samples=(*built.samples, *confirmed))
+        built = reviewed(built, review)
     if len(set(independent_units(built.samples))) == 1:
         built = replace(built, notes=(*built.notes, ONE_UNIT))
     if not built.samples:
@@ -143,8 +140,9 @@ def put(out: Path, built: Built, order: Order) -> None:
         # The corpus is written last, so that if it exists, the other files exist too.
         out: content,
     }
-    if built.doubtful:
-        contents = {places.review: review_of(built.doubtful)} | contents
+    review = review_of(built)
+    if review:
+        contents = {places.review: review} | contents
     write_files(contents)
 
 
@@ -183,10 +181,10 @@ def _read(module: ModuleType, order: Order, options: dict[str, Any]) -> Reading:
         return Reading(tuple(given(order.sources)))
     column = order.options.column
     if not hasattr(module, "read"):
-        if not column and _takes_pairs(module) and is_of_pairs(order.sources):
-            return Reading(read_pairs(order.sources))
         return Reading(read_sentences(order.sources, column))
-    if column:
+    if column and "column" in inspect.signature(module.read).parameters:
+        options["column"] = column
+    elif column:
         raise SpecError("--column names a column of sentences, which this builder does not read")
     if "aside" in inspect.signature(module.read).parameters:
         options["aside"] = tuple(order.aside)
@@ -194,20 +192,11 @@ def _read(module: ModuleType, order: Order, options: dict[str, Any]) -> Reading:
     return reading if isinstance(reading, Reading) else Reading(tuple(reading))
 
 
-def _takes_pairs(module: ModuleType) -> bool:
-    """Return whether a builder's sources may be pairs, according to their annotation."""
-    return SourcePair.__name__ in str(inspect.signature(module.build).parameters["sources"].annotation)
-
-
 def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) -> tuple[Sequence[Any], Reasons]:
     """Reject sources that cannot be used, and other languages if the builder's rules are for English only."""
     rejected = Reasons()
     if all(isinstance(source, SourceSentence) for source in sources):
         sources, rejected = usable(sources)
-    elif _takes_pairs(module) and not hasattr(module, "read"):
-        paraphrases = [source for source in sources if source.same]
-        rejected["pair with different meanings"] += len(sources) - len(paraphrases)
-        sources = paraphrases
     if ANY in (order.options.language, getattr(module, "LANGUAGES", ENGLISH)):
         return sources, rejected
 

@@ -1,7 +1,8 @@
-"""Fill the gap between two texts with a masked language model."""
+"""Fill gaps between two texts with a masked language model."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,30 +15,35 @@ if TYPE_CHECKING:
 
 LIKELIEST = 100
 """The most tokens that are considered for a gap."""
+BATCH = 32
+"""The number of gaps that the model fills at once."""
 
 
 class Masked:
-    """A masked language model in a local folder, such as ``bert-large-uncased``, on the CPU; nothing is downloaded."""
+    """A masked language model such as ``bert-large-uncased``, the one of HEROS, on the CPU."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, name: str):
         """Load the model.
+
+        Parameters
+        ----------
+        folder, name
+            Its files, and its name on the data card.
 
         Raises
         ------
         MissingExtraError
             If transformers or torch is not installed.
         ModelNotFoundError
-            If the folder holds no masked language model, or one without the head that predicts words.
+            If it is no masked language model or lacks the head that predicts words.
         """
-        self.name = str(folder)
+        self.name = name
         try:
             import torch
             from transformers import AutoModelForMaskedLM, AutoTokenizer
             from transformers.utils import logging
         except ImportError:
             raise MissingExtraError("a masked language model", "hf") from None
-        if not (folder / "config.json").is_file():
-            raise ModelNotFoundError(f"{folder}: not the folder of a masked language model (no config.json)")
         # The library would print a table of the missing weights, which become one message here.
         verbosity = logging.get_verbosity()
         logging.set_verbosity_error()
@@ -65,21 +71,35 @@ class Masked:
         # Tokenizers mark either the beginning of a word (Ġ or ▁) or its continuation (##).
         self._marks_beginnings = any(entry.startswith(("Ġ", "▁")) for entry in self._tokenizer.get_vocab())
 
-    def fills(self, before: str, after: str) -> tuple[str, ...]:
-        """Return the most likely whole words between two texts, in lower case, the most likely first.
+    def fills(self, gaps: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
+        """Return the most likely whole words of each gap, in lower case, the most likely first.
 
-        Word pieces and punctuation are left out. A text that exceeds the model's maximum length is truncated.
+        Word pieces and punctuation are left out. A text that exceeds the model's maximum length is truncated; it has
+        no words if the gap is behind that.
+
+        Parameters
+        ----------
+        gaps
+            The texts before and after each.
         """
-        text = f"{before}{self._tokenizer.mask_token}{after}"
-        encoded = self._tokenizer(text, return_tensors="pt", truncation=True, max_length=self._longest())
-        places = (encoded["input_ids"][0] == self._tokenizer.mask_token_id).nonzero()
-        if not len(places):
-            return ()
+        texts = [f"{before}{self._tokenizer.mask_token}{after}" for before, after in gaps]
+        words = list[tuple[str, ...]]()
+        for start in range(0, len(texts), BATCH):
+            words += self._of_batch(texts[start : start + BATCH])
+        return words
+
+    def _of_batch(self, texts: list[str]) -> Iterator[tuple[str, ...]]:
+        """Yield the words of the masks of some texts."""
+        encoded = self._tokenizer(texts, return_tensors="pt", truncation=True, padding=True, max_length=self._longest())
         with self._torch.no_grad():
-            logits = self._model(**encoded).logits[0, int(places[0])]
-        best = logits.topk(min(LIKELIEST, len(logits))).indices.tolist()
-        words = [self._word(token) for token in best]
-        return tuple(word for word in words if word)
+            logits = self._model(**encoded).logits
+        for row, tokens in enumerate(encoded["input_ids"].tolist()):
+            best = list[int]()
+            if self._tokenizer.mask_token_id in tokens:
+                scores = logits[row, tokens.index(self._tokenizer.mask_token_id)]
+                best = scores.topk(min(LIKELIEST, len(scores))).indices.tolist()
+            words = [self._word(token) for token in best]
+            yield tuple(word for word in words if word)
 
     def _longest(self) -> int:
         """Return the maximum number of tokens, at most 512."""

@@ -13,6 +13,10 @@ from embassay.errors import SpecError
 
 Language = Literal["en", "any"]
 ENGLISH, ANY = "en", "any"
+Grammar = Literal["harper", "off"]
+Proposed = Literal["originals", "replacements"]
+Auxiliary = Literal["keep", "drop"]
+"""Whether ``does not know`` becomes ``does know``, as in HEROS and SemAntoNeg, or ``knows``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +46,8 @@ class Shared:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SentenceOptions(Shared):
-    """Options of the kinds that are built from English sentences.
+class BuildOptions(Shared):
+    """All options that do not depend on the kind, as :func:`embassay.build` takes them.
 
     Attributes
     ----------
@@ -51,29 +55,19 @@ class SentenceOptions(Shared):
         The column of sentences, if it is not recognised by name.
     language
         en: sentences that are not English are refused; any: sentences of any language are used.
+    review
+        The review sheet of an earlier build; its rows with yes, as people wrote them, are the test set.
     """
 
     column: str = ""
     language: Language = "en"
+    review: Path | None = None
 
     def check(self) -> None:
         """Raise SpecError for a value that is out of range."""
         super().check()
         if self.language not in {ENGLISH, ANY}:
             raise SpecError(f"language must be {ENGLISH} or {ANY}, is {self.language!r}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class BuildOptions(SentenceOptions):
-    """All options that do not depend on the kind, as :func:`embassay.build` takes them.
-
-    Attributes
-    ----------
-    review
-        The filled review sheet of an earlier build; quadruples that people confirmed are added to the test set.
-    """
-
-    review: Path | None = None
 
 
 @dataclass(frozen=True)

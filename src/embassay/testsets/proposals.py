@@ -1,4 +1,4 @@
-"""Groups of sentences that an encoder proposes, on a sheet that people confirm."""
+"""What is proposed to people on a sheet before a test set is built: groups, originals, replacements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from embassay.errors import InputError
 from embassay.run.resolve import load_encoder
 from embassay.testsets.base import Advance, Reasons, silent
 from embassay.testsets.files import check_free, write_files
+from embassay.testsets.kinds import minimal_pairs
 from embassay.testsets.kinds.groups import propose, sheet_of
+from embassay.testsets.options import Grammar, Proposed
 from embassay.testsets.sources import read_sentences, usable
 
 
@@ -60,3 +62,23 @@ def propose_groups(
     write_files({out: sheet_of(candidates)})
     groups = {candidate.group for candidate in candidates}
     return Proposal(len(groups), len(candidates), len(sentences), rejected)
+
+
+def propose_for_minimal_pairs(
+    source: Path, out: Path, what: Proposed, grammar: Grammar, *, column: str = "", overwrite: bool = False
+) -> int:
+    """Write the sheet of originals or of replacements, and return the number of its rows.
+
+    Raises
+    ------
+    InputError
+        If the sentences cannot be used, or nothing is proposed.
+    """
+    check_free((out,), overwrite)
+    sentences, _ = usable(read_sentences(source, column))
+    sheet = minimal_pairs.propose(sentences, what, grammar)
+    rows = sheet.count(b"\r\n") - 1
+    if not rows:
+        raise InputError(f"{source}: no {what} to propose from its {len(sentences):,} sentences")
+    write_files({out: sheet})
+    return rows

@@ -1,51 +1,82 @@
-"""Quadruples whose antonyms may not be opposites: a sheet on which people decide, and reading it back.
+"""The sheet on which people strike, correct and add what rules made, and reading it back: what they wrote counts.
 
-Vahtola et al. (2022, section 3) checked their quadruples by hand; here people check what rules cannot decide.
+The authors of HEROS and of SemAntoNeg checked their test sets by hand (Chiang et al. 2023, section 2.2; Vahtola et al.
+2022, section 3). A row is a quadruple, or an original with its edits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from embassay.corpora.io.rows import FileRow
+from embassay.errors import SourceError
+from embassay.samples.base import Sample
 from embassay.samples.choice import Choice
+from embassay.samples.minimal_pairs import ALL_EDITS, MinimalPairs
+from embassay.testsets.base import Built
 from embassay.testsets.sheets import confirmation, meant, open_sheet, shown, table_of
 
 TEXTS = ("input", "antonym", "polarity", "paraphrase")
-COLUMNS = ("pair", *TEXTS, "confirm")
+WORDS = ("pair", "part_of_speech", "negation")
+CONFIRM = "confirm"
+QUADRUPLES = (*WORDS, *TEXTS, CONFIRM)
+ORIGINALS = ("id", "unit", "original", *ALL_EDITS, CONFIRM)
+"""The columns of the two kinds of sheet."""
 INPUTS = ((0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0))
 """For each of the four sentences as the input: the positions of the input, antonym, polarity and paraphrase."""
+BY_HAND = "by hand"
 
 
-def review_of(doubtful: Iterable[Choice]) -> bytes:
-    """Return the sheet as CSV: one quadruple per row, sorted by its pair of words, with a cell for yes or no."""
+def review_of(built: Built) -> bytes:
+    """Return the sheet as CSV: what is in the test set with yes, then doubtful quadruples with an empty cell.
+
+    Empty for other shapes than choices and minimal pairs.
+    """
     rows = list[Sequence[str]]()
-    for choice in sorted(doubtful, key=lambda choice: (choice.pair, choice.id)):
-        rows.append((choice.pair, *map(shown, _texts(choice)), ""))
-    return table_of(COLUMNS, rows)
+    if built.shape == "minimal_pairs":
+        for sample in built.samples:
+            fields = {"id": sample.id, "unit": sample.unit, CONFIRM: "yes", **sample.fields()}
+            rows.append([shown(fields.get(name, "")) for name in ORIGINALS])
+        return table_of(ORIGINALS, rows)
+    if built.shape != "choice" and not built.doubtful:
+        return b""
+    # The four choices of a quadruple follow each other.
+    quadruples = [sample for sample in built.samples if isinstance(sample, Choice)][::4]
+    for choices, answer in ((quadruples, "yes"), (built.doubtful, "")):
+        for choice in sorted(choices, key=lambda choice: choice.pair):
+            rows.append([*(shown(getattr(choice, name)) for name in QUADRUPLES[:-1]), answer])
+    return table_of(QUADRUPLES, rows)
 
 
-def read_review(path: Path) -> frozenset[tuple[str, ...]]:
-    """Return the quadruples, as their four sentences, that people confirmed with yes.
+def reviewed(built: Built, path: Path) -> Built:
+    """Return a test set of the rows of a sheet that people confirmed with yes, as they wrote them.
 
     Raises
     ------
     SourceError
-        With file, line and column, for a file that is not such a sheet, and cells other than yes, no or empty.
+        With file, line and column, for a file that is not such a sheet, empty texts, and cells other than yes, no or
+        empty.
     """
-    confirmed = set[tuple[str, ...]]()
-    for row in open_sheet(path, COLUMNS, "review").read(COLUMNS):
-        if confirmation(row):
-            confirmed.add(tuple(meant(row.values[name]) for name in TEXTS))
-    return frozenset(confirmed)
-
-
-def confirmed_choices(choices: Iterable[Choice], confirmed: frozenset[tuple[str, ...]]) -> Iterator[Choice]:
-    """Yield the four choices of every confirmed quadruple."""
-    for choice in choices:
-        if _texts(choice) in confirmed:
-            yield from turned(choice, f"review-{choice.id}", first=0)
+    of_originals = built.shape == "minimal_pairs"
+    columns = ORIGINALS if of_originals else QUADRUPLES
+    samples = list[Sample]()
+    for row in open_sheet(path, columns, "review").read(columns):
+        if confirmation(row) and of_originals:
+            samples.append(_original(row))
+        elif confirmation(row):
+            samples += turned(_quadruple(row), f"review-{row.line}", first=0)
+    for name, count in Counter(sample.id for sample in samples).items():
+        if count > 1:
+            raise SourceError(f"{name!r} appears twice; leave the id of a new row empty", path, None, "id")
+    made = {(sample.id, *edit) for sample in built.samples if isinstance(sample, MinimalPairs) for edit in sample.edits}
+    ways = dict(built.ways)
+    for sample in samples:
+        if isinstance(sample, MinimalPairs):
+            ways |= {(sample.id, name): BY_HAND for name, text in sample.edits if (sample.id, name, text) not in made}
+    return replace(built, samples=tuple(samples), ways=ways, doubtful=())
 
 
 def turned(choice: Choice, name: str, first: int = 1) -> Iterator[Choice]:
@@ -56,11 +87,22 @@ def turned(choice: Choice, name: str, first: int = 1) -> Iterator[Choice]:
     name, first
         Their ids are the name and a number, which starts at ``first``.
     """
-    texts = _texts(choice)
+    texts = [getattr(choice, field) for field in TEXTS]
     for number, places in enumerate(INPUTS, first):
         sentences = {field: texts[place] for field, place in zip(TEXTS, places, strict=True)}
         yield replace(choice, id=f"{name}-{number}", **sentences)
 
 
-def _texts(choice: Choice) -> tuple[str, ...]:
-    return tuple(getattr(choice, name) for name in TEXTS)
+def _quadruple(row: FileRow) -> Choice:
+    """Return the quadruple of a row."""
+    fields = {name: meant(row.filled(name)) for name in (*TEXTS, "pair", "part_of_speech")}
+    return Choice(id="", negation=meant(row.values["negation"]).strip(), **fields)
+
+
+def _original(row: FileRow) -> MinimalPairs:
+    """Return the original of a row with the edits whose cells are not empty."""
+    texts = {name: meant(row.values[name]).strip() for name in ORIGINALS[:-1]}
+    edits = tuple((name, texts[name]) for name in ALL_EDITS if texts[name])
+    if not edits:
+        raise row.error("has no edit; write no to strike the original", CONFIRM)
+    return MinimalPairs(texts["id"] or f"review-{row.line}", meant(row.filled("original")), edits, texts["unit"])

@@ -5,9 +5,11 @@ Texts that are not sentences are read too; :func:`usable` rejects and counts the
 
 from __future__ import annotations
 
+import bz2
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from embassay.corpora.io.documents import SourceDocument, read_documents
@@ -16,7 +18,7 @@ from embassay.corpora.io.records import FileTable, is_parquet, read_table
 from embassay.corpora.io.rows import FileRow
 from embassay.corpora.io.texts import not_utf8, open_text
 from embassay.errors import SourceError
-from embassay.store.paths import unreadable
+from embassay.store.paths import open_file, unreadable
 from embassay.testsets.base import Reading, Reasons
 
 # --- A user's file as lines of text or as a table ---
@@ -161,7 +163,7 @@ MAX_SHOWN = 200
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff\ufffd\ud800-\udfff]")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SourceSentence:
     """A sentence of a user's file.
 
@@ -178,7 +180,7 @@ class SourceSentence:
     unit: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SourcePair:
     """Two sentences of a line, and whether they have the same meaning."""
 
@@ -224,14 +226,14 @@ def _sentences_of(table: FileTable, column: str) -> list[SourceSentence]:
     # The only column of a table may have any name.
     recognised = SENTENCE if len(table.names) > 1 else (*SENTENCE, *table.names)
     name = _column_name(table, column, recognised, "of sentences", "--column")
-    columns = [name]
-    if "unit" in table.names and name != "unit":
-        columns.append("unit")
+    columns = [name, *(other for other in ("unit", "confirm") if other in table.names and name != other)]
     sources = list[SourceSentence]()
     for row in table.read(columns):
         text = _text(row, name)
         unit = row.values.get("unit") if "unit" in columns[1:] else None
-        if text:
+        # People strike originals on a sheet with no.
+        is_struck = "confirm" in columns[1:] and str(row.values.get("confirm")).strip().lower() in NO
+        if text and not is_struck:
             sources.append(SourceSentence(text, row.line or 1, "" if unit is None else str(unit)))
     return sources
 
@@ -242,9 +244,15 @@ def is_of_pairs(path: Path) -> bool:
 
 
 def read_pairs(
-    path: Path, first: str = "", second: str = "", label: str = "", *, needs_label: bool = False
+    path: Path,
+    first: str = "",
+    second: str = "",
+    label: str = "",
+    *,
+    needs_label: bool = False,
+    count: int | None = None,
 ) -> tuple[SourcePair, ...]:
-    """Read a table of pairs of sentences, in a format of :func:`read_sentences`.
+    """Read a table of pairs of sentences, in a format of :func:`read_sentences`, or a file of Opusparcus as released.
 
     Parameters
     ----------
@@ -253,12 +261,16 @@ def read_pairs(
         mean the same.
     needs_label
         Whether a table without a recognised column of labels is an error, unless ``label`` is ``none``.
+    count
+        Read at most the first ``count`` pairs; None for all.
 
     Raises
     ------
     SourceError
         With file, line and column, for missing columns, empty cells, and a label that is neither yes nor no.
     """
+    if not (first or second) and is_opusparcus(path):
+        return _opusparcus_pairs(path, needs_label and label != ALL_THE_SAME, count)
     if is_text(path, first or second or label):
         raise SourceError("is a text; pairs of sentences need a table with two columns of sentences", path, 1)
     table = open_table(path)
@@ -274,7 +286,7 @@ def read_pairs(
         label = _column_name(table, label, labels, what, LABEL_OPTION)
         columns += filter(None, [label])
     pairs = list[SourcePair]()
-    for row in table.read(columns):
+    for row in islice(table.read(columns), count):
         texts = [_text(row, name) for name in (first, second)]
         for name, text in zip(columns, texts, strict=False):
             if not text:
@@ -286,6 +298,58 @@ def read_pairs(
     if not pairs:
         raise SourceError("has no rows", path)
     return tuple(pairs)
+
+
+# --- Opusparcus (Creutz 2018) as released ---
+
+_OPUSPARCUS = re.compile(r"[a-z]{2}-[NDT]\d+\t[^\t]+\t[^\t]+(?:\t[-+.\deE]+){1,4}")
+"""A line: an id, two sentences, and the score of annotators (dev and test) or four figures (train)."""
+SCORED = 4
+"""The number of fields of a line with a score."""
+PARAPHRASES = 3.0
+"""The minimum score of paraphrases: "mostly good" (README of Opusparcus, section 4.2)."""
+_SPACED = re.compile(r" (?=[.,?!;:]|n't\b|'(?:s|m|d|t|re|ve|ll)\b)", re.IGNORECASE)
+"""A space that the tokenizer of the corpus put before a mark or a contraction."""
+
+
+def is_opusparcus(path: Path) -> bool:
+    """Return whether a file, perhaps compressed with bzip2, is one of Opusparcus."""
+    _, line = next(_opusparcus_lines(path), (1, b""))
+    return _OPUSPARCUS.fullmatch(line.decode("utf-8", "replace").rstrip("\r\n")) is not None
+
+
+def _opusparcus_pairs(path: Path, needs_score: bool, count: int | None) -> tuple[SourcePair, ...]:
+    """Return the pairs of a file, their sentences without the spaces of the tokenizer."""
+    pairs = list[SourcePair]()
+    for number, line in islice(_opusparcus_lines(path), count):
+        try:
+            text = line.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise not_utf8(path, number, line) from None
+        if not _OPUSPARCUS.fullmatch(text):
+            raise SourceError("must be an id, two sentences and figures, separated by tabs", path, number)
+        fields = text.split("\t")
+        is_scored = len(fields) == SCORED
+        if needs_score and not is_scored:
+            raise SourceError(f"pairs without a label; name one with {LABEL_OPTION}", path, number)
+        sentences = [SourceSentence(_SPACED.sub("", field), number) for field in fields[1:3]]
+        same = not is_scored or float(fields[3]) >= PARAPHRASES
+        pairs.append(SourcePair(sentences[0], sentences[1], same))
+    return tuple(pairs)
+
+
+def _opusparcus_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield (number from 1, line) of a file that may be compressed with bzip2."""
+    try:
+        with open_file(path) as file:
+            is_compressed = file.read(3) == b"BZh"
+            file.seek(0)
+            lines = bz2.BZ2File(file) if is_compressed else file
+            yield from enumerate(iter(lambda: lines.readline(LONGEST_LINE), b""), 1)
+    except EOFError:
+        raise SourceError("the compressed file ends early; download it again", path) from None
+    except OSError as error:
+        raise unreadable(error, path) from None
 
 
 def usable(sources: Iterable[SourceSentence]) -> tuple[tuple[SourceSentence, ...], Reasons]:

@@ -1,5 +1,7 @@
-"""Pairs of sentences with a human score: STS benchmark and SICK as released, or a table with two texts and a score.
+"""Pairs of sentences with a human score: STS12 to STS16, STS-b and SICK as released, or any table with both.
 
+A folder of an STS task (Agirre et al. 2012-2016) has inputs ``STS.input.NAME.txt``, two sentences and perhaps their
+sources on a line, and their scores ``STS.gs.NAME.txt``, which may be empty. All inputs are one corpus, each a subset.
 STS-b is tab-separated without a header, with quotation marks as ordinary characters: genre, file, year, index, score
 (0-5), two sentences, and perhaps sources. Other tables (CSV, TSV, JSON lines) name their columns; if a name is not
 recognised, set ``first=``, ``second=``, ``score=`` and ``subset=``.
@@ -8,14 +10,16 @@ recognised, set ``first=``, ``second=``, ``score=`` and ``subset=``.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from embassay.corpora.io.folders import entries
 from embassay.corpora.io.jsonl import first_fields, listed
 from embassay.corpora.io.records import FileTable, read_table
 from embassay.corpora.io.rows import FileRow, is_blank
 from embassay.corpora.io.tables import delimiter_of, first_line, table_rows
-from embassay.corpora.io.texts import read_head
+from embassay.corpora.io.texts import read_head, read_text
 from embassay.errors import SourceError, quoted
 from embassay.formatting import counted
 from embassay.samples.pairs import Pair
@@ -41,6 +45,7 @@ KNOWN = (
 HEAD = 65_536
 """The number of characters that the format of a table is detected from."""
 STSB = ("genre", "file", "year", "index", "score", "sentence1", "sentence2")
+INPUT = re.compile(r"STS(?:20\d\d)?\.input\.(.+)\.txt")
 STSB_COLUMNS = {"first": "sentence1", "second": "sentence2", "score": "score", "subset": "genre"}
 
 
@@ -55,6 +60,11 @@ def recognises(head: str) -> bool:
     return any(columns["first"] in names and columns["second"] in names for columns in KNOWN)
 
 
+def recognises_folder(path: Path) -> bool:
+    """Return whether a folder contains an input of an STS task."""
+    return any(INPUT.fullmatch(entry.name) for entry in entries(path))
+
+
 def load(
     source: str, name: str, *, licence: str = "", first: str = "", second: str = "", score: str = "", subset: str = ""
 ) -> Corpus[Pair]:
@@ -63,7 +73,7 @@ def load(
     Parameters
     ----------
     source
-        Path of a CSV, TSV or JSON lines file.
+        Path of a CSV, TSV or JSON lines file, or of the folder of an STS task.
     licence
         The licence of the file, as the user states it.
     first, second, score, subset
@@ -77,7 +87,9 @@ def load(
     path = Path(source)
     options = {"first": first, "second": second, "score": score, "subset": subset}
     named = {what: column for what, column in options.items() if column}
-    if not named and _is_stsb(first_line(read_head(path, HEAD))):
+    if path.is_dir():
+        columns, rows = STSB_COLUMNS, _rows_of_task(path)
+    elif not named and _is_stsb(first_line(read_head(path, HEAD))):
         columns, rows = STSB_COLUMNS, _stsb_rows(path)
     else:
         table = read_table(path)
@@ -166,6 +178,25 @@ def _stsb_rows(path: Path) -> Iterator[FileRow]:
         row = FileRow(dict(zip(STSB, cells, strict=False)), path, line)
         row.filled("score")
         yield row
+
+
+def _rows_of_task(folder: Path) -> Iterator[FileRow]:
+    """Yield the rows of the inputs in a folder, with their scores."""
+    for name in sorted(entry.name for entry in entries(folder)):
+        task = INPUT.fullmatch(name)
+        if task is None:
+            continue
+        path, gold = folder / name, folder / name.replace(".input.", ".gs.")
+        if not gold.is_file():
+            raise SourceError(f"there is no {gold.name} with the scores of {name}", folder)
+        # The last score may be empty, so only one line end is removed.
+        lines, scores = (read_text(each).removesuffix("\n").split("\n") for each in (path, gold))
+        if len(lines) != len(scores):
+            raise SourceError(f"has {counted(len(scores), 'line')}, {name} has {len(lines):,}", gold)
+        for number, (line, score) in enumerate(zip(lines, scores, strict=True), 1):
+            first, second, *_ = *line.split("\t"), ""
+            values = {"genre": task[1], "score": score, "sentence1": first, "sentence2": second}
+            yield FileRow(values, path, number)
 
 
 def _is_stsb(line: str) -> bool:

@@ -25,8 +25,8 @@ from embassay.store.paths import source_path
 from embassay.types import Corpus
 
 SHAPE = "retrieval"
-PRIORITY = 20
-"""Tried after the loaders of specific formats, because a table with the right columns may be anything."""
+PRIORITY, FOLDER_PRIORITY = 20, 30
+"""Tried after the loaders of specific formats, because a table with the right columns, or a folder, may be anything."""
 QUERIES = 1_000
 """The default for the number of queries that are made."""
 NEEDS = (

@@ -70,7 +70,9 @@ LAYOUT = Layout(
             "Normalised similarity of each edit to its original",
             "similarity",
             tuple(LABELS.items()),
-            note="The paper's figures 1 and 2. Bars with their 95% intervals over originals.",
+            blocks="by_training",
+            note="The paper's figures 1 and 2, with its blocks by training data. Bars with their 95% intervals over "
+            "originals.",
         ),
         IntervalChart("Synonym − negation, paired by original", CONTRAST),
         ComparisonTable(
@@ -138,10 +140,10 @@ LAYOUT = Layout(
             "The paper's figures: normalised similarity by training data",
             "by_training",
             note="The encoders of this run that the paper compares, in the order of the blocks of its figures 1 and 2, "
-            "whose values are drawn and not printed. Encoders fine-tuned on questions and answers hardly notice a "
-            "negation, those fine-tuned on paraphrases do.",
+            "whose values are drawn and not printed, and those with group=. Encoders fine-tuned on questions and "
+            "answers hardly notice a negation, those fine-tuned on paraphrases do.",
         ),
-        SizeChart("The paper's figures: typos and synonyms by the size of the model", _BY_SIZE[:2]),
+        SizeChart("The paper's figures: typos and synonyms by the size of the model", _BY_SIZE[:2], "by_training"),
         SizeTable(
             "Typos and synonyms by the size of the model",
             _BY_SIZE,

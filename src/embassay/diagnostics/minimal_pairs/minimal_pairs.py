@@ -522,11 +522,11 @@ def _densities(views: Sequence[MinimalPairsView]) -> Series:
 
 
 def _by_training(views: Sequence[MinimalPairsView], rows: Sequence[Row]) -> Iterator[Series]:
-    """Group the encoders that the paper has by what they were fine-tuned on."""
-    specs = {view.encoder: view.spec for view in views}
+    """Group the encoders by what they were fine-tuned on, where the paper or the user says that."""
+    origins = {view.encoder: view.scores.origin for view in views}
     similarity = {(r.encoder, r.subset): r.value for r in rows if r.metric == "similarity" and not r.condition}
     labels = {edit: LABELS[edit] for edit in views[0].edits}
-    yield from by_training(NAME, views[0].corpus, specs, similarity, labels)
+    yield from by_training(origins, similarity, labels)
 
 
 def random_pairs(originals: VectorMatrix) -> Floats:

@@ -2,54 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from statistics import mean, stdev
 
 from embassay.diagnostics.published import published, published_name, table
 from embassay.result import Series
+from embassay.types import Origin
 
 
 def by_training(
-    diagnostic: str,
-    corpus: str,
-    specs: Mapping[str, str],
+    origins: Mapping[str, Origin],
     similarity: Mapping[tuple[str, str], float | None],
     labels: Mapping[str, str],
 ) -> Iterator[Series]:
-    """Yield the similarity of each edit for the encoders that the paper has, grouped by what they were fine-tuned on.
+    """Yield the similarity of each edit for the encoders whose training the paper, or the user, names.
 
-    Groups follow the paper's order. A group of several encoders ends with a row of means. Yields nothing if no encoder
-    is in the paper; a spec with options counts as another model.
+    The paper's groups come first, in its order. A group of several encoders ends with rows of means and of standard
+    deviations. Yields nothing if no encoder has a group; for the paper, a spec with options is another model.
 
     Parameters
     ----------
-    specs
-        The spec of each encoder by label.
+    origins
+        By encoder. A group that the user names counts more than that of the paper.
     similarity
         The normalised similarity by encoder and edit; None where it is undefined.
     labels
         Column heading of each edit.
     """
     paper = published("heros")
+    members: dict[str, list[str]] = {group["fine_tuned_on"]: [] for group in paper["groups"]}
+    group_of_model = {model: group["fine_tuned_on"] for group in paper["groups"] for model in group["models"]}
+    for encoder, origin in origins.items():
+        group = origin.group or group_of_model.get(published_name(origin.spec))
+        if group:
+            members.setdefault(group, []).append(encoder)
     lines = list[list[object]]()
-    for group in paper["groups"]:
-        name = group["fine_tuned_on"]
-        members = [encoder for encoder, spec in specs.items() if published_name(spec) in group["models"]]
-        for encoder in members:
-            similarities = [similarity.get((encoder, edit)) for edit in labels]
-            lines.append([name, encoder, *similarities])
-        if len(members) > 1:
-            means = list[float | None]()
-            for edit in labels:
-                means.append(_mean([similarity.get((encoder, edit)) for encoder in members]))
-            lines.append([name, f"mean of {len(members)}", *means])
+    for group, encoders in members.items():
+        rows = [[similarity.get((encoder, edit)) for edit in labels] for encoder in encoders]
+        lines += [[group, encoder, *row] for encoder, row in zip(encoders, rows, strict=True)]
+        if len(encoders) > 1:
+            for name, statistic in (("mean", mean), ("standard deviation", stdev)):
+                # Without one encoder the figure would describe another group.
+                values = [None if None in column else statistic(column) for column in zip(*rows, strict=True)]
+                lines.append([group, f"{name} of {len(encoders)}", *values])
     if lines:
         columns = {"fine-tuned on": "text", "encoder": "text", **dict.fromkeys(labels.values(), "number")}
-        yield table(diagnostic, corpus, "by_training", columns, lines, paper["source"])
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    """Return the mean of a group; None if an encoder has no value, because the mean would describe another group."""
-    defined = [value for value in values if value is not None]
-    if len(defined) < len(values):
-        return None
-    return sum(defined) / len(defined)
+        first = next(iter(origins.values()))
+        yield table(first.diagnostic, first.corpus, "by_training", columns, lines, paper["source"])

@@ -22,7 +22,12 @@ from embassay.claims import COUNT, INTERVAL, LIMIT, TWO_INTERVALS, Template
 from embassay.data import SEMANTONEG_V1
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, not_reproduced, written
-from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published, published_accuracy
+from embassay.diagnostics.negated_antonyms.published import (
+    beside_published,
+    hardest_published,
+    measured_groups,
+    published_accuracy,
+)
 from embassay.diagnostics.published import table
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import (
@@ -402,14 +407,16 @@ def _hardest_for_best(views: Sequence[ChoiceView], best_set: Sequence[str]) -> I
 
 
 def _published(views: Sequence[ChoiceView], accuracy: Mapping[str, Row]) -> Iterator[Series]:
-    """Show the measured accuracies beside those that the paper prints, on its corpus only."""
+    """Show the accuracies by group, and on the paper's corpus beside those that it prints."""
+    accuracies = {view.encoder: accuracy[view.encoder].value for view in views}
+    yield from measured_groups(accuracies, {view.encoder: view.scores.origin for view in views})
     if views[0].scores.origin.corpus_fingerprint != SEMANTONEG_V1:
         return
-    measured = dict[str, tuple[str, float]]()
+    measured = dict[str, tuple[Origin, float]]()
     for view in views:
-        value = accuracy[view.encoder].value
+        value = accuracies[view.encoder]
         if value is not None:
-            measured[view.encoder] = (view.spec, value)
+            measured[view.encoder] = (view.scores.origin, value)
     yield from beside_published(NAME, views[0].corpus, measured)
 
 
@@ -535,9 +542,10 @@ LAYOUT = Layout(
             "Published accuracies by fine-tuning objective, and yours",
             "published",
             note="Grey: 114 models as published (the paper's figure 1 and tables 3-6); black tick: a group's mean. "
-            "Lines: yours, measured here.",
+            "Coloured: yours, measured here, in their group, or as lines if they have none (set group=).",
         ),
         SeriesTable("Published accuracies: spread in each group", "published_groups"),
+        SeriesTable("Your accuracies: spread in each group of several encoders", "measured_groups"),
         SeriesTable("Published accuracies and yours, model by model", "published_models"),
         SeriesTable("Models that are both published and measured", "published_and_measured"),
         SeriesTable(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from embassay.diagnostics.published import published, published_name, table
 from embassay.result import Series
+from embassay.types import Origin
 
 GROUPS = ("general", "paraphrase", "nli", "stsb", "other")
 """The paper's fine-tuning objectives, in the order of its tables 3-6."""
@@ -32,21 +34,56 @@ BOTH = {
 }
 
 
+def published_model(spec: str) -> Mapping[str, Any]:
+    """Return name, accuracy (percent) and group of a published model; empty if the paper does not have it."""
+    models: Mapping[str, Mapping[str, Any]] = {model["name"]: model for model in published("semantoneg")["models"]}
+    return models.get(published_name(spec), {})
+
+
 def published_accuracy(spec: str) -> float | None:
     """Return the published accuracy of an encoder, a fraction; None if the paper does not have it."""
-    for model in published("semantoneg")["models"]:
-        if model["name"] == published_name(spec):
-            return float(model["accuracy"]) / 100
-    return None
+    model = published_model(spec)
+    return float(model["accuracy"]) / 100 if model else None
 
 
-def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[str, float]]) -> Iterator[Series]:
+def measured_groups(accuracies: Mapping[str, float | None], origins: Mapping[str, Origin]) -> Iterator[Series]:
+    """Yield the spread of the accuracies in each group of several encoders, as the paper's figure 1 has it.
+
+    Parameters
+    ----------
+    accuracies, origins
+        Accuracy (a fraction) and origin of each encoder. A group that the user names counts more than the paper's.
+    """
+    accuracies_of = {group: list[float]() for group in GROUPS}
+    for encoder, origin in origins.items():
+        group, accuracy = group_of(origin), accuracies[encoder]
+        if group and accuracy is not None:
+            accuracies_of.setdefault(group, []).append(accuracy)
+    lines = [_spread(group, values) for group, values in accuracies_of.items() if len(values) > 1]
+    if lines:
+        first = next(iter(origins.values()))
+        yield table(first.diagnostic, first.corpus, "measured_groups", SPREAD, lines)
+
+
+def group_of(origin: Origin) -> str:
+    """Return the group that the user put an encoder into, else the paper's group of the model; empty for none."""
+    return origin.group or str(published_model(origin.spec).get("group", ""))
+
+
+def _spread(group: str, accuracies: Sequence[float]) -> list[object]:
+    """Return a line of the columns :data:`SPREAD`."""
+    values = np.array(accuracies)
+    mean, deviation = float(values.mean()), float(values.std(ddof=1))
+    return [group, len(values), mean, deviation, float(values.min()), float(values.max())]
+
+
+def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[Origin, float]]) -> Iterator[Series]:
     """Yield the published points by group, their spread, and the models that are also measured.
 
     Parameters
     ----------
     measured
-        Spec and accuracy (a fraction) of each encoder by label. A spec with options is another model.
+        Origin and accuracy (a fraction) of each encoder by label. A spec with options is another model.
     """
     paper = published("semantoneg")
     source = paper["source"]
@@ -59,30 +96,28 @@ def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[
         {
             "groups": GROUPS,
             "points": models,
-            "own": [{"name": label, "accuracy": value} for label, (_, value) in measured.items()],
+            "own": [
+                {"name": label, "accuracy": value, "group": group_of(origin)}
+                for label, (origin, value) in measured.items()
+            ],
             "value": "accuracy",
             "source": source,
         },
     )
 
-    spread = list[list[object]]()
-    for group in GROUPS:
-        accuracies = np.array([model["accuracy"] for model in models if model["group"] == group])
-        mean, deviation = float(accuracies.mean()), float(accuracies.std(ddof=1))
-        spread.append([group, len(accuracies), mean, deviation, float(accuracies.min()), float(accuracies.max())])
+    spread = [_spread(group, [model["accuracy"] for model in models if model["group"] == group]) for group in GROUPS]
     yield table(diagnostic, corpus, "published_groups", SPREAD, spread, source)
 
     listed = [[model["group"], model["name"], model["accuracy"], "published"] for model in models]
-    listed += [["", label, value, "measured here"] for label, (_, value) in measured.items()]
+    listed += [[group_of(origin), label, value, "measured here"] for label, (origin, value) in measured.items()]
     listed.sort(key=lambda line: (-line[2], line[1]))
     yield table(diagnostic, corpus, "published_models", LISTED, listed, source)
 
-    published_accuracy = {model["name"]: model["accuracy"] for model in models}
     both = list[list[object]]()
-    for label, (spec, value) in measured.items():
-        name = published_name(spec)
-        if name in published_accuracy:
-            both.append([label, name, published_accuracy[name], value, value - published_accuracy[name]])
+    for label, (origin, value) in measured.items():
+        accuracy = published_accuracy(origin.spec)
+        if accuracy is not None:
+            both.append([label, published_name(origin.spec), accuracy, value, value - accuracy])
     if both:
         yield table(diagnostic, corpus, "published_and_measured", BOTH, both, source)
 

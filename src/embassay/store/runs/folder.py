@@ -258,7 +258,8 @@ def _identity(origin: Origin) -> JsonObject:
     """
     identity = asdict(origin)
     del identity["baseline"], identity["reference"]
-    # Scores of encoders with a single route are stored as before there were several.
-    if not origin.route:
-        del identity["route"]
+    # Scores of encoders with a single route, and without a group, are stored as before there were such.
+    for name in ("route", "group"):
+        if not identity[name]:
+            del identity[name]
     return identity

@@ -6,8 +6,8 @@ An original without all six edits is :class:`Left` out, with the reason.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from numpy.random import Generator
 
@@ -18,13 +18,14 @@ from embassay.testsets.english.exchanges import Names, number
 from embassay.testsets.english.frames import has_subject
 from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated
 from embassay.testsets.english.negation_removal import unnegated
-from embassay.testsets.english.random_words import Guess, Vocabulary, random_words
-from embassay.testsets.english.replacements import LISTED, Replacement, replacements
+from embassay.testsets.english.random_words import Gap, Guess, Vocabulary, random_words
+from embassay.testsets.english.replacements import LISTED, Replacement, WordLists, replacements
 from embassay.testsets.english.selection import NAME
-from embassay.testsets.english.spelling_and_grammar import Harper
+from embassay.testsets.english.spelling_and_grammar import Harper, Unchecked, grammar_checker
 from embassay.testsets.english.typos import Misspellings, misspelt
 from embassay.testsets.english.wordnet import WordNet, open_wordnet
 from embassay.testsets.english.words import Tagged, cased, substituted
+from embassay.testsets.options import Auxiliary, Grammar
 
 MODEL = "masked language model"
 WORDS = "a word of the same tag and frame"
@@ -55,12 +56,13 @@ class Tools:
     """
 
     lexicon: WordNet
-    checker: Harper
+    checker: Harper | Unchecked
     misspellings: Misspellings
     vocabulary: Vocabulary
     names: Names
     guess: Guess | None
     seed: int
+    guesses: dict[Gap, Iterable[str]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -69,20 +71,23 @@ class Tools:
         misspellings: Misspellings,
         guess: Guess | None,
         seed: int,
+        grammar: Grammar,
     ) -> Tools:
         """Load the tools, and collect the words and names of the sentences of a corpus."""
         lexicon = open_wordnet()
         names = Names(sentences, lexicon, NAME)
-        return cls(lexicon, Harper(), misspellings, Vocabulary(sentences, lexicon), names, guess, seed)
+        checker = grammar_checker(grammar)
+        return cls(lexicon, checker, misspellings, Vocabulary(sentences, lexicon), names, guess, seed)
 
     def check_ahead(self, originals: Sequence[Original]) -> None:
         """Check some originals on all cores, then the first edits of those that are grammatical."""
         self.checker.look_ahead(each.tagged.text for each in originals)
-        edits = list[str]()
-        for each in originals:
-            if self.checker.is_clean(each.tagged.text):
-                edits += [each.main, *each.tries[0].texts]
-        self.checker.look_ahead(edits)
+        clean = [each for each in originals if self.checker.is_clean(each.tagged.text)]
+        self.checker.look_ahead(text for each in clean for text in (each.main, *each.tries[0].texts))
+        if self.guess:
+            # The model fills all gaps of the block together.
+            gaps = [each.gap(attempt) for each in clean for attempt in each.tries]
+            self.guesses.update(zip(gaps, self.guess(gaps), strict=True))
 
 
 @dataclass(frozen=True)
@@ -111,9 +116,21 @@ class Original:
     main: str
     tries: tuple[Try, ...]
 
+    def gap(self, attempt: Try) -> Gap:
+        """Return the texts before and after a word that may be replaced."""
+        word = self.tagged.words[attempt.choice.index]
+        return self.tagged.text[: word.start], self.tagged.text[word.end :]
 
-def original(key: str, unit: str, tagged: Tagged) -> Original:
+
+def original(key: str, unit: str, tagged: Tagged, lists: WordLists, auxiliary: Auxiliary) -> Original:
     """Make the edits that need neither random numbers nor the rest of the corpus.
+
+    Parameters
+    ----------
+    key, unit
+        The ids of the sample and of its unit.
+    auxiliary
+        Whether the auxiliary of a removed negation is kept.
 
     Raises
     ------
@@ -121,8 +138,8 @@ def original(key: str, unit: str, tagged: Tagged) -> Original:
         If no word can be replaced, or the main verb cannot be negated.
     """
     tries = list[Try]()
-    for choice in replacements(tagged):
-        negation = word_negated(tagged, choice.index)
+    for choice in replacements(tagged, lists):
+        negation = word_negated(tagged, choice.index, auxiliary)
         if negation is not None and not falls_elsewhere(tagged, negation):
             synonym = substituted(tagged, {choice.index: choice.synonym})
             antonym = substituted(tagged, {choice.index: choice.antonym})
@@ -132,7 +149,7 @@ def original(key: str, unit: str, tagged: Tagged) -> Original:
     group = main_group(tagged)
     if group is None:
         raise Left(NO_MAIN_VERB)
-    main = unnegated(tagged, group) or negated(tagged, group)
+    main = unnegated(tagged, group, auxiliary) or negated(tagged, group)
     if main is None or not has_subject(tagged, group.last) or falls_elsewhere(tagged, main):
         raise Left(UNNEGATED)
     return Original(key, unit, tagged, main, tuple(tries))
@@ -197,7 +214,7 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
         "antonym": antonym,
         # Unlike with another word, the article before a misspelling is kept.
         "typo": tagged.text[: word.start] + cased(word, typo) + tagged.text[word.end :],
-        random_name: _random(tagged, attempt.choice, tools, stream),
+        random_name: _random(original, attempt, tools, stream),
         "negation_main": original.main,
     }
     # If the chosen word is the main verb, both negations are one sentence, which is one item.
@@ -216,14 +233,14 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
     return edits, ways
 
 
-def _random(tagged: Tagged, choice: Replacement, tools: Tools, stream: Generator) -> str:
-    """Return the sentence with another word that fits and means something else."""
-    word = tagged.words[choice.index]
-    if tools.guess:
-        words = tools.guess(tagged.text[: word.start], tagged.text[word.end :])
-    else:
+def _random(original: Original, attempt: Try, tools: Tools, stream: Generator) -> str:
+    """Return the sentence with another word that means something else, and fits unless a model predicts it."""
+    tagged, choice = original.tagged, attempt.choice
+    words = tools.guesses.get(original.gap(attempt))
+    predicted = words is not None
+    if words is None:
         words = tools.vocabulary.like(tagged, choice.index, stream)
-    for text in random_words(tagged, choice, words, tools.lexicon):
-        if tools.checker.is_clean(text):
+    for text in random_words(tagged, choice, words, tools.lexicon, any_frame=predicted):
+        if predicted or tools.checker.is_clean(text):
             return text
     raise Left("no random word that fits")

@@ -14,6 +14,7 @@ from embassay.testsets.english.negators import AFTER_NOT, DEGREES, QUANTIFIED, S
 from embassay.testsets.english.tagger import possible
 from embassay.testsets.english.word_classes import AUXILIARIES, BE, DO, HAVE, MODALS, STOPS, SUBJECTS, wordset
 from embassay.testsets.english.words import Splice, Tagged, Words, spliced, substituted, word_at
+from embassay.testsets.options import Auxiliary
 
 # --- Negating a verb group ---
 
@@ -179,8 +180,13 @@ _BARS_NOT = wordset("not n't such no what so how too been being never as why")
 """Words after which "not" does not fit before an adjective."""
 
 
-def word_negated(tagged: Tagged, index: int) -> str | None:
+def word_negated(tagged: Tagged, index: int, auxiliary: Auxiliary) -> str | None:
     """Negate an adjective or a verb, or remove its negation. Before an adjective and its noun, ``not`` is inserted.
+
+    Parameters
+    ----------
+    auxiliary
+        Whether the auxiliary of a removed negation is kept.
 
     Returns
     -------
@@ -194,7 +200,7 @@ def word_negated(tagged: Tagged, index: int) -> str | None:
         copula = before_adverbs(tagged.words, index)
         group = group_at(tagged, copula)
     if group is not None:
-        return unnegated(tagged, group) or negated(tagged, group)
+        return unnegated(tagged, group, auxiliary) or negated(tagged, group)
     return _outside_group(tagged, index)
 
 
@@ -253,7 +259,9 @@ def _not_before(tagged: Tagged, index: int) -> str | None:
     while word_at(words, first - 1).tag == "RB":
         first -= 1
     before = word_at(words, first - 1)
-    starts_clause = before.tag in {"", "CC", ",", ":", "."}
+    # "It is (or was) illegal": the copula is the last word in the parentheses.
+    is_after_copula = before.text == ")" and word_at(words, first - 2).lowercase in BE
+    starts_clause = before.tag in {"", "CC", ",", ":", "."} and not is_after_copula
     is_after_auxiliary = before.lemma in {"have", "do"} or before.text == "be"
     if starts_clause or is_after_auxiliary:
         return None

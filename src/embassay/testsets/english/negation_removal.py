@@ -1,7 +1,7 @@
-"""Removing the negation of an English sentence, with the ``do`` that it needed.
+"""Removing the negation of an English sentence, with or without the ``do`` that it needed.
 
-SemAntoNeg (Vahtola et al. 2022, section 3) deletes only the negator. Here ``does not know`` becomes ``knows``. In
-doubtful cases the functions return None.
+HEROS (Chiang et al. 2023, section 2.2.6) and SemAntoNeg (Vahtola et al. 2022, section 3) delete only the negator:
+``does not know`` becomes ``does know``. In doubtful cases the functions return None.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from embassay.testsets.english.negators import FOCUS, POLAR
 from embassay.testsets.english.tagger import possible
 from embassay.testsets.english.word_classes import AUXILIARIES, DO, wordset
 from embassay.testsets.english.words import Splice, Tagged, Words, inflected, spliced, word_at
+from embassay.testsets.options import Auxiliary
 
 IDIOMS = wordset("help stand wait care imagine afford seem dare need bear bothered agree")
 """Verbs with a special meaning after ``can't`` or ``couldn't`` (``can't wait``)."""
@@ -20,8 +21,8 @@ FULL = {"ca": "can", "wo": "will", "sha": "shall"}
 """The first part of a contraction with ``n't``, and the word that it stands for."""
 
 
-def unnegated(tagged: Tagged, group: VerbGroup) -> str | None:
-    """Remove the negation of a verb group.
+def unnegated(tagged: Tagged, group: VerbGroup, auxiliary: Auxiliary) -> str | None:
+    """Remove the negation of a verb group, and with ``drop`` the ``do`` that it needed.
 
     Returns
     -------
@@ -38,7 +39,7 @@ def unnegated(tagged: Tagged, group: VerbGroup) -> str | None:
         return None
     # In "does not exists" both verbs have the same negator; it belongs to the first.
     first = next(other.first for other in groups(tagged) if other.negator == negator)
-    splices = _removal(words, first, negator)
+    splices = _removal(words, first, negator, auxiliary)
     if splices is None:
         return None
     return spliced(tagged.text, splices)
@@ -52,10 +53,13 @@ def _needs_negation(words: Words, negator: int) -> bool:
     # In "Never have I seen it" the negation puts the verb before the subject.
     if after[0] in FOCUS or (negator == 0 and after[0] in AUXILIARIES):
         return True
-    return not POLAR.isdisjoint(after) or ("at", "all") in pairwise(after)
+    pairs = list(pairwise(after))
+    # "How much" needs no negation, as in the example of HEROS: "You do know how much …".
+    polar = {word for before, word in [("", after[0]), *pairs] if before != "how"} & POLAR
+    return bool(polar) or ("at", "all") in pairs
 
 
-def _removal(words: Words, first: int, negator: int) -> list[Splice] | None:
+def _removal(words: Words, first: int, negator: int, kept: Auxiliary) -> list[Splice] | None:
     """Return the changes that remove a negator, and the ``do`` that it needed; None in doubtful cases.
 
     Parameters
@@ -71,7 +75,7 @@ def _removal(words: Words, first: int, negator: int) -> list[Splice] | None:
             return None
     if auxiliary.lowercase in FULL:
         return [(auxiliary.start, auxiliary.end, FULL[auxiliary.lowercase]), deletion]
-    if auxiliary.lowercase not in DO:
+    if auxiliary.lowercase not in DO or kept == "keep":
         return [deletion]
 
     # "Does not know" becomes "knows": the verb is inflected like "do".

@@ -12,28 +12,35 @@ from embassay.testsets.english.predicates import SHORTEST, Candidate, find
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.word_classes import DO
 from embassay.testsets.english.wordnet import WordNet
-from embassay.testsets.english.words import Tagged, inflected, spans, straight, substituted, tag
+from embassay.testsets.english.words import Tagged, inflected, spans, straight, substituted, tag, untagged
+from embassay.testsets.options import Auxiliary
 
 PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}
 
 
 def negated_side(first: str, second: str) -> int | str:
     """Return which of two paraphrases, 0 or 1, is the negated one, or why there is none."""
-    sides = [tag(first), tag(second)]
-    if any(len(tagged.words) < SHORTEST for tagged in sides):
+    # A negation is found by its words alone, so that millions of pairs need no tags.
+    sides = [untagged(first), untagged(second)]
+    if any(len(side.words) < SHORTEST for side in sides):
         return f"a pair with a side of less than {SHORTEST} words and marks"
-    negative = [place for place, tagged in enumerate(sides) if first_negation(tagged)]
+    negative = [place for place, side in enumerate(sides) if first_negation(side)]
     if len(negative) != 1:
         return "a pair with both sides negated, or neither"
     return negative[0]
 
 
-def quadruple(text: str, lexicon: WordNet) -> tuple[Choice, bool] | str:
+def quadruple(text: str, lexicon: WordNet, auxiliary: Auxiliary) -> tuple[tuple[Choice, bool]] | str:
     """Return a sentence with its antonym, its negation and its negated antonym, or the reason why there are none.
+
+    Parameters
+    ----------
+    auxiliary
+        Whether the auxiliary of a removed negation is kept.
 
     Returns
     -------
-    The choice, without an id, and whether its two words are certainly opposites; otherwise people decide.
+    The only choice, without an id, and whether its two words are certainly opposites; otherwise people decide.
     """
     tagged = tag(text)
     candidate = find(tagged, lexicon)
@@ -46,7 +53,8 @@ def quadruple(text: str, lexicon: WordNet) -> tuple[Choice, bool] | str:
         return "the antonym lacks the required form"
     pattern = first_negation(tagged)
     if pattern:
-        polarity, paraphrase = unnegated(tagged, candidate.group), unnegated(swapped, candidate.group)
+        polarity = unnegated(tagged, candidate.group, auxiliary)
+        paraphrase = unnegated(swapped, candidate.group, auxiliary)
     else:
         contracted = has_contraction(tagged)
         polarity = negated(tagged, candidate.group, contracted=contracted)
@@ -65,7 +73,7 @@ def quadruple(text: str, lexicon: WordNet) -> tuple[Choice, bool] | str:
         pair="–".join(lemmas),
         negation=pattern or first_negation(tag(polarity)) or "",
     )
-    return choice, candidate.opposite.verdict == "sure"
+    return ((choice, candidate.opposite.verdict == "sure"),)
 
 
 def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:

@@ -8,7 +8,7 @@ authors of HEROS removed near-synonyms by hand ("great" for "good").
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from numpy.random import Generator
@@ -43,8 +43,10 @@ INTRANSITIVE = 2
 """WordNet's verb frame "somebody ----s"."""
 TRANSITIVE = frozenset({8, 9, 11})
 """WordNet's verb frames with an object: "somebody ----s something"."""
-Guess = Callable[[str, str], Iterable[str]]
-"""A masked language model: returns the words that it predicts between two texts, most likely first."""
+Gap = tuple[str, str]
+"""The texts before and after a word."""
+Guess = Callable[[Sequence[Gap]], Sequence[Iterable[str]]]
+"""A masked language model: returns the words that it predicts for each gap, most likely first."""
 SHARE = 0.2
 """The minimum share of a word's occurrences that are in a frame: "says" seldom has an object."""
 UNUSABLE = frozenset(
@@ -209,11 +211,13 @@ def frames_of(tagged: Tagged, index: int) -> tuple[str, ...]:
     return tuple(sorted(prefix + frame for frame in around.frames))
 
 
-def random_words(tagged: Tagged, chosen: Replacement, words: Iterable[str], wordnet: WordNet) -> Iterator[str]:
+def random_words(
+    tagged: Tagged, chosen: Replacement, words: Iterable[str], wordnet: WordNet, *, any_frame: bool = False
+) -> Iterator[str]:
     """Yield the sentence with a word replaced by each of the words that fit and mean something else.
 
-    A word fits if the sentence with it has the same tag and frames at that position. At most :data:`TRIES` words that
-    mean something else are tried.
+    A word fits with ``any_frame``, as HEROS keeps what is ungrammatical, or if the sentence with it has the same tag
+    and frames at that position. At most :data:`TRIES` words that mean something else are tried.
 
     Parameters
     ----------
@@ -237,7 +241,11 @@ def random_words(tagged: Tagged, chosen: Replacement, words: Iterable[str], word
         if tries == TRIES:
             return
         tries += 1
-        candidate = tag(substituted(tagged, {chosen.index: name}))
+        text = substituted(tagged, {chosen.index: name})
+        if any_frame:
+            yield text
+            continue
+        candidate = tag(text)
         has_same_words = len(candidate.words) == len(tagged.words)
         if not has_same_words or candidate.words[chosen.index].tag != word.tag:
             continue

@@ -1,18 +1,23 @@
 """The synonym and the antonym that can replace a word of a sentence.
 
 The authors of HEROS chose them by hand in 72 hours (Chiang et al. 2023, section 2.2.3), so that sense, context and
-preposition fit. Here our own list of 753 words and frames is used (``replacements.tsv``).
+preposition fit. Here our own list of 753 words and frames is used (``replacements.tsv``), or one of the user.
 """
 
 from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
+from embassay.corpora.io.records import read_table
+from embassay.corpora.io.texts import read_text
+from embassay.errors import SourceError
+from embassay.store.paths import source_path
 from embassay.testsets.english.frames import Around, around_adjective, around_verb
 from embassay.testsets.english.tagger import possible
 from embassay.testsets.english.word_classes import wordset
@@ -73,22 +78,44 @@ class Replacement:
     lemmas: tuple[str, str]
 
 
-def replacements(tagged: Tagged) -> tuple[Replacement, ...]:
+Listed = Mapping[tuple[str, str], list[ListedWord]]
+"""The entries of a list by (part of speech, word)."""
+Phrase = tuple[frozenset[str], ...]
+"""For each position of a set phrase, the alternative words; ``*`` stands for any word."""
+Phrases = Mapping[str, list[tuple[Phrase, int]]]
+"""(phrase, position of the word in it) of all phrases that a word occurs in, by the word."""
+
+
+@dataclass(frozen=True)
+class WordLists:
+    """What is replaced by what, and the set phrases and terms whose words are not replaced."""
+
+    listed: Listed
+    phrases: Phrases
+
+
+def replacements(tagged: Tagged, lists: WordLists) -> tuple[Replacement, ...]:
     """Return the replacements of all adjectives and verbs of a sentence that can be replaced."""
     made = list[Replacement]()
-    for index, word in enumerate(tagged.words):
-        is_candidate = word.tag == "JJ" or word.tag.startswith("VB")
-        if not is_candidate or not _is_single_word(tagged, index):
+    for index in range(len(tagged.words)):
+        if not is_replaceable(tagged, index, lists.phrases):
             continue
-        if in_phrase(tagged.words, index) or _is_in_empty_clause(tagged.words, index):
-            continue
-        replacement = _replacement(tagged.words, index)
+        replacement = _replacement(tagged.words, index, lists.listed)
         if replacement is not None:
             made.append(replacement)
     return tuple(made)
 
 
-def _replacement(words: Words, index: int) -> Replacement | None:
+def is_replaceable(tagged: Tagged, index: int, phrases: Phrases) -> bool:
+    """Return whether a word is an adjective or a verb by itself, in a clause that can be negated."""
+    word = tagged.words[index]
+    is_candidate = word.tag == "JJ" or word.tag.startswith("VB")
+    if not is_candidate or not _is_single_word(tagged, index):
+        return False
+    return not in_phrase(tagged.words, index, phrases) and not _is_in_empty_clause(tagged.words, index)
+
+
+def _replacement(words: Words, index: int, listed: Listed) -> Replacement | None:
     """Return the first replacement of a word that fits its frame; None if none does."""
     word, part, around = words[index], "v", None
     if word.tag != "JJ":
@@ -101,7 +128,7 @@ def _replacement(words: Words, index: int) -> Replacement | None:
     listed_form = word.lemma
     if part == "a":
         listed_form = word.lowercase
-    for entry in listed_words().get((part, listed_form), ()):
+    for entry in listed.get((part, listed_form), ()):
         if fits(entry, around):
             return _inflected(words, index, entry)
     return None
@@ -152,20 +179,69 @@ def _inflected(words: Words, index: int, entry: ListedWord) -> Replacement | Non
         tag = words[index].tag
     if tag in {"VBP", "VBD"} and possible(words[index].lowercase) >= {"VB", "VBD"}:
         return None  # "they hurt it" may be in the present or in the past tense
-    synonym, antonym = inflected(entry.synonym, tag), inflected(entry.antonym, tag)
-    if synonym is None or antonym is None:
-        return None
-    return Replacement(index, synonym, antonym, lemmas)
+    forms = list[str]()
+    for lemma in lemmas:
+        # Of several words, such as "look for", the first is inflected.
+        first, *others = lemma.split()
+        form = inflected(first, tag)
+        if form is None:
+            return None
+        forms.append(" ".join([form, *others]))
+    return Replacement(index, forms[0], forms[1], lemmas)
 
 
 # --- The list of replacements, and set phrases whose words are not replaced ---
 
 
+COLUMNS = ("part", "word", "synonym", "antonym")
+"""The columns that a list must have; without ``frames``, ``only`` and ``never`` an entry fits anywhere."""
+
+
+def word_lists(own: str = "", protect: str = "") -> WordLists:
+    """Return the lists of the package, or the user's.
+
+    Parameters
+    ----------
+    own
+        A table in the format of ``replacements.tsv``, in place of it; empty for none.
+    protect
+        A file with one term on each line, which is not replaced; empty for none.
+
+    Raises
+    ------
+    SourceError
+        With file, line and column, for a file that cannot be read or a line that is no entry.
+    """
+    content = files("embassay.data").joinpath("phrases.txt").read_text(encoding="utf-8")
+    terms = read_text(source_path(Path(protect))).lower() if protect else ""
+    listed = _read(source_path(Path(own))) if own else listed_words()
+    return WordLists(listed, _phrases((content + terms).splitlines()))
+
+
+def _read(path: Path) -> Listed:
+    """Return the entries of a user's list."""
+    table = read_table(path)
+    for name in COLUMNS:
+        if name not in table.names:
+            raise SourceError(f"no such column; a list of replacements has {', '.join(COLUMNS)}", path, 1, name)
+    rows = list[Mapping[str, str]]()
+    for row in table.read(table.names):
+        cells = {name: row.filled(name) for name in COLUMNS}
+        if cells["part"] not in _PARTS:
+            raise row.error(f"must be {' or '.join(_PARTS)}, is {cells['part'][:100]!r}", "part")
+        rows.append({**dict.fromkeys(("frames", "only", "never"), ""), **row.values, **cells})
+    return _by_word(rows)
+
+
 @cache
-def listed_words() -> Mapping[tuple[str, str], list[ListedWord]]:
-    """Return the entries of the list by (part of speech, word)."""
+def listed_words() -> Listed:
+    """Return the entries of the package's list."""
     text = files("embassay.data").joinpath("replacements.tsv").read_text(encoding="utf-8")
-    rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    return _by_word(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _by_word(rows: Iterable[Mapping[str, str]]) -> Listed:
+    """Return the entries of rows by their words."""
     by_word = defaultdict[tuple[str, str], list[ListedWord]](list)
     for row in rows:
         entry = ListedWord(
@@ -183,7 +259,9 @@ def listed_words() -> Mapping[tuple[str, str], list[ListedWord]]:
 
 def fits(entry: ListedWord, around: Around) -> bool:
     """Return whether the surroundings of a word match an entry of the list."""
-    if around.frames.isdisjoint(entry.frames) or not entry.never.isdisjoint(around.near | around.marks):
+    if entry.frames and around.frames.isdisjoint(entry.frames):
+        return False
+    if not entry.never.isdisjoint(around.near | around.marks):
         return False
     if entry.only and around.head not in entry.only:
         return False
@@ -197,17 +275,13 @@ def fits(entry: ListedWord, around: Around) -> bool:
     return required_marks <= around.marks
 
 
-def in_phrase(words: Words, index: int) -> bool:
+def in_phrase(words: Words, index: int, phrases: Phrases) -> bool:
     """Return whether a word is part of a set phrase, whose meaning is not that of its words."""
     for name in (words[index].lemma, words[index].lowercase):
-        for phrase, position in _phrases().get(name, ()):
+        for phrase, position in phrases.get(name, ()):
             if _starts_at(phrase, words, index - position):
                 return True
     return False
-
-
-Phrase = tuple[frozenset[str], ...]
-"""For each position of a set phrase, the alternative words; ``*`` stands for any word."""
 
 
 def _starts_at(phrase: Phrase, words: Words, start: int) -> bool:
@@ -220,12 +294,10 @@ def _starts_at(phrase: Phrase, words: Words, start: int) -> bool:
     return True
 
 
-@cache
-def _phrases() -> dict[str, list[tuple[Phrase, int]]]:
-    """Return (phrase, position of the word in it) of all phrases that a word occurs in, by the word."""
-    content = files("embassay.data").joinpath("phrases.txt").read_text(encoding="utf-8")
+def _phrases(lines: Iterable[str]) -> Phrases:
+    """Return the phrases of some lines by their words."""
     phrases: dict[str, list[tuple[Phrase, int]]] = defaultdict(list)
-    for line in content.splitlines():
+    for line in lines:
         # A phrase has words or alternatives at each position: "bad luck/guy".
         phrase = tuple(frozenset(part.split("/")) for part in line.split())
         for position, alternatives in enumerate(phrase):

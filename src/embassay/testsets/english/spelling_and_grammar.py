@@ -12,6 +12,7 @@ from typing import Any
 
 from embassay.engine.cores import cores, in_threads
 from embassay.errors import MissingExtraError
+from embassay.testsets.options import Grammar
 
 STYLE = frozenset({"Enhancement", "Readability", "Redundancy", "Style"})
 """The kinds of complaints that are about style; they are ignored."""
@@ -63,6 +64,22 @@ class Harper:
                 self.is_clean(text)
 
         in_threads(min(cores(), len(new)), work)
+
+
+class Unchecked:
+    """In place of a checker: every text is correct."""
+
+    def is_clean(self, text: str) -> bool:
+        """Return true."""
+        return True
+
+    def look_ahead(self, texts: Iterable[str]) -> None:
+        """Do nothing."""
+
+
+def grammar_checker(grammar: Grammar) -> Harper | Unchecked:
+    """Return the checker of an option."""
+    return Harper() if grammar == "harper" else Unchecked()
 
 
 def _is_clean(text: str, american: Any, british: Any) -> bool:

@@ -100,13 +100,19 @@ class WordNet:
         words.pop(lemma, None)
         return tuple(words)
 
-    def antonyms(self, lemma: str, part: str) -> tuple[str, ...]:
-        """Return the direct antonyms of a word, in the order of its senses."""
+    def antonyms(self, lemma: str, part: str, *, of_synonyms: bool = False) -> tuple[str, ...]:
+        """Return the direct antonyms of a word, in the order of its senses.
+
+        Parameters
+        ----------
+        of_synonyms
+            Add those of the other words of its synsets.
+        """
         antonyms = dict[str, None]()
         for synset in self.senses(lemma, part):
             for pointer in synset.pointers:
                 # A pointer of one word does not hold for its synonyms: "little" is an antonym of "big", not of "large".
-                holds_for_word = pointer.source == 0 or synset.words[pointer.source - 1] == lemma
+                holds_for_word = of_synonyms or pointer.source == 0 or synset.words[pointer.source - 1] == lemma
                 if pointer.symbol == _ANTONYM and holds_for_word:
                     antonyms |= dict.fromkeys(self._targets(pointer))
         return tuple(antonyms)

@@ -16,12 +16,15 @@ from embassay.randomness import generator
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import (
+    CANDIDATES,
     Left,
     Original,
     Tagged,
     Tools,
     Ways,
+    candidates,
     common_misspellings,
+    grammar_checker,
     named,
     original,
     read_misspellings,
@@ -29,13 +32,18 @@ from embassay.testsets.english import (
     tag,
     unfit,
     with_edits,
+    word_lists,
 )
+from embassay.testsets.options import Auxiliary, Grammar, Proposed
+from embassay.testsets.sheets import shown, table_of
 from embassay.testsets.sources import SourceSentence
 
 EXTRA = "build"
 REQUIRES = ("textblob", "lemminflect", "harper", "codespell_lib", "better_profanity")
 FEWEST, PART = 20, 25
 """A word is replaced in at most one in N possible originals; and the minimum of that limit."""
+ORIGINALS = ("unit", "original", "confirm")
+"""Columns of the sheet of originals."""
 BLOCK = 200
 """The number of sentences that are checked ahead at once."""
 
@@ -48,8 +56,8 @@ class Fills(Protocol):
         """Its name on the data card."""
         ...
 
-    def fills(self, before: str, after: str) -> Iterable[str]:
-        """Return the words that it predicts between two texts, most likely first."""
+    def fills(self, gaps: Sequence[tuple[str, str]]) -> Sequence[Iterable[str]]:
+        """Return the words that it predicts between the two texts of each gap, most likely first."""
         ...
 
 
@@ -58,6 +66,10 @@ def build(
     *,
     seed: int = 0,
     count: int | None = None,
+    auxiliary: Auxiliary = "keep",
+    grammar: Grammar = "harper",
+    replacements: str = "",
+    protect: str = "",
     misspellings: str = "",
     mlm: Fills | None = None,
     advance: Advance = silent,
@@ -70,6 +82,15 @@ def build(
         Lines; each sentence of a line is tried separately, and those of one line are one unit.
     seed, count
         At most ``count`` originals, tried in an order that depends on the seed; None for all.
+    auxiliary
+        Whether a removed negation leaves its auxiliary: ``does know`` (``keep``, as printed) or ``knows`` (``drop``).
+    grammar
+        Whether Harper's complaints reject originals and edits; the paper used LanguageTool, for the originals.
+    replacements
+        Table of synonyms and antonyms in place of the package's: part, word, synonym, antonym, and perhaps the contexts
+        frames, only and never.
+    protect
+        File of terms, one on each line, whose words are not replaced.
     misspellings
         File of wrong→right lines; if empty, codespell's list is used.
     mlm
@@ -90,11 +111,12 @@ def build(
     rejected = Reasons()
     listed = read_misspellings(Path(misspellings)) if misspellings else common_misspellings()
     fitting = list(_fitting(sources, rejected))
-    tools = Tools.of([tagged for _, _, tagged in fitting], listed, mlm.fills if mlm else None, seed)
+    tools = Tools.of([tagged for _, _, tagged in fitting], listed, mlm.fills if mlm else None, seed, grammar)
+    lists = word_lists(replacements, protect)
     originals = list[Original]()
     for key, unit, tagged in fitting:
         try:
-            originals.append(original(key, unit, tagged))
+            originals.append(original(key, unit, tagged, lists, auxiliary))
         except Left as reason:
             rejected[str(reason)] += 1
     # How each edit was made becomes the field "source" of its line.
@@ -104,7 +126,7 @@ def build(
         samples=samples,
         rejected=rejected,
         notes=_notes(mlm, count, len(samples)),
-        materials=_materials(misspellings, mlm),
+        materials=_materials(misspellings, mlm, grammar, replacements),
         ways=ways,
     )
 
@@ -127,6 +149,24 @@ def _fitting(sources: Sequence[SourceSentence], rejected: Reasons) -> Iterator[t
             if len(parts) == 1:
                 key = f"{source.line}"
             yield key, source.unit or str(source.line), tag(named(text))
+
+
+def propose(sources: Sequence[SourceSentence], what: Proposed, grammar: Grammar) -> bytes:
+    """Return a sheet for people, as CSV: sentences to strike, or words with candidates of WordNet to choose from.
+
+    Parameters
+    ----------
+    what
+        ``originals``: those that would be selected, with a column ``confirm`` for no. ``replacements``: the words of
+        these that the package's list lacks, most frequent first, in the format of a list of replacements.
+    """
+    fitting = list(_fitting(sources, Reasons()))
+    checker = grammar_checker(grammar)
+    checker.look_ahead(tagged.text for _, _, tagged in fitting)
+    originals = [(unit, tagged) for _, unit, tagged in fitting if checker.is_clean(tagged.text)]
+    if what == "originals":
+        return table_of(ORIGINALS, [(unit, shown(tagged.text), "") for unit, tagged in originals])
+    return table_of(CANDIDATES, candidates(tagged for _, tagged in originals))
 
 
 def _samples(
@@ -168,15 +208,18 @@ def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _materials(misspellings: str, mlm: Fills | None) -> tuple[Resource, ...]:
+def _materials(misspellings: str, mlm: Fills | None, grammar: Grammar, replacements: str) -> tuple[Resource, ...]:
     """Return the libraries, word lists and models that were used."""
     materials = [
         Resource("WordNet", "3.0", "WordNet 3.0 licence", "related words, kinds of names"),
         library("textblob", "lexicon and rules of the tagger"),
         library("lemminflect", "inflection"),
-        library("harper-py", "grammar and spelling"),
         library("better-profanity", "words that no original has"),
     ]
+    if replacements:
+        materials.append(Resource(replacements, "", "as you have it", "synonyms and antonyms"))
+    if grammar == "harper":
+        materials.append(library("harper-py", "grammar and spelling"))
     if misspellings:
         materials.append(Resource(misspellings, "", "as you have it", "misspellings"))
     else:

@@ -1,8 +1,9 @@
 """Negated antonyms from sentences of your own, as SemAntoNeg was made.
 
 Source: Vahtola, Creutz & Tiedemann (2022), "It Is Not Easy To Detect Paraphrases", section 3. A sentence, its negation,
-its antonym and its negated antonym make a quadruple; each of the four is the input in turn. Not in the paper: verbs and
-adverbs, sentences without a negation, and ``n't``, ``never`` and ``no longer`` beside ``not``.
+its antonym and its negated antonym make a quadruple; each of the four is the input in turn. Not in
+the paper, and not with ``as_published``: verbs and adverbs, sentences without a negation, and ``n't``, ``never`` and
+``no longer`` beside ``not``.
 """
 
 from __future__ import annotations
@@ -10,15 +11,56 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from embassay.corpora.io.passages import whole_sentences
 from embassay.corpora.queries.sampling import evenly
+from embassay.errors import SpecError
 from embassay.formatting import counted
 from embassay.samples.choice import Choice
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
-from embassay.testsets.english import negated_side, open_wordnet, quadruple
+from embassay.testsets.english import negated_side, open_wordnet, published_quadruples, quadruple
+from embassay.testsets.options import Auxiliary
 from embassay.testsets.review import turned
-from embassay.testsets.sources import SourcePair, SourceSentence, usable
+from embassay.testsets.sources import (
+    SourcePair,
+    SourceSentence,
+    is_of_pairs,
+    is_opusparcus,
+    read_pairs,
+    read_sentences,
+    usable,
+)
+
+
+def read(
+    path: Path, *, column: str = "", first: str = "", second: str = "", label: str = "", pairs: int | None = None
+) -> tuple[SourceSentence, ...] | tuple[SourcePair, ...]:
+    """Read sentences, or pairs of paraphrases: Opusparcus as released, or a table with two columns of sentences.
+
+    Parameters
+    ----------
+    column
+        The column of sentences; a table with two of them is then not read as pairs.
+    pairs
+        Read at most the first ``pairs`` pairs; the paper took the first 1,500,000 of Opusparcus.
+
+    Raises
+    ------
+    SourceError
+        With file, line and column, for a file that cannot be read.
+    SpecError
+        If both a column of sentences and columns of pairs are named.
+    """
+    if column and (first or second or label):
+        raise SpecError("--column names sentences, --first, --second and --label name pairs: use one or the other")
+    if pairs is not None and pairs < 1:
+        raise SpecError(f"pairs must be 1 or more, is {pairs}")
+    if column:
+        return read_sentences(path, column)
+    if first or second or label or is_opusparcus(path) or is_of_pairs(path):
+        return read_pairs(path, first, second, label, count=pairs)
+    return read_sentences(path)
 
 
 def build(
@@ -26,6 +68,8 @@ def build(
     *,
     seed: int = 0,
     count: int | None = None,
+    auxiliary: Auxiliary = "drop",
+    as_published: bool = False,
     advance: Advance = silent,
 ) -> Built:
     """Build choices of a sentence, its antonym, its negation and its negated antonym.
@@ -37,6 +81,11 @@ def build(
         the other is not negated.
     seed, count
         At most ``count`` randomly chosen quadruples, evenly over the pairs of antonyms; None for all.
+    auxiliary
+        Whether a removed negation leaves its auxiliary: ``does know`` (``keep``, as printed) or ``knows`` (``drop``).
+    as_published
+        Only ``not`` and an adjective, with every antonym of WordNet, as the paper generated its quadruples; people
+        review them. The auxiliary is kept.
     advance
         Called with the number of sentences that have been read.
 
@@ -53,11 +102,14 @@ def build(
     sentences, rejected = _sentences(sources)
     sure, doubtful = dict[frozenset[str], Choice](), dict[frozenset[str], Choice]()
     for done, source in enumerate(sentences, 1):
-        made = quadruple(source.text, lexicon)
+        if as_published:
+            made = published_quadruples(source.text, lexicon)
+        else:
+            made = quadruple(source.text, lexicon, auxiliary)
         if isinstance(made, str):
             rejected[made] += 1
-        else:
-            choice, is_sure = made
+            made = ()
+        for choice, is_sure in made:
             texts = frozenset(text.casefold() for text in choice.fields().values())
             if texts in sure:
                 rejected["repeated quadruple"] += 1
@@ -97,7 +149,9 @@ def _sentences(sources: Sequence[SourceSentence | SourcePair]) -> tuple[tuple[So
     for source in sources:
         # Of a pair of paraphrases only the negated side is used.
         side: SourceSentence | str
-        if isinstance(source, SourcePair):
+        if isinstance(source, SourcePair) and not source.same:
+            side = "pair with different meanings"
+        elif isinstance(source, SourcePair):
             place = negated_side(source.first.text, source.second.text)
             side = place if isinstance(place, str) else (source.first, source.second)[place]
         else:
