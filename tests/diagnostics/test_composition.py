@@ -1183,6 +1183,23 @@ def test_the_curves_of_unions_read_c6_off_at_the_limits(mixed):
         assert by_margin["at"][4] == 0.1
 
 
+def test_classes_of_the_paper_have_means_and_spread():
+    corpus = random_corpus()
+    mini, mpnet, llama = "st:sentence-transformers/all-MiniLM-L6-v2", "all-mpnet-base-v2", "hf:apple/X,pooling=mean"
+    scores = [score(corpus, random_vectors(corpus, seed), spec) for seed, spec in enumerate((mini, mpnet, llama))]
+    result = summarise(scores)
+    (classes,) = [s.data for s in result.series if s.name == "classes"]
+    # The third is in no table of the paper.
+    first, second, mean, deviation = classes["rows"]
+    assert [line[:2] for line in (first, second)] == [["classical", mini], ["classical", mpnet]]
+    assert [line[:2] for line in (mean, deviation)] == [["classical", "mean of 2"], ["classical", "standard deviation"]]
+    c3 = classes["columns"].index("C3")
+    assert first[c3] == rows(result, mini)["share", "c3:TT", "cosine", "eps0"].value
+    assert mean[c3] == pytest.approx((first[c3] + second[c3]) / 2)
+    assert deviation[c3] == pytest.approx(abs(first[c3] - second[c3]) / math.sqrt(2))
+    assert not any(s.name == "classes" for s in summarise(scores[2:]).series)
+
+
 def test_where_no_norm_is_longer_there_is_no_curve_near_it():
     corpus = random_corpus(("union",))
     unit = {text: v / np.linalg.norm(v) for text, v in random_vectors(corpus).items()}

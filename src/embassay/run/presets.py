@@ -30,12 +30,15 @@ class Member:
         Its number of parameters according to the paper or the model card: ``110M``; empty where that is not known.
     note
         What it needs, or why there is no spec.
+    group
+        The class of models to which the paper assigns it, where it has such classes.
     """
 
     called: str
     spec: str = ""
     parameters: str = ""
     note: str = ""
+    group: str = ""
 
     @property
     def size(self) -> int:

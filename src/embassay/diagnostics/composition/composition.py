@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from embassay.claims import COUNT, INTERVAL, LIMIT, Template
 from embassay.diagnostics.base import Outcomes
+from embassay.diagnostics.composition.classes import class_series
 from embassay.diagnostics.composition.criteria import (
     LIMITS,
     NEAR_A,
@@ -33,10 +34,10 @@ from embassay.diagnostics.composition.criteria import (
     axes_of,
     bounds,
     criterion_of,
-    limit_of,
     main_claim,
     margin_criteria,
     margin_names,
+    near_written,
     numbers,
     satisfied,
     smaller_margin,
@@ -276,13 +277,17 @@ class CompositionDiagnostic:
 
         summary = self.figures(scores).summarise(draws, on_request=self.compare == "all", rows=rows)
         return summary.result(
-            series=(*series(NAME, scores, blocks), *rating_series(scores[0], rated)),
+            series=(
+                *series(NAME, scores, blocks),
+                *class_series([s.origin for s in requested], rows, page(near_written(scores[0])).headline.columns),
+                *rating_series(scores[0], rated),
+            ),
             findings=_findings(scores, blocks, rows),
         )
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[View]:
         """Return the declared metrics of all encoders."""
-        return Figures.of(View, scores, with_options(METRICS, near=f"{limit_of(scores[0], 'near'):g}"))
+        return Figures.of(View, scores, with_options(METRICS, near=near_written(scores[0])))
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return whether each sample satisfies C1, C3 or C6, by its operator; subsets are operators."""
@@ -554,9 +559,9 @@ def _claims(scores: ItemScores, rows: Sequence[Row]) -> Iterator[Finding]:
     """
     encoder = scores.origin.encoder
     row_of = {row.key.within_diagnostic: row for row in rows if row.encoder == encoder}
-    claims, near = _Claims(), limit_of(scores, "near")
+    claims, near = _Claims(), near_written(scores)
     for words, key in sorted(CLAIMS.items()):
-        key = replace(key, subset=key.subset.format(near=f"{near:g}"))
+        key = replace(key, subset=key.subset.format(near=near))
         row = row_of.get(key)
         if row is not None and row.low is not None:
             # The criteria about the plane have no tolerance, and so no grid.

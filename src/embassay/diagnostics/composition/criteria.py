@@ -73,6 +73,11 @@ def limit_of(scores: ItemScores, name: str) -> float:
     return scores.scalars.get(name, LIMITS[name])
 
 
+def near_written(scores: ItemScores) -> str:
+    """Return the limit ``near`` as it stands in the name of c5."""
+    return f"{limit_of(scores, 'near'):g}"
+
+
 @dataclass(frozen=True)
 class OperatorView(View):
     """One encoder's samples of one operator.
@@ -310,8 +315,8 @@ def planar_claims(view: OperatorView, null: bool = False) -> dict[str, Floats]:
         return _union_claims(view, null)
     from_a, from_b = view.planar("from_a", null), view.planar("from_b", null)
     if view.operator == "difference":
-        near = view.limit("near")
-        return {NEAR_A.format(near=f"{near:g}"): over_draws(_holds(from_a, from_a <= np.deg2rad(near)))}
+        near = np.deg2rad(view.limit("near"))
+        return {NEAR_A.format(near=near_written(view.scores)): over_draws(_holds(from_a, from_a <= near))}
     missed = np.abs(view.planar("angle") - (from_a + from_b))
     return {
         "c2:between": over_draws(_holds(missed, missed < np.deg2rad(view.limit("between")))),
@@ -439,7 +444,7 @@ def excess(view: OperatorView, key: MetricKey) -> Floats:
         criterion = criterion_of(key)
         observed = at_zero(criterion, view.margins(criterion, measure))
         null = at_zero(criterion, view.margins(criterion, measure, null=True))
-    subset = key.subset.format(near=f"{view.limit('near'):g}")
+    subset = key.subset.format(near=near_written(view.scores))
     # ABSENT is infinite, and infinity less infinity is NaN.
     with np.errstate(invalid="ignore"):
         return observed[subset] - null[subset]

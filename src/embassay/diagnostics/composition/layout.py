@@ -363,6 +363,7 @@ def page(near: str) -> Layout:
         ),
         source="Bansal, Mahajan, Sinha & Karmaker (2025), Set-Theoretic Compositionality of Sentence Embeddings",
         paper=(
+            SeriesTable("Classical encoders and language models", "classes"),
             _on_grid("c1"),
             _on_grid("c3"),
             Histograms(
