@@ -174,12 +174,14 @@ def rate(
 ) -> int:
     """Summarise filled rating sheets: ratings, agreement and errors; with -o, write the test set without errors.
 
+    Compositions get their ratings in it, from which the report draws how often each was given.
+
     Parameters
     ----------
     sheets
         Filled sheets from 'embassay build', one for each annotator.
     bar
-        A row with a mean rating (0 to 4) below this is an error.
+        A row with a mean rating (0 to 4) below this is an error; 0 drops nothing.
     out
         File for the test set without errors; nothing is dropped by default.
     corpus

@@ -352,9 +352,9 @@ def _with_ratings(lines: Sequence[Line], sheet: Sheet, ratings: Floats) -> list[
     ratings
         (rows, annotators), NaN if there is none.
     """
-    ratings_of = {
-        row.items[0]: values[~np.isnan(values)].tolist() for row, values in zip(sheet.rows, ratings, strict=True)
-    }
+    ratings_of = dict[str, list[float]]()
+    for row, values in zip(sheet.rows, ratings, strict=True):
+        ratings_of[row.items[0]] = values[~np.isnan(values)].tolist()
     rated = list[Line]()
     for line in lines:
         values = ratings_of.get(_id(line)) if "operator" in line else None

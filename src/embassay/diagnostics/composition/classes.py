@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from embassay.diagnostics.published import groups_of, published_name, table
 from embassay.layout import Column
@@ -30,29 +31,18 @@ def class_series(origins: Sequence[Origin], rows: Sequence[Row], columns: Sequen
         The figures, as the page shows them.
     """
     class_of_model = groups_of("composition")
-    class_of_encoder = {o.encoder: class_of_model.get(published_name(o.spec), "") for o in origins}
     value_of = {(row.encoder, row.key.within_diagnostic): row.value for row in rows}
     lines = list[list[object]]()
     for name in dict.fromkeys(class_of_model.values()):
-        members = [encoder for encoder, own_class in class_of_encoder.items() if own_class == name]
-        figures = [[value_of.get((encoder, column.key)) for column in columns] for encoder in members]
-        lines += [[name, encoder, *values] for encoder, values in zip(members, figures, strict=True)]
+        members = [o.encoder for o in origins if class_of_model.get(published_name(o.spec)) == name]
+        figures = np.array([[value_of.get((encoder, column.key)) for column in columns] for encoder in members], float)
+        of_class = dict(zip(members, figures, strict=True))
         if len(members) > 1:
-            lines.append([name, f"mean of {len(members)}", *map(_mean, zip(*figures, strict=True))])
-            lines.append([name, "standard deviation", *map(_deviation, zip(*figures, strict=True))])
+            of_class[f"mean of {len(members)}"] = figures.mean(axis=0)
+            of_class["standard deviation"] = figures.std(axis=0, ddof=1)
+        for encoder, values in of_class.items():
+            lines.append([name, encoder, *(None if np.isnan(value) else value for value in values.tolist())])
     if lines:
         formats = {column.heading: "points" if column.format == "points" else "percent" for column in columns}
         headings = {"class": "text", "encoder": "text", **formats}
         yield table(origins[0].diagnostic, origins[0].corpus, "classes", headings, lines, note=NOTE)
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    """Return the mean; None if a value is missing."""
-    defined = [value for value in values if value is not None]
-    return statistics.fmean(defined) if len(defined) == len(values) else None
-
-
-def _deviation(values: Sequence[float | None]) -> float | None:
-    """Return the standard deviation of a sample of encoders; None if a value is missing."""
-    defined = [value for value in values if value is not None]
-    return statistics.stdev(defined) if len(defined) == len(values) else None

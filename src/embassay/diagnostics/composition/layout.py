@@ -59,8 +59,8 @@ def series(diagnostic: str, scores: Sequence[ItemScores], blocks: Mapping[str, N
             yield angles.series(diagnostic, corpus, f"angles_{operator}")
     if "difference" in blocks:
         views = [OperatorView(s, "difference", blocks["difference"]) for s in scores]
-        near_a = _curve(views, "difference", DEGREES, _within(_angle_to_a))
-        yield Series(diagnostic, corpus, "within", "curve", {"x": "angle to A, degrees", **near_a})
+        data = _curve("angle to A, degrees", DEGREES, _near_a, views)
+        yield Series(diagnostic, corpus, "within", "curve", data)
     if "union" in blocks:
         positions = _Histogram("position: 0 is A, 1 is B", -1.0, 2.0)
         ratios = _Histogram("‖A‖ / ‖B‖", 0.0, 2.0)
@@ -70,12 +70,11 @@ def series(diagnostic: str, scores: Sequence[ItemScores], blocks: Mapping[str, N
             positions.add(view, "null", view.planar("position", null=True).ravel())
             ratios.add(view, "samples", view.planar("norm_ratio"))
         views = [OperatorView(s, "union", blocks["union"]) for s in scores]
-        near_longer = _curve(_with_a_longer(views), "union", DEGREES, _within(_angle_to_longer))
-        if near_longer["lines"]:
-            data = {"x": "angle to the longer of A and B, degrees", **near_longer}
+        with_longer = [view for view in views if not np.isnan(_near_longer(view, False, 180)).all()]
+        if with_longer:
+            data = _curve("angle to the longer of A and B, degrees", DEGREES, _near_longer, with_longer)
             yield Series(diagnostic, corpus, "within_union", "curve", data)
-        by_margin = _curve(views, "union", MARGINS, union_satisfied)
-        data = {"x": "norms are comparable within 1 ±", **by_margin}
+        data = _curve("norms are comparable within 1 ±", MARGINS, union_satisfied, views)
         yield Series(diagnostic, corpus, "comparable_union", "curve", data)
         yield positions.series(diagnostic, corpus, "positions_union")
         yield ratios.series(diagnostic, corpus, "norm_ratio")
@@ -103,56 +102,45 @@ class _Histogram:
 
 
 def _curve(
-    views: Sequence[OperatorView], line: str, at: NDArray[Any], holds: Callable[[OperatorView, bool, float], Floats]
+    x: str, at: NDArray[Any], holds: Callable[[OperatorView, bool, float], Floats], views: Sequence[OperatorView]
 ) -> dict[str, object]:
-    """Return, for each encoder and its null, the share of samples for which something holds at each of ``at``.
+    """Return, for each encoder and its null, the share of samples for which something holds at each value.
 
     Parameters
     ----------
-    line
-        The operator, which names the line and what is counted.
+    x
+        What the values ``at`` are.
     holds
         Returns (m,) or (draws, m) of 1, 0 and NaN, given a view, whether the targets are the null's, and the value.
     """
+    operator = views[0].operator
     lines = list[dict[str, object]]()
     for view in views:
-        for name, null in ((line, False), ("null", True)):
+        for name, null in ((operator, False), ("null", True)):
             shares = list[float]()
             for value in at.tolist():
                 of_samples = over_draws(holds(view, null, value))
                 defined = of_samples[~np.isnan(of_samples)]
                 shares.append(float(defined.mean()) if len(defined) else 0.0)
             lines.append({"encoder": view.encoder, "line": name, "y": shares})
-    return {"y": f"share of {line}s", "at": at.tolist(), "lines": lines}
+    return {"x": x, "y": f"share of {operator}s", "at": at.tolist(), "lines": lines}
 
 
-def _within(
-    angle_of: Callable[[OperatorView, bool], Floats],
-) -> Callable[[OperatorView, bool, float], Floats]:
-    """Return the function that says whether an angle is at most so many degrees."""
-
-    def holds(view: OperatorView, null: bool, largest: float) -> Floats:
-        angle = np.rad2deg(angle_of(view, null))
-        return np.where(np.isnan(angle), np.nan, angle <= largest)
-
-    return holds
+def _near_a(view: OperatorView, null: bool, largest: float) -> Floats:
+    """Return whether the projections are within ``largest`` degrees of A."""
+    return _at_most(view.planar("from_a", null), largest)
 
 
-def _angle_to_a(view: OperatorView, null: bool) -> Floats:
-    """Return the angles of the projections to A."""
-    return view.planar("from_a", null)
-
-
-def _angle_to_longer(view: OperatorView, null: bool) -> Floats:
-    """Return the angles of the projections to the longer of A and B; NaN where their norms are comparable."""
+def _near_longer(view: OperatorView, null: bool, largest: float) -> Floats:
+    """Return whether they are as near to the longer of A and B; NaN where the norms are comparable."""
     cases = union_cases(view)
-    to_longer = np.where(cases["longer_a"], view.planar("from_a", null), view.planar("from_b", null))
-    return np.where(cases["longer_a"] | cases["longer_b"], to_longer, np.nan)
+    angles = [view.planar("from_a", null), view.planar("from_b", null)]
+    return _at_most(np.select([cases["longer_a"], cases["longer_b"]], angles, np.nan), largest)
 
 
-def _with_a_longer(views: Sequence[OperatorView]) -> list[OperatorView]:
-    """Return the encoders that have a projection of a union whose A or B is longer."""
-    return [view for view in views if not np.isnan(_angle_to_longer(view, null=False)).all()]
+def _at_most(angle: Floats, largest: float) -> Floats:
+    """Return 1 where an angle in radians is at most so many degrees, 0 where not, NaN where it is undefined."""
+    return np.where(np.isnan(angle), np.nan, np.rad2deg(angle) <= largest)
 
 
 def _share(heading: str, subset: str, condition: str = "eps0", measure: str = "cosine") -> Column:
