@@ -263,7 +263,7 @@ def test_groups_are_proposed_confirmed_and_built(tmp_path, capsys):
     assert exit_code_of([*asked, "-o", str(sheet)]) == 2
     assert "--overwrite" in lines_of(capsys)[0]
     rows = sheet.read_bytes().decode("utf-8-sig").splitlines()
-    sheet.write_text("\n".join([rows[0], *(f"{row}yes" for row in rows[1:])]))
+    sheet.write_text("\n".join([rows[0], *(f"{row[:-1]}yes," for row in rows[1:])]))
     assert exit_code_of(["build", "groups", "--from", str(sheet), "-o", str(out)]) == 0
     assert [sample.text for sample in load_corpus(str(out)).samples] == list(again)
     asked[-1] = "0.999"
