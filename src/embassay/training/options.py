@@ -106,3 +106,7 @@ class UraeOptions:
     decay: float = 1e-5
     rate: float = 0.01
     seed: int = 0
+
+
+KINDS = {"words": WordsOptions, "paragraphs": ParagraphsOptions, "urae": UraeOptions}
+"""What is trained on a text, with its options."""
