@@ -287,7 +287,7 @@ class CompositionDiagnostic:
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[View]:
         """Return the declared metrics of all encoders."""
-        return Figures.of(View, scores, with_options(METRICS, near=near_written(scores[0])))
+        return Figures.of(View, scores, with_options(METRICS, NEAR=near_written(scores[0])))
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return whether each sample satisfies C1, C3 or C6, by its operator; subsets are operators."""
@@ -561,7 +561,7 @@ def _claims(scores: ItemScores, rows: Sequence[Row]) -> Iterator[Finding]:
     row_of = {row.key.within_diagnostic: row for row in rows if row.encoder == encoder}
     claims, near = _Claims(), near_written(scores)
     for words, key in sorted(CLAIMS.items()):
-        key = replace(key, subset=key.subset.format(near=near))
+        key = replace(key, subset=key.subset.format(NEAR=near))
         row = row_of.get(key)
         if row is not None and row.low is not None:
             # The criteria about the plane have no tolerance, and so no grid.

@@ -46,8 +46,8 @@ LIMITS = {"between": 1.0, "near": 15.0, "comparable": 0.1}
 between them. c5, c6: the largest angle, in degrees, at which a projection is near a vector. c6: norms are comparable
 where their ratio is within 1 ± this.
 """
-NEAR_A = "c5:within{near}"
-"""The subset of c5, with the option in braces."""
+NEAR_A = "c5:within{NEAR}"
+"""The subset of c5, with the option ``near`` in braces."""
 TIE = 1e-12
 """A margin at most this far below 0 counts as 0, so that the rounding of float64 decides nothing."""
 ROUNDING = 1e-9
@@ -316,7 +316,7 @@ def planar_claims(view: OperatorView, null: bool = False) -> dict[str, Floats]:
     from_a, from_b = view.planar("from_a", null), view.planar("from_b", null)
     if view.operator == "difference":
         near = np.deg2rad(view.limit("near"))
-        return {NEAR_A.format(near=near_written(view.scores)): over_draws(_holds(from_a, from_a <= near))}
+        return {NEAR_A.format(NEAR=near_written(view.scores)): over_draws(_holds(from_a, from_a <= near))}
     missed = np.abs(view.planar("angle") - (from_a + from_b))
     return {
         "c2:between": over_draws(_holds(missed, missed < np.deg2rad(view.limit("between")))),
@@ -444,7 +444,7 @@ def excess(view: OperatorView, key: MetricKey) -> Floats:
         criterion = criterion_of(key)
         observed = at_zero(criterion, view.margins(criterion, measure))
         null = at_zero(criterion, view.margins(criterion, measure, null=True))
-    subset = key.subset.format(near=near_written(view.scores))
+    subset = key.subset.format(NEAR=near_written(view.scores))
     # ABSENT is infinite, and infinity less infinity is NaN.
     with np.errstate(invalid="ignore"):
         return observed[subset] - null[subset]

@@ -198,7 +198,7 @@ _NULL = "Null: the mean over 20 draws of targets from other units. "
 
 def page(near: str) -> Layout:
     """Return the page for ``near``, the angle of C5 and C6 in degrees."""
-    near_a = NEAR_A.format(near=near)
+    near_a = NEAR_A.format(NEAR=near)
     return Layout(
         title="Set composition",
         question="Do overlap, difference and union of sentences behave like sets?",
