@@ -49,7 +49,7 @@ where their ratio is within 1 ± this.
 NEAR_A = "c5:within{NEAR}"
 """The subset of c5, with the option ``near`` in braces."""
 TIE = 1e-12
-"""A margin at most this far below 0 counts as 0, so that the rounding of float64 decides nothing."""
+"""What misses a limit by this counts as reaching it, so that the rounding of float64 decides nothing."""
 ROUNDING = 1e-9
 """How far rounding may put a target that equals A or B beyond it."""
 PER_BIN = {"ned": 11}
@@ -346,11 +346,8 @@ def union_cases(view: OperatorView, comparable: float | None = None) -> dict[str
     if comparable is None:
         comparable = view.limit("comparable")
     ratio = view.planar("norm_ratio")
-    return {
-        "comparable": np.abs(ratio - 1) <= comparable,
-        "longer_a": ratio > 1 + comparable,
-        "longer_b": ratio < 1 - comparable,
-    }
+    longer_a, longer_b = ratio > 1 + comparable + TIE, ratio < 1 - comparable - TIE
+    return {"comparable": ~(longer_a | longer_b | np.isnan(ratio)), "longer_a": longer_a, "longer_b": longer_b}
 
 
 def yes_no(view: OperatorView) -> Iterator[tuple[MetricKey, Floats]]:
