@@ -1179,8 +1179,8 @@ def test_the_curves_of_unions_read_c6_off_at_the_limits(mixed):
         assert line[within["at"].index(15)] == pytest.approx(right / (near_a.items + near_b.items))
         (line,) = (line["y"] for line in by_margin["lines"] if (line["encoder"], line["line"]) == (encoder, "union"))
         view = OperatorView(encoder_scores, "union", np.flatnonzero(encoder_scores.labels["operator"] == "union"))
-        assert line[4] == pytest.approx(np.nanmean(satisfied(view)))
-        assert by_margin["at"][4] == 0.1
+        assert line[3] == pytest.approx(np.nanmean(satisfied(view)))
+        assert by_margin["at"][3] == pytest.approx(0.1)
 
 
 def test_classes_of_the_paper_have_means_and_spread():

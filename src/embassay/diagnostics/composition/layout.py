@@ -40,8 +40,8 @@ from embassay.types import ItemScores
 
 DEGREES = np.arange(0, 181, 3)
 """The angles at which the curves of differences near A, and of unions near the longer vector, are drawn."""
-MARGINS = np.linspace(0.0, 1.0, 41)
-"""The margins of comparable norms at which the curve of C6 is drawn."""
+MARGINS = np.linspace(0.025, 1.0, 40)
+"""The margins of comparable norms at which the curve of C6 is drawn; at 0, rounding would decide."""
 
 
 def series(diagnostic: str, scores: Sequence[ItemScores], blocks: Mapping[str, NDArray[np.int64]]) -> Iterator[Series]:
