@@ -171,10 +171,14 @@ def build_groups(
             advance=advance,
         )
     groups = counted(proposal.groups, "group")
-    say(f"{groups} with {proposal.grouped:,} of {proposal.sentences:,} sentences proposed")
+    if encoder:
+        say(f"{groups} with {proposal.grouped:,} of {proposal.sentences:,} sentences proposed")
     for reason, number in proposal.rejected.most_common():
         say(f"left out: {number:,} × {reason}")
-    say(f"sheet to confirm: {out}: write yes or no next to each sentence{', or a group' if by_hand else ''}, then run")
+    to_do = "write yes or no next to each sentence"
+    if by_hand:
+        to_do += " with a group, and a group next to others that belong to one"
+    say(f"sheet to confirm: {out}: {to_do}, then run")
     say(f"embassay build groups --from {shlex.quote(str(out))} -o FILE")
     return FINE
 
