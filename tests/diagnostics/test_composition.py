@@ -1200,6 +1200,13 @@ def test_classes_of_the_paper_have_means_and_spread():
     assert not any(s.name == "classes" for s in summarise(scores[2:]).series)
 
 
+def test_a_union_whose_norms_have_no_ratio_is_in_no_case():
+    corpus, vectors = planted("union", (E1, (0, 0, 0), E2), (E1, E2, at(45)))
+    view = OperatorView(score(corpus, vectors), "union", np.arange(2))
+    assert np.isnan(satisfied(view)[0])
+    assert satisfied(view)[1] == 1
+
+
 def test_where_no_norm_is_longer_there_is_no_curve_near_it():
     corpus = random_corpus(("union",))
     unit = {text: v / np.linalg.norm(v) for text, v in random_vectors(corpus).items()}

@@ -298,9 +298,9 @@ def smaller_margin(view: OperatorView) -> Floats:
 def union_satisfied(view: OperatorView, null: bool = False, comparable: float | None = None) -> Floats:
     """Return (m,) how far a union satisfies the claim of c6 for its case, in [0, 1]; NaN where it is undefined."""
     claims = np.stack(list(_union_claims(view, null, comparable).values()))
-    # Every sample is in one case only; NaN there is kept.
-    of_case: Floats = np.where(claims == ABSENT, -np.inf, claims).max(axis=0)
-    return of_case
+    # Every sample is in one case only, or in none where its norms have no ratio; NaN in its case is kept.
+    of_case = np.where(claims == ABSENT, -np.inf, claims).max(axis=0)
+    return np.where(np.isneginf(of_case), np.nan, of_case)
 
 
 def planar_claims(view: OperatorView, null: bool = False) -> dict[str, Floats]:
