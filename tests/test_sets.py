@@ -17,6 +17,8 @@ def test_the_papers_numbers_of_encoders():
     sizes = {name: len(sets_module.named(name).members) for name in sets_module.names()}
     # Bansal et al. 2025: 16; White et al. 2015, table 1: 7; Vahtola et al. 2022, table 8: 114.
     assert sizes["composition"] == 16
+    classes = [member.group for member in sets_module.named("composition").members]
+    assert (classes.count("classical"), classes.count("LLM")) == (7, 9)
     assert sizes["localization"] == 7
     assert sizes["semantoneg-all"] == 114
     # HEROS, table 3, has GloVe and 30 supervised ones.

@@ -56,6 +56,7 @@ def test_the_public_names():
         "rate",
         "read",
         "report",
+        "train",
     ]
     # Type checkers read the list as it is written.
     assert set(ea.__all__) == {"__version__", *ea._HOME}

@@ -4,7 +4,9 @@ from importlib import import_module
 
 import pytest
 
+import embassay as ea
 from embassay.cli.app import exit_code_of
+from embassay.errors import InputError
 from embassay.training.options import ParagraphsOptions, UraeOptions, WordsOptions
 from embassay.training.trained import Trained
 
@@ -49,6 +51,22 @@ def test_a_wrong_command_is_refused_in_one_line(arguments, message, capsys):
     said = capsys.readouterr().err
     assert message in said
     assert said.count("\n") == 1
+
+
+def test_an_encoder_is_trained_from_python(tmp_path):
+    pytest.importorskip("gensim", reason="needs the extra 'words'")
+    text = tmp_path / "text.txt"
+    text.write_text("The shop is open.\nThe shop has closed.\nIt rained all day.\n", encoding="utf-8")
+    told = []
+    trained = ea.train(
+        "paragraphs", text, tmp_path / "pv", model="dbow", dim=4, epochs=2, advance=lambda *n: told.append(n)
+    )
+    assert told[-1] == (6, 6)
+    assert ea.encoder(trained.spec).encode(["The shop is open."]).shape == (1, 4)
+    with pytest.raises(InputError, match="unknown option of the training of paragraphs 'dimension'"):
+        ea.train("paragraphs", text, tmp_path / "pv", dimension=4)
+    with pytest.raises(InputError, match="unknown kind of training 'paragraph'; did you mean 'paragraphs'"):
+        ea.train("paragraph", text, tmp_path / "pv")
 
 
 def test_too_little_memory_is_said(monkeypatch, tmp_path, capsys):

@@ -30,6 +30,7 @@ _HOME = {
     "load": "embassay.run.resolve:load_corpus",
     "encoder": "embassay.run.resolve:load_encoder",
     "rate": "embassay.testsets.rating:rate",
+    "train": "embassay.api:train",
     "evaluator": "embassay.integrations.evaluator:evaluator",
     "Choice": "embassay.samples.choice:Choice",
     "Composition": "embassay.samples.composition:Composition",
@@ -110,12 +111,13 @@ __all__ = [
     "rate",
     "read",
     "report",
+    "train",
 ]
 """As ``_HOME``, written out for type checkers, which read it and run nothing."""
 
 if TYPE_CHECKING:
     from embassay.adaptation.options import AdaptOptions
-    from embassay.api import adapt, assay, assay_vectors, build, encode_corpus, read, report
+    from embassay.api import adapt, assay, assay_vectors, build, encode_corpus, read, report, train
     from embassay.comparison.compare import compare
     from embassay.comparison.gate import check
     from embassay.comparison.plan import plan

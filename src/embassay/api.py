@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from embassay.errors import SpecError, quoted
+from embassay.errors import SpecError, UnknownNameError, quoted
 from embassay.reports.layouts import layouts
 from embassay.result import Renderer, Result, register_renderer
 from embassay.run.execute import execute
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from embassay.testsets.base import Advance, Built
     from embassay.testsets.generator.base import Request
     from embassay.testsets.options import Language
+    from embassay.training.trained import Trained
 
 
 def _renderer() -> Renderer:
@@ -391,6 +393,58 @@ def adapt(
         use_cache=cache is not None,
     )
     return Adaptation.prepare(request).carry_out()
+
+
+def train(
+    kind: Literal["words", "paragraphs", "urae"],
+    text: str | Path,
+    out: str | Path,
+    *,
+    overwrite: bool = False,
+    advance: Advance | None = None,
+    **options: Any,
+) -> Trained:
+    """Train an encoder on a text, as ``embassay train`` does; an interrupted training is continued.
+
+    Parameters
+    ----------
+    kind
+        ``words`` (word2vec), ``paragraphs`` (PV-DM, PV-DBOW) or ``urae`` (an unfolding recursive autoencoder).
+    text
+        File with one sentence per line.
+    out
+        Folder of the model.
+    overwrite
+        Replace another model in the folder.
+    advance
+        Called with the progress: sentences read so far and in all, over all epochs.
+    options
+        As those of the command: ``model="dbow"``, ``dim=100``.
+
+    Returns
+    -------
+    The folder, the encoder's ``spec`` for :func:`assay`, and notes.
+
+    Raises
+    ------
+    InputError
+        For a text, a folder or an option that cannot be used.
+    """
+    from embassay.testsets.base import silent
+    from embassay.training.options import KINDS
+
+    if kind not in KINDS:
+        raise UnknownNameError("kind of training", kind, KINDS)
+    known = [field.name for field in fields(KINDS[kind])]
+    for name in options:
+        if name not in known:
+            raise UnknownNameError(f"option of the training of {kind}", name, known)
+    trainer = import_module(f"embassay.training.{kind}")
+    chosen = KINDS[kind](**options)
+    trained: Trained = trainer.train(
+        source_path(text), output_path(out), chosen, overwrite=overwrite, advance=advance or silent
+    )
+    return trained
 
 
 def build(

@@ -575,6 +575,8 @@ class EncoderRecord:
     ----------
     fingerprint
         Of the encoder before it was fitted; the fitted one's is in the signatures.
+    dim
+        The number of dimensions; None where it depends on the corpus.
     truncated
         How many of the distinct texts are longer than ``max_tokens``; None where that is not known.
     truncated_in
@@ -597,6 +599,8 @@ class EncoderRecord:
         How many distinct texts there are, by corpus, where that depends on the setting.
     missing_prompts
         Which prompts the model was probably trained with, where none is set.
+    dim_in
+        The number of dimensions on each corpus, where it depends on the corpus.
     """
 
     name: str
@@ -619,6 +623,14 @@ class EncoderRecord:
     vector_bytes: int | None = None
     texts_in: Mapping[str, int] = field(default_factory=dict)
     missing_prompts: str = ""
+    dim_in: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def dimensions(self) -> str:
+        """The number of dimensions as text: ``384``, or of each corpus, ``2,973 on msrp, 1,085 on opinosis``."""
+        if self.dim is not None:
+            return f"{self.dim:,}"
+        return ", ".join(f"{dim:,} on {corpus}" for corpus, dim in self.dim_in.items()) or "by corpus"
 
     def index_bytes(self, corpus: str) -> int | None:
         """Return the bytes of all document vectors of a corpus, of one vector where there are no documents.

@@ -108,7 +108,12 @@ def urae(tmp_path_factory):
 
     place = tmp_path_factory.mktemp("urae")
     (place / "text.txt").write_text("\n".join(TEXTS), encoding="utf-8")
-    train(place / "text.txt", place / "model", UraeOptions(dim=8, epochs=2), advance=lambda done, total: None)
+    train(
+        place / "text.txt",
+        place / "model",
+        UraeOptions(dim=8, epochs=2, trees="right"),
+        advance=lambda done, total: None,
+    )
     return place / "model"
 
 

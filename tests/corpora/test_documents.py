@@ -128,6 +128,20 @@ def test_a_folder_of_texts(at, tmp_path):
     assert "3 documents, 2 questions" in corpus.notes
 
 
+def test_cnn_dailymail_is_read_as_released(tmp_path):
+    # Hermann et al. (2015): stories with the summary behind them, or a table of articles with highlights.
+    (tmp_path / "stories").mkdir()
+    story = "(CNN) -- It rained.\n\nWe ran.\n\n@highlight\n\nRain\n"
+    (tmp_path / "stories" / "0a1b.story").write_text(story, encoding="utf-8")
+    table = tmp_path / "test.csv"
+    table.write_text('id,article,highlights\n0a1b,"It rained. We ran.",Rain\n', encoding="utf-8")
+    ((stories, _), (rows, _)) = (read_documents(path) for path in (tmp_path / "stories", table))
+    assert [(d.id, d.text) for d in (*stories, *rows)] == [
+        ("0a1b", "(CNN) -- It rained.\n\nWe ran.\n\n"),
+        ("0a1b", "It rained. We ran."),
+    ]
+
+
 def test_the_questions_may_be_a_text_file_among_the_documents(at, tmp_path):
     at("f/a.txt", "It rained.")
     asked = at("f/q.txt", "question\tdocument\nRain?\ta\n")
@@ -334,7 +348,7 @@ def test_a_parquet_column_of_another_type_is_named(at):
 def test_a_broken_folder_is_named(at, tmp_path):
     folder, asked = str(tmp_path / "f"), at("q.csv", "question,document\nx,a\n")
     at("f/x.png", "x")
-    assert fails(folder, questions=asked) == f"{folder}: this folder has no .txt, .md, .rst, .html or .htm file"
+    assert fails(folder, questions=asked) == f"{folder}: this folder has no .txt, .md, .rst, .story, .html or .htm file"
     at("f/a.txt", "It rained.")
     assert fails(folder, SpecError, questions=asked, id="x").startswith("id= and text= name columns of a table")
     for name, content, says in [
@@ -419,7 +433,11 @@ WORD = f"file; a .docx file {TO_TEXT}pandoc FILE.docx -o FILE.md; a .pdf file {T
 @pytest.mark.parametrize(
     ("files", "source", "says"),
     [
-        (("f/a.pdf", "f/sub/B.PDF", "f/x.png"), "f", f"this folder has no .txt, .md, .rst, .html or .htm {PDF}"),
+        (
+            ("f/a.pdf", "f/sub/B.PDF", "f/x.png"),
+            "f",
+            f"this folder has no .txt, .md, .rst, .story, .html or .htm {PDF}",
+        ),
         (("f/a.pdf", "f/b.docx"), "f", WORD),
         ((), "https://example.org/docs", "https://example.org/docs: is a web address; download it first"),
     ],

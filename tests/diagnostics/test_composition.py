@@ -13,12 +13,12 @@ from scipy.sparse import csr_array
 
 import embassay as ea
 from embassay.api import assay
-from embassay.diagnostics.composition.composition import HEADLINE, NOT_APPLICABLE, create, draws_needed
-from embassay.diagnostics.composition.criteria import PLANAR, OperatorView
+from embassay.diagnostics.composition.composition import HEADLINE, NOT_APPLICABLE, create, draws_needed, layout
+from embassay.diagnostics.composition.criteria import LIMITS, PLANAR, OperatorView, satisfied
 from embassay.diagnostics.composition.nulls import other_targets
 from embassay.diagnostics.composition.scores import measured, null_measured
 from embassay.engine.encode import encode
-from embassay.errors import InputError
+from embassay.errors import InputError, SpecError
 from embassay.geometry.closeness import MEASURES, paired
 from embassay.metrics.key import MetricKey
 from embassay.samples.composition import Composition
@@ -1146,6 +1146,8 @@ def test_figures_of_every_operator(mixed):
         "angles_difference": "histogram",
         "angles_union": "histogram",
         "within": "curve",
+        "within_union": "curve",
+        "comparable_union": "curve",
         "positions_union": "histogram",
         "norm_ratio": "histogram",
         "ratings": "table",
@@ -1162,6 +1164,89 @@ def test_the_curve_near_a_reads_c5_off_at_15_degrees(mixed):
         row = rows(result, line["encoder"])["share", "c5:within15", "angle", condition]
         assert line["y"][place] == pytest.approx(row.value)
         assert line["y"] == sorted(line["y"])
+
+
+def test_the_curves_of_unions_read_c6_off_at_the_limits(mixed):
+    _corpus, scores, result = mixed
+    series = {s.name: s.data for s in result.series}
+    within, by_margin = series["within_union"], series["comparable_union"]
+    for encoder_scores in scores:
+        encoder = encoder_scores.origin.encoder
+        found = rows(result, encoder)
+        near_a, near_b = (found["share", f"c6:near_{letter}", "angle", ""] for letter in "ab")
+        (line,) = (line["y"] for line in within["lines"] if (line["encoder"], line["line"]) == (encoder, "union"))
+        right = near_a.value * near_a.items + near_b.value * near_b.items
+        assert line[within["at"].index(15)] == pytest.approx(right / (near_a.items + near_b.items))
+        (line,) = (line["y"] for line in by_margin["lines"] if (line["encoder"], line["line"]) == (encoder, "union"))
+        view = OperatorView(encoder_scores, "union", np.flatnonzero(encoder_scores.labels["operator"] == "union"))
+        assert line[3] == pytest.approx(np.nanmean(satisfied(view)))
+        assert by_margin["at"][3] == pytest.approx(0.1)
+
+
+def test_classes_of_the_paper_have_means_and_spread():
+    corpus = random_corpus()
+    mini, mpnet, llama = "st:sentence-transformers/all-MiniLM-L6-v2", "all-mpnet-base-v2", "hf:apple/X,pooling=mean"
+    scores = [score(corpus, random_vectors(corpus, seed), spec) for seed, spec in enumerate((mini, mpnet, llama))]
+    result = summarise(scores)
+    (classes,) = [s.data for s in result.series if s.name == "classes"]
+    # The third is in no table of the paper.
+    first, second, mean, deviation = classes["rows"]
+    assert [line[:2] for line in (first, second)] == [["classical", mini], ["classical", mpnet]]
+    assert [line[:2] for line in (mean, deviation)] == [["classical", "mean of 2"], ["classical", "standard deviation"]]
+    c3 = classes["columns"].index("C3")
+    assert first[c3] == rows(result, mini)["share", "c3:TT", "cosine", "eps0"].value
+    assert mean[c3] == pytest.approx((first[c3] + second[c3]) / 2)
+    assert deviation[c3] == pytest.approx(abs(first[c3] - second[c3]) / math.sqrt(2))
+    assert not any(s.name == "classes" for s in summarise(scores[2:]).series)
+
+
+def test_a_union_whose_norms_have_no_ratio_is_in_no_case():
+    corpus, vectors = planted("union", (E1, (0, 0, 0), E2), (E1, E2, at(45)))
+    view = OperatorView(score(corpus, vectors), "union", np.arange(2))
+    assert np.isnan(satisfied(view)[0])
+    assert satisfied(view)[1] == 1
+
+
+def test_where_no_norm_is_longer_there_is_no_curve_near_it():
+    corpus = random_corpus(("union",))
+    unit = {text: v / np.linalg.norm(v) for text, v in random_vectors(corpus).items()}
+    assert {s.name for s in summarise([score(corpus, unit)]).series} == {
+        "angles_union",
+        "comparable_union",
+        "positions_union",
+        "norm_ratio",
+    }
+
+
+@pytest.mark.parametrize(
+    ("side", "vectors", "option", "key", "wide"),
+    [
+        # The overlap is 3° beside A, away from B: its angles add up to 6° more than that between A and B.
+        ("overlap", (E1, E2, at(-3)), {"between": 7}, "c2:between", "c2:between"),
+        ("difference", (E1, E2, at(20)), {"near": 22.5}, "c5:within15", "c5:within22.5"),
+        ("union", (1.5 * np.array(E1), E2, at(60)), {"comparable": 0.6}, "c6:near_a", "c6:middle"),
+    ],
+)
+def test_the_limits_of_the_paper_are_options(side, vectors, option, key, wide):
+    (name,) = option
+    assert planted_rows(side, vectors)["share", key, "angle", ""].value == 0
+    found = planted_rows(side, vectors, **option)
+    assert found["share", wide, "angle", ""].value == 1
+    diagnostic = create(**option)
+    assert diagnostic.options == f"{name}={option[name]:g}", "another limit is another score"
+    assert create(**{name: LIMITS[name]}).options == ""
+    with pytest.raises(SpecError, match=rf"option '{name}': must be above 0"):
+        create(**{name: 0})
+
+
+def test_another_angle_is_named_compared_and_shown():
+    corpus = random_corpus(("difference",))
+    scores = [score(corpus, random_vectors(corpus, seed), f"e{seed}", near=30) for seed in range(2)]
+    result = summarise(scores, near=30, compare="all")
+    assert "c5:within30" in {comparison.subset for comparison in result.comparisons}
+    page = layout(result)
+    assert "c5:within30" in {column.subset for column in page.headline.columns}
+    assert "within 30° of A" in page.headline.note
 
 
 # --- golden values -------------------------------------------------------------------------------------------

@@ -186,6 +186,19 @@ def test_relearning_uses_these_texts_only_and_keeps_the_words():
     assert again.encode(VARIED).tobytes() == learnt.encode(VARIED).tobytes()
 
 
+def test_components_learnt_from_all_texts_stay_in_every_fold():
+    # White et al. (2015, section 3.2.4): the variant that they call cheating.
+    fitted = load_encoder("bow,pca=2,fit=all").fit(VARIED)
+    assert fitted.card.spec == "bow,pca=2,fit=all"
+    assert "cheating" in fitted.card.warnings[0]
+    learnt = fitted.relearn(VARIED[:4])
+    inside_folds = load_encoder("bow,pca=2").fit(VARIED)
+    assert learnt.encode(VARIED).tobytes() == inside_folds.encode(VARIED).tobytes()
+    assert fitted.fingerprint != inside_folds.fingerprint, "scores with folds differ"
+    with pytest.raises(SpecError, match="add pca=N"):
+        load_encoder("bow,fit=all")
+
+
 def test_only_encoders_with_pca_relearn():
     assert hasattr(load_encoder("bow,pca=2"), "relearn")
     assert not hasattr(load_encoder("bow"), "relearn")

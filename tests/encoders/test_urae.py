@@ -124,7 +124,9 @@ def test_the_gradient_is_that_of_finite_differences(normalize):
 def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("urae")
     (place / "text.txt").write_text("\n".join(LINES), encoding="utf-8")
-    train(place / "text.txt", place / "model", UraeOptions(dim=6, epochs=3, normalize=True), advance=silent)
+    train(
+        place / "text.txt", place / "model", UraeOptions(trees="right", dim=6, epochs=3, normalize=True), advance=silent
+    )
     return place / "model"
 
 
@@ -191,9 +193,9 @@ def test_it_says_what_it_is(folder, copied):
 def test_what_was_trained_on_brackets_takes_plain_texts_and_brackets(tmp_path):
     (tmp_path / "text.txt").write_text("\n".join(PARSES), encoding="utf-8")
     train(tmp_path / "text.txt", tmp_path / "model", UraeOptions(dim=4, epochs=1, trees="brackets"), advance=silent)
-    plain = load_encoder(f"urae:{tmp_path / 'model'}")
-    assert plain.trees == "right"
-    assert "trained on brackets trees but uses right-branching trees here" in plain.card.warnings[0]
+    with pytest.raises(SpecError, match=r"which plain texts are not: set trees=FILE"):
+        load_encoder(f"urae:{tmp_path / 'model'}")
+    plain = load_encoder(f"urae:{tmp_path / 'model'},trees=right")
     parsed = load_encoder(f"urae:{tmp_path / 'model'},trees=brackets")
     assert parsed.card.warnings == ()
     branching = "(A the (B shop (C is open)))"
@@ -227,9 +229,43 @@ def test_a_parser_that_is_not_installed(copied, monkeypatch):
     record = json.loads((copied / "urae.json").read_bytes())
     record["settings"]["trees"] = "link-parser"
     (copied / "urae.json").write_text(json.dumps(record), encoding="utf-8")
-    encoder = load_encoder(f"urae:{copied}")
-    assert encoder.trees == "right"
-    assert "apt install link-grammar" in encoder.card.warnings[0]
+    with pytest.raises(SpecError, match="apt install link-grammar; trees=right needs no program"):
+        load_encoder(f"urae:{copied}")
+
+
+def test_trees_come_from_a_file_of_parses_or_from_a_callable(folder, tmp_path, monkeypatch):
+    # As treebanks have them: over several lines, in a bracket without a label, with marks and brackets escaped.
+    parses = tmp_path / "mine.mrg"
+    parses.write_text(
+        "( (S (NP (DT The) (NN shop))\n   (VP (VBZ is) (RB n't) (ADJP (JJ open))) (-LRB- -LRB-) (. .)) )\n\n"
+        "(S (VP rain) (VP (VP falls) (NP now)))",
+        encoding="utf-8",
+    )
+    brackets = ["(S (NP the shop) (VP is n't (A open)) (X -LRB-) .)", "(S rain (VP falls now))", ""]
+    wanted = load_encoder(f"urae:{folder},trees=brackets").encode(brackets)
+    texts = ["The shop isn't open (.", "Rain falls, now!", ""]
+    found = load_encoder(f"urae:{folder},trees={parses}")
+    assert np.allclose(found.encode(texts), wanted, atol=1e-6)
+    assert found.unknown_words(["rain falls now"])[1] == 3
+    with pytest.raises(EncoderError, match=r"has no parse of a text \(text 'Nothing'\); trees=right needs no parse"):
+        found.encode(["Nothing"])
+    before = found.fingerprint
+    parses.write_text("(S (NP rain)", encoding="utf-8")
+    assert load_encoder(f"urae:{folder},trees={parses}").fingerprint != before
+    with pytest.raises(SourceError, match=r"mine\.mrg: Un-matched open paren"):
+        found.encode(texts)
+
+    monkeypatch.chdir(tmp_path)
+    module = tmp_path / f"parser_{tmp_path.name.replace('-', '_')}.py"
+    module.write_text(
+        "def parse(texts):\n    return [f'(S {text})' for text in texts if len(text) < 9]\n", encoding="utf-8"
+    )
+    called = load_encoder(f"urae:{folder},trees=python:{module.stem}:parse")
+    assert np.allclose(called.encode(["rain now"]), load_encoder(f"urae:{folder},trees=right").encode(["rain now"]))
+    with pytest.raises(EncoderError, match="1 parses of 2 texts"):
+        called.encode(["rain now", "much too long"])
+    with pytest.raises(EncoderError, match="TypeError"):
+        called.encode([1])
 
 
 def test_a_folder_that_is_none(tmp_path):
@@ -266,7 +302,6 @@ def test_damaged_arrays(copied, name, content, problem):
         ({"settings": {"trees": "right", "dim": 6}}, r"damaged \(settings.normalize: Field required\); train again"),
         ({"settings": {"normalize": True, "dim": 6}}, r"damaged \(settings.trees: Field required\); train again"),
         ({"vocabulary": ["rain", "rain"]}, r"damaged \(vocabulary: contains a word twice\); train again"),
-        ({"settings": {"trees": "oak", "dim": 6}}, r"damaged \(settings.trees: Input should be 'brackets'"),
     ],
 )
 def test_a_damaged_record(copied, change, problem):

@@ -42,7 +42,7 @@ def test_metrics_stand_in_the_first_table_and_subsets_in_one_of_their_own(monkey
 
 
 def test_metrics_of_the_corpus_have_a_table_too(monkeypatch):
-    monkeypatch.delattr(composition, "LAYOUT")
+    monkeypatch.delattr(composition, "layout")
     samples = [
         ea.Composition(f"s{n}", "overlap", f"red {n} ball", f"blue {n} ball", f"{n} ball", f"u{n}", ratings=(3.0, 4.0))
         for n in range(20)

@@ -172,12 +172,14 @@ def test_a_whole_sentence(sentence, whole):
 
 def test_triples_of_a_document_share_no_sentence_and_depend_on_its_own_text_only():
     long = document("long", [f"The {way} was built in the year {1800 + n}." for n, way in enumerate(WAYS)])
-    found = {s: triples([long], seed=s, count=None, per_document=3)[0] for s in range(8)}
+    found = {s: triples([long], seed=s, count=None, per_document=3, wanted=is_whole)[0] for s in range(8)}
     for own in found.values():
         texts = [text for triple in own for text in triple.sentences]
         assert len(texts) == len(set(texts)) and 2 <= len(own) <= 3
     assert len(set(found.values())) > 1
-    assert triples([*many(3), long], seed=4, count=None, per_document=3)[0][-len(found[4]) :] == found[4]
+    assert (
+        triples([*many(3), long], seed=4, count=None, per_document=3, wanted=is_whole)[0][-len(found[4]) :] == found[4]
+    )
 
 
 def test_so_many_documents_are_drawn_by_the_seed():
@@ -293,6 +295,32 @@ def test_every_rejection_of_a_generator_has_its_reason():
         "an empty answer": 2,
         "triple of sentences without both fusions": 10,
     }
+
+
+def test_nothing_is_rejected_where_all_is_kept():
+    # Bansal et al. (2025), section 5, leave out equal neighbours, and nothing else before the filter.
+    short = ("It ran, 7 km.", "they left [1]", "“We stay.")
+    generator = Stub(lambda key, first, second: "" if key.startswith("0") else "Reykjavik is near")
+    sources = [SourceDocument(str(n), "\n\n".join(short).replace("7", str(n))) for n in range(2)]
+    built = composition.build(sources, generator=generator, keep_all=True)
+    assert {s.unit for s in built.samples} == {"1"}
+    assert {s.target for s in built.samples if s.operator == "union"} == {"Reykjavik is near"}
+    assert +built.rejected == {
+        "an empty answer": 2,
+        "triple of sentences without both fusions": 1,
+    }
+    assert (
+        composition.build(sources, generator=generator).rejected[
+            "document without three different whole sentences in a row"
+        ]
+        == 2
+    )
+
+
+def test_the_length_of_sentences_is_an_option():
+    assert not composition.build([document("isle", ISLAND)], shortest=7).samples
+    assert composition.build([document("isle", ISLAND)], shortest=6, longest=7).samples
+    assert not composition.build([document("isle", ISLAND)], longest=6).samples
 
 
 def test_a_fusion_in_another_language_and_answers_laid_bare():
@@ -417,6 +445,8 @@ def test_a_prompt_of_ones_own_has_both_places():
         ({"below": 2}, "below"),
         ({"below": float("nan")}, "below"),
         ({"per_document": 0}, "per-document"),
+        ({"shortest": 9, "longest": 8}, "shortest must be 1 or more and at most longest"),
+        ({"shortest": 0}, "shortest must be 1 or more"),
         ({"filter": "neighbours"}, "filter neighbours and below 0.25 have no effect without an encoder; .* -e"),
         ({"below": 0.1}, "filter bd and below 0.1 have no effect without an encoder; .* -e"),
     ],

@@ -16,6 +16,7 @@ from embassay.run.resolve import load_corpus, load_encoder
 from embassay.testsets.build import make, put
 from embassay.testsets.kinds import groups
 from embassay.testsets.options import Order
+from embassay.testsets.proposals import propose_groups
 from embassay.testsets.sources import SourcePair, SourceSentence
 
 RAIN = ("It rained all day.", "Rain fell all day.", "All day there was rain.")
@@ -172,7 +173,8 @@ def proposed(monkeypatch):
 def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
     content = groups.sheet_of(proposed(monkeypatch)).decode("utf-8-sig")
     rows = list(csv.reader(io.StringIO(content)))
-    assert rows[0] == ["group", "sentence", "confirm"]
+    assert rows[0][:3] == ["group", "sentence", "confirm"]
+    assert all(f"({number})" in rows[0][3] for number in range(1, 6)), "the paper's five guidelines"
     assert [row[1] for row in rows[1:]] == [*RAIN, *SHOP]
     for row, said in zip(rows[1:], ["yes", "YES", "1", "yes", "no", "yes", ""], strict=True):
         row[2] = said
@@ -191,7 +193,6 @@ def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
     ("content", "message"),
     [
         ("group,sentence,confirm\n1,It rained.,perhaps\n", "line 2, field 'confirm': must be yes or no, is 'perhaps'"),
-        ("group,sentence,confirm\n,It rained.,yes\n", "line 2, field 'group': an empty cell"),
         ("group,sentence,confirm\n1,,yes\n", "line 2, field 'sentence': an empty cell"),
         ("text,id\nIt rained.,1\n", "line 1: sentences without groups; use --encoder to propose groups"),
         ("", "is empty"),
@@ -212,3 +213,37 @@ def test_a_sentence_is_confirmed_in_one_group(tmp_path):
     path = write(tmp_path / "a.csv", "group,sentence,confirm\n1,It rained.,yes\n2,It rained.,yes\n")
     with pytest.raises(InputError, match="the sentence on line 3 is confirmed in two groups"):
         groups.build(groups.read(path))
+
+
+def test_groups_that_share_a_sentence_become_one_when_asked(tmp_path):
+    # White et al. (2015), section 4.2: such groups were merged, and duplicates removed.
+    rows = [("1", "It rained."), ("1", "Rain fell."), ("2", "Rain fell."), ("2", "We had rain."), ("3", "We ran.")]
+    content = "".join(f"{group},{text},yes\n" for group, text in [*rows, ("", "Go home.")])
+    built = groups.build(groups.read(write(tmp_path / "a.csv", f"group,sentence,confirm\n{content}")), merge=True)
+    assert texts_of(built) == [["It rained.", "Rain fell.", "We had rain."]]
+    assert built.rejected == {"sentence without a group": 1, "sentence of a group below 3": 1}
+
+
+def test_topics_of_opinosis_are_grouped_by_hand(tmp_path):
+    # Ganesan et al. (2010): topics/*.txt.data, a sentence a line; White et al. (2015) write & for &amp;.
+    folder = tmp_path / "OpinosisDataset1.0" / "topics"
+    folder.mkdir(parents=True)
+    write(folder / "room_hotel.txt.data", "  Clean &amp; quiet .\n\n The room was clean and quiet .\n")
+    write(folder / "staff_hotel.txt.data", " Quiet and clean !\nClean & quiet .\n")
+    write(folder / "notes.txt", "no topic\n")
+    sheet = tmp_path / "sheet.csv"
+    proposal = propose_groups(folder.parent, sheet, "", by_hand=True)
+    assert (proposal.groups, proposal.sentences, proposal.rejected["repeated sentence"]) == (0, 3, 1)
+    rows = list(csv.reader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))
+    assert [row[1] for row in rows[1:]] == ["Clean & quiet .", "The room was clean and quiet .", "Quiet and clean !"]
+    text = io.StringIO()
+    csv.writer(text).writerows([rows[0], *(["clean and quiet", *row[1:]] for row in rows[1:])])
+    assert len(groups.build(groups.read(write(tmp_path / "filled.csv", text.getvalue()))).samples) == 3
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    # What an encoder proposes comes first.
+    propose_groups(folder, sheet, "bow", threshold=0.2, by_hand=True, overwrite=True)
+    rows = list(csv.reader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))
+    assert [(row[0], row[2]) for row in rows[1:]] == [("1", "")] * 3
+    with pytest.raises(SourceError, match=r"has no file \.txt\.data"):
+        propose_groups(empty, tmp_path / "x.csv", "", by_hand=True)

@@ -6,10 +6,12 @@ import json
 
 import pytest
 
+from embassay.api import assay
 from embassay.cli.app import exit_code_of
 from embassay.errors import InputError
 from embassay.run.resolve import load_corpus
 from embassay.samples.choice import Choice
+from embassay.samples.composition import Composition
 from embassay.samples.groups import Grouped
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Built
@@ -126,6 +128,34 @@ def test_entries_with_a_wrong_pair_of_sentences_go_and_groups_lose_a_sentence(tm
     found = rate([wrong], out=tmp_path / "less.jsonl")
     assert (found.subsets[0].edit, found.subsets[0].rated, len(found.subsets)) == ("group", 1, 1)
     assert [sample.id for sample in load_corpus(str(tmp_path / "less.jsonl")).samples] == ["0", "1", "3"]
+
+
+def test_rated_sheets_become_the_figure_of_ratings(tmp_path):
+    # Bansal et al. (2025), section 5.1 and figure 3: two or three annotators, 0 to 4, all three operators.
+    operators = ("overlap", "difference", "union")
+    samples = tuple(
+        Composition(f"{n}.{operator}", operator, f"A {n} ran.", f"B {n} sat.", f"{n} {operator}.", str(n))
+        for n in range(4)
+        for operator in operators
+    )
+    built(tmp_path, samples)
+    assert "- union: The text says all that A and B say" in (tmp_path / "set-card.md").read_text()
+    value = {"overlap": "4", "difference": "3", "union": "1"}
+    sheets = [
+        fill(tmp_path, "a.csv", lambda item, edit, place: value[edit]),
+        fill(tmp_path, "b.csv", lambda item, edit, place: "" if item.startswith("0") else "2"),
+    ]
+    found = rate(sheets, bar=0, out=tmp_path / "rated.jsonl")
+    assert (found.kept, found.dropped) == (12, 0)
+    corpus = load_corpus(str(tmp_path / "rated.jsonl"))
+    ratings = {sample.id: sample.ratings for sample in corpus.samples}
+    assert (ratings["0.difference"], ratings["1.difference"]) == ((3.0,), (3.0, 2.0))
+    result = assay(["hashing"], [corpus], ["composition"], cache=None, resamples=10)
+    (series,) = [s.data for s in result.series if s.name == "ratings"]
+    counts = {(operator, rating): count for operator, rating, count, _ in series["rows"] if count}
+    assert counts == {(name, int(value[name])): 4 for name in operators} | {(name, 2): 3 for name in operators}
+    sheet = (tmp_path / "set-sheet.csv").read_text(encoding="utf-8-sig")
+    assert "0 strongly disagree, 2 neutral, 4 strongly agree: The text says what A says and B does not" in sheet
 
 
 def test_without_the_corpus_figures_come_and_nothing_is_dropped(tmp_path):

@@ -34,7 +34,7 @@ def silent(done, total):
 
 
 def train(text, out, advance=silent, overwrite=False, **options):
-    return urae.train(text, out, UraeOptions(**options), overwrite=overwrite, advance=advance)
+    return urae.train(text, out, UraeOptions(**{"trees": "right", **options}), overwrite=overwrite, advance=advance)
 
 
 def stop_at(sentences):

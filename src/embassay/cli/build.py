@@ -71,11 +71,14 @@ class PairColumns(Shared):
         The column of second sentences.
     label
         The column that says whether they mean the same, if it is not recognised by name; none if all pairs do.
+    merge
+        Groups of a sheet that share a sentence become one.
     """
 
     first: str = ""
     second: str = ""
     label: str = ""
+    merge: Flag = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +181,7 @@ def build_groups(
     out: Out,
     encoder: Annotated[str, Parameter(name=("-e", "--encoder"))] = "",
     threshold: float = 0.8,
+    by_hand: Flag = False,
     options: Annotated[GroupsOptions, Flat] = GroupsOptions(),
     overwrite: Flag = False,
 ) -> int:
@@ -186,18 +190,21 @@ def build_groups(
     Parameters
     ----------
     source
-        Table of pairs, or a confirmed sheet; with -e, sentences.
+        Table of pairs, or a confirmed sheet; with -e or --by-hand, sentences, or the folder of the topics of Opinosis.
     out
-        File to write; with -e, the sheet (CSV): fill in yes or no, then pass it as --from.
+        File to write; with -e or --by-hand, the sheet (CSV): fill in yes or no, or groups, then pass it as --from.
     encoder
         SPEC[,option=value…] of the encoder that proposes groups.
     threshold
         With -e: minimum cosine between any two sentences of a group.
+    by_hand
+        Write all sentences on the sheet, to be grouped by hand; with -e, those without a group come last.
     overwrite
         Replace existing files.
     """
     # Without an encoder the groups follow from the pairs alone; with one, a person confirms what it proposes.
-    if not encoder:
+    by_hand = by_hand or (source.is_dir() and not encoder)
+    if not encoder and not by_hand:
         return run_build("groups", source, out, overwrite, given_options(options))
     from embassay.run.progress import Bar
     from embassay.testsets.proposals import propose_groups
@@ -205,13 +212,24 @@ def build_groups(
     source, out = source_path(source), output_path(out)
     with Bar().training(f"encode {source}") as advance:
         proposal = propose_groups(
-            source, out, encoder, column=options.column, threshold=threshold, overwrite=overwrite, advance=advance
+            source,
+            out,
+            encoder,
+            column=options.column,
+            threshold=threshold,
+            by_hand=by_hand,
+            overwrite=overwrite,
+            advance=advance,
         )
     groups = counted(proposal.groups, "group")
-    say(f"{groups} with {proposal.grouped:,} of {proposal.sentences:,} sentences proposed")
+    if encoder:
+        say(f"{groups} with {proposal.grouped:,} of {proposal.sentences:,} sentences proposed")
     for reason, number in proposal.rejected.most_common():
         say(f"left out: {number:,} × {reason}")
-    say(f"sheet to confirm: {out}: write yes or no next to each sentence, then run")
+    to_do = "write yes or no next to each sentence"
+    if by_hand:
+        to_do += " with a group, and a group next to others that belong to one"
+    say(f"sheet to confirm: {out}: {to_do}, then run")
     say(f"embassay build groups --from {shlex.quote(str(out))} -o FILE")
     return FINE
 
@@ -225,12 +243,14 @@ def rate(
 ) -> int:
     """Summarise filled rating sheets: ratings, agreement and errors; with -o, write the test set without errors.
 
+    Compositions get their ratings in it, from which the report draws how often each was given.
+
     Parameters
     ----------
     sheets
         Filled sheets from 'embassay build', one for each annotator.
     bar
-        A row with a mean rating (0 to 4) below this is an error.
+        A row with a mean rating (0 to 4) below this is an error; 0 drops nothing.
     out
         File for the test set without errors; nothing is dropped by default.
     corpus

@@ -50,7 +50,7 @@ class CompositionOptions(DocumentOptions):
     Attributes
     ----------
     generator
-        MODEL[,option=value…] of a chat service that fuses sentences; by default rules fuse them.
+        MODEL[,option=value…] of a chat service that fuses sentences, as in the paper; without it, rules stand in.
     prompt
         File with the prompt, which contains {first} and {second}.
     filters
@@ -61,6 +61,12 @@ class CompositionOptions(DocumentOptions):
         Their cosine must be below this.
     per_document
         Maximum number of times that three sentences are taken from a document.
+    shortest
+        Minimum number of words of a sentence.
+    longest
+        Maximum number of words of a sentence.
+    keep_all
+        Use every sentence and every answer of the generator, also those that look wrong.
     count
         Maximum number of documents; all by default.
     language
@@ -71,6 +77,9 @@ class CompositionOptions(DocumentOptions):
     filter: Literal["bd", "neighbours"] = "bd"
     below: float = 0.25
     per_document: int = 1
+    shortest: int = 5
+    longest: int = 40
+    keep_all: Flag = False
     language: Language = "en"
 
 
@@ -123,7 +132,7 @@ def build_composition(
     Parameters
     ----------
     source
-        Folder of .txt, .md, .rst and .html files, a table with a column of texts, a SQuAD file, or one text.
+        Folder of .txt, .md, .rst, .html and .story files, a table with a column of texts, a SQuAD file, or one text.
     out
         File to write; its data card and sheet are written next to it.
     dry_run
@@ -148,7 +157,7 @@ def build_retrieval(
     Parameters
     ----------
     source
-        Folder of .txt, .md, .rst and .html files, a table with a column of texts, a SQuAD file, or one text.
+        Folder of .txt, .md, .rst, .html and .story files, a table with a column of texts, a SQuAD file, or one text.
     out
         File to write; its data card and sheet are written next to it.
     dry_run

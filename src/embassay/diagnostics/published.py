@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
@@ -20,6 +22,14 @@ def published(name: str) -> Mapping[str, Any]:
 def published_name(spec: str) -> str:
     """Return a spec as papers name a model of sentence-transformers; one with options is another model."""
     return spec.removeprefix("st:").removeprefix("sentence-transformers/")
+
+
+def groups_of(encoder_set: str) -> dict[str, str]:
+    """Return the paper's class of each model of a set of encoders, by :func:`published_name` of its spec."""
+    text = files("embassay.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
+    members = tomllib.loads(text)[encoder_set]["encoders"]
+    # The price of a service is no property of the model.
+    return {published_name(re.sub(r",price=[^,]+", "", member["spec"])): member["group"] for member in members}
 
 
 def table(

@@ -13,7 +13,7 @@ from html import escape
 from embassay._version import __version__
 from embassay.findings.speed import MeasuredTimes
 from embassay.findings.support import support
-from embassay.formatting import DASH, counted, number, visible
+from embassay.formatting import DASH, counted, visible
 from embassay.layout import Layout
 from embassay.reports.answers import actions, answer_sections, group_statement, grouped
 from embassay.reports.overview import place_of
@@ -197,10 +197,7 @@ def _sections(result: Result, layouts: Mapping[str, Layout]) -> Iterator[Markdow
 
 def _closing(result: Result, notes: Sequence[str]) -> Iterator[MarkdownBlock]:
     """Yield the encoders and corpora, the notes of the run, and what all figures depend on."""
-    rows = []
-    for encoder in result.encoders:
-        dim = number(encoder.dim, "count") if encoder.dim else "by corpus"
-        rows.append([escaped(encoder.name), escaped(encoder.spec), dim])
+    rows = [[escaped(text) for text in (e.name, e.spec, e.dimensions)] for e in result.encoders]
     for corpus in result.corpora:
         size = f"{counted(corpus.items, 'item')} in {counted(corpus.units, 'unit')}"
         rows.append([escaped(corpus.name), escaped(f"{corpus.shape}, licence {corpus.licence}"), size])

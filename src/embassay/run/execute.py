@@ -334,6 +334,7 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
         setting=joined_setting(entry.setting, setting),
         vectors=vectors,
         vector_bytes=vector_bytes(card.spec, run.dim),
+        dim_in=dim_by_corpus(run, corpora),
         texts_in=texts_in,
         missing_prompts=card.missing_prompts,
     )
@@ -361,6 +362,14 @@ def count_words(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> tuple[float, i
     if not tokens:
         return None, None
     return unknown / tokens, int(without_words)
+
+
+def dim_by_corpus(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> dict[str, int]:
+    """Return by label the number of dimensions on some corpora, where it depends on the corpus."""
+    if run.dim is not None:
+        return {}
+    dims = {corpus: int(scores.scalars["dim"]) for (_diagnostic, corpus), scores in run.scores.items()}
+    return {Variant.of(corpus).corpus: dims[corpus.name] for corpus in corpora if corpus.name in dims}
 
 
 def truncated_by_corpus(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> dict[str, frozenset[Text]] | None:

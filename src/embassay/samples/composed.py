@@ -26,6 +26,11 @@ SAMPLES: tuple[tuple[Operator, str, str, str], ...] = (
 """Operator, a, b and target of the nine samples of a document (Bansal et al. 2025, section 5)."""
 
 
+def sample_name(operator: str, a: str, b: str) -> str:
+    """Return the name of a sample within its document: ``difference.F12.S2``."""
+    return f"{operator}.{a}.{b}"
+
+
 def of_document(
     name: str, texts: Mapping[str, str], ratings: Mapping[str, tuple[float, ...]] | None = None, unit: str = ""
 ) -> list[Composition]:
@@ -36,24 +41,21 @@ def of_document(
     texts
         S1, S2, S3, F12 and F23.
     ratings
-        Ratings by target, if there are any: those of a fusion belong to a union, those of a sentence to an overlap.
+        Ratings by :func:`sample_name`, if there are any.
     unit
         The key of the unit of independence; by default the name of the document.
     """
     samples = list[Composition]()
     for operator, a, b, target in SAMPLES:
-        ratings_of_target: tuple[float, ...] = ()
-        # Differences were not rated.
-        if ratings and operator != "difference":
-            ratings_of_target = ratings.get(target, ())
+        key = sample_name(operator, a, b)
         sample = Composition(
-            id=f"{name}.{operator}.{a}.{b}",
+            id=f"{name}.{key}",
             operator=operator,
             a=texts[a],
             b=texts[b],
             target=texts[target],
             group=unit or name,
-            ratings=ratings_of_target,
+            ratings=(ratings or {}).get(key, ()),
         )
         samples.append(sample)
     return samples

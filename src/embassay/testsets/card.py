@@ -18,7 +18,7 @@ from embassay.samples.retrieval import Question
 from embassay.testsets.base import Built
 from embassay.testsets.files import SetFiles
 from embassay.testsets.options import Order
-from embassay.testsets.sheets import RIGHT, SCALE
+from embassay.testsets.sheets import GUIDELINES, RIGHT, SCALE
 
 READ = "## Read by people"
 """The heading of the last section, which ``embassay rate`` replaces."""
@@ -52,7 +52,12 @@ def card_of(corpus: str, order: Order, built: Built, sha256: str) -> str:
         prompt = "\n".join(f"    {line}" for line in built.prompt.splitlines())
         parts += ["## Prompt of the generator", prompt]
     scale = "; ".join((RIGHT.get(built.shape, SCALE[0]), *SCALE[1:]))
-    parts += [READ, f"Not yet. Rate each row of `{sheet}`, then run `embassay rate {sheet}`. Scale: {scale}."]
+    guidelines = [f"- {name}: {GUIDELINES[name]}" for name in counts_of(built) if name in GUIDELINES]
+    parts += [
+        READ,
+        f"Not yet. Rate each row of `{sheet}`, then run `embassay rate {sheet}`. Scale: {scale}.",
+        "\n".join(guidelines),
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from pathlib import Path
 
-from embassay.errors import InputError
+from embassay.corpora.io.folders import Listing
+from embassay.errors import InputError, SourceError
 from embassay.run.resolve import load_encoder
 from embassay.testsets.base import Advance, Reasons, silent
 from embassay.testsets.files import check_free, write_files
 from embassay.testsets.kinds import minimal_pairs
-from embassay.testsets.kinds.groups import propose, sheet_of
+from embassay.testsets.kinds.groups import ProposedSentence, propose, sheet_of
 from embassay.testsets.options import Grammar, Proposed
-from embassay.testsets.sources import read_sentences, usable
+from embassay.testsets.sources import SourceSentence, lines_of, read_sentences, usable
+
+TOPIC = ".txt.data"
+"""How the names of the topics of Opinosis end (Ganesan et al. 2010): texts of one sentence a line."""
 
 
 @dataclass(frozen=True)
@@ -32,21 +37,25 @@ def propose_groups(
     *,
     column: str = "",
     threshold: float = 0.8,
+    by_hand: bool = False,
     overwrite: bool = False,
     advance: Advance = silent,
 ) -> Proposal:
-    """Write the sheet of the groups that an encoder proposes.
+    """Write the sheet of the groups that an encoder proposes, or of all sentences.
 
     Parameters
     ----------
     source, column
-        The sentences, as :func:`~embassay.testsets.sources.read_sentences` reads them.
+        The sentences, as :func:`~embassay.testsets.sources.read_sentences` reads them, or the folder of the topics of
+        Opinosis.
     out
         The sheet, CSV.
     encoder
-        The encoder's spec.
+        The encoder's spec; empty if none proposes groups.
     threshold
         The cosine that every two sentences of a group exceed.
+    by_hand
+        Whether the sheet has the sentences without a group too.
 
     Raises
     ------
@@ -54,12 +63,16 @@ def propose_groups(
         If the sentences or the encoder cannot be used, or no group is proposed.
     """
     check_free((out,), overwrite)
-    sentences, rejected = usable(read_sentences(source, column))
-    candidates = propose(sentences, load_encoder(encoder), threshold=threshold, advance=advance)
-    if not candidates:
+    sentences, rejected = usable(topics(source) if source.is_dir() else read_sentences(source, column))
+    candidates: tuple[ProposedSentence, ...] = ()
+    if encoder:
+        candidates = propose(sentences, load_encoder(encoder), threshold=threshold, advance=advance)
+    grouped = {candidate.source for candidate in candidates}
+    rest = [ProposedSentence("", sentence, confirmed=True) for sentence in sentences if sentence not in grouped]
+    if not candidates and not by_hand:
         problem = f"no three of its {len(sentences):,} sentences have pairwise cosines above {threshold:g}"
         raise InputError(f"{source}: {problem}; use a lower --threshold")
-    write_files({out: sheet_of(candidates)})
+    write_files({out: sheet_of([*candidates, *rest] if by_hand else candidates)})
     groups = {candidate.group for candidate in candidates}
     return Proposal(len(groups), len(candidates), len(sentences), rejected)
 
@@ -82,3 +95,21 @@ def propose_for_minimal_pairs(
         raise InputError(f"{source}: no {what} to propose from its {len(sentences):,} sentences")
     write_files({out: sheet})
     return rows
+
+
+def topics(folder: Path) -> tuple[SourceSentence, ...]:
+    """Return the sentences of the topics of Opinosis as released, ``&`` for ``&amp;``; the topic is the unit.
+
+    Raises
+    ------
+    SourceError
+        If the folder has no such file, or one is not UTF-8.
+    """
+    sentences = list[SourceSentence]()
+    for path in Listing().files(folder):
+        if path.name.endswith(TOPIC):
+            for number, line in lines_of(path):
+                sentences.append(SourceSentence(html.unescape(line).strip(), number, path.name.removesuffix(TOPIC)))
+    if not sentences:
+        raise SourceError(f"this folder has no file {TOPIC} with sentences", folder)
+    return tuple(sentence for sentence in sentences if sentence.text)

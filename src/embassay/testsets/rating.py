@@ -106,7 +106,8 @@ def rate(
     bar
         0 to 4. A row with a lower mean rating is an error.
     out
-        File for the remaining corpus; its card is written next to it. None: nothing is dropped.
+        File for the remaining corpus; its card is written next to it. Compositions get their ratings in it. None:
+        nothing is dropped or written.
     corpus
         The corpus's file, if it is not next to the first sheet.
 
@@ -134,7 +135,7 @@ def rate(
     notes = list[str]()
     if out is not None:
         check_free((out, SetFiles(out).card), overwrite)
-        remaining, total = _write_remaining(path, out, first, below, rated)
+        remaining, total = _write_remaining(path, out, first, ratings, below, rated)
         notes.append(f"test set: {out}, {remaining:,} of {counted(total, 'sample')}")
         notes.append(f"its data card: {SetFiles(out).card}")
     card = SetFiles(path).card
@@ -274,19 +275,23 @@ def _corpus_file(sheet: Sheet, corpus: str | Path | None, needed: bool) -> Path 
     return path
 
 
-def _write_remaining(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool_], rated: Rated) -> tuple[int, int]:
+def _write_remaining(
+    path: Path, out: Path, sheet: Sheet, ratings: Floats, below: NDArray[np.bool_], rated: Rated
+) -> tuple[int, int]:
     """Write the corpus without the rows below the bar, and its card; return the numbers of remaining and all samples.
 
     Parameters
     ----------
     path, out
         The files of the rated corpus and of the remaining one.
+    ratings
+        (rows, annotators), NaN if there is none.
     below
         (rows,) whether a row is below the bar.
     """
     # Not splitlines, which also splits at characters that may occur inside a JSON string.
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
-    remaining_lines = _without_errors(lines, path, sheet, below)
+    remaining_lines = _with_ratings(_without_errors(lines, path, sheet, below), sheet, ratings)
     total, remaining = (sum("document" not in line for line in some) for some in (lines, remaining_lines))
     if not remaining:
         raise InputError(f"no row of {path} reaches the bar of {rated.bar:g}; {out} is not written")
@@ -337,6 +342,24 @@ def _without_errors(lines: Sequence[Line], path: Path, sheet: Sheet, below: NDAr
             reduced = line | {"edits": edits, "source": source}
             remaining.append({name: value for name, value in reduced.items() if value is not None and value != {}})
     return remaining
+
+
+def _with_ratings(lines: Sequence[Line], sheet: Sheet, ratings: Floats) -> list[Line]:
+    """Return the lines of a corpus, compositions with the ratings of all annotators, from which figures are drawn.
+
+    Parameters
+    ----------
+    ratings
+        (rows, annotators), NaN if there is none.
+    """
+    ratings_of = dict[str, list[float]]()
+    for row, values in zip(sheet.rows, ratings, strict=True):
+        ratings_of[row.items[0]] = values[~np.isnan(values)].tolist()
+    rated = list[Line]()
+    for line in lines:
+        values = ratings_of.get(_id(line)) if "operator" in line else None
+        rated.append(line | {"ratings": values} if values else line)
+    return rated
 
 
 def _without(wrong: Set[str], by_edit: Any) -> Any:

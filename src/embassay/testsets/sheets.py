@@ -28,6 +28,16 @@ from embassay.samples.retrieval import Document, Question
 from embassay.testsets.sources import NO, YES, open_table
 
 COLUMNS = ("corpus", "row", "item", "edit", "original", "text", "rating", "remark")
+GUIDELINE = "guideline"
+"""A further column, where there are guidelines: what the rating is about."""
+GUIDELINES = {
+    "overlap": "The text says what A and B both say, and nothing that only one of them says.",
+    "difference": "The text says what A says and B does not, and nothing that B says.",
+    "union": "The text says all that A and B say, nothing twice, and nothing else.",
+}
+"""Our wording, by operator: the guidelines of Bansal et al. (2025) are in an appendix that we do not have."""
+AGREEMENT = "0 strongly disagree, 2 neutral, 4 strongly agree: "
+"""The scale of Bansal et al. (2025, section 5.1)."""
 LOW, HIGH = 0, 4
 """The range of a rating."""
 RIGHT = {
@@ -161,11 +171,13 @@ def sheet_of(corpus: str, rows: Sequence[RatedRow]) -> bytes:
     lines = list[Sequence[str]]()
     for number, row in enumerate(rows, 1):
         items = shown(" ".join(map(_escaped_id, row.items)))
+        cells = (corpus, f"{number} of {len(rows)}", items, row.edit, shown(row.original), shown(row.text))
+        guideline = [f"{AGREEMENT}{GUIDELINES[row.edit]}"] if row.edit in GUIDELINES else []
         # The annotator fills the last two: rating and remark.
-        lines.append(
-            (corpus, f"{number} of {len(rows)}", items, row.edit, shown(row.original), shown(row.text), "", "")
-        )
-    return table_of(COLUMNS, lines)
+        lines.append((*cells, *guideline, "", ""))
+    # All rows of a sheet are of one shape, so they all have a guideline or none has.
+    guidelines = [GUIDELINE] if rows and rows[0].edit in GUIDELINES else []
+    return table_of((*COLUMNS[:-2], *guidelines, *COLUMNS[-2:]), lines)
 
 
 def _escaped_id(item: str) -> str:

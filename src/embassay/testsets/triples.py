@@ -7,7 +7,7 @@ definition: no headings, items of lists, markup or halves of sentences.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -51,7 +51,12 @@ class Triple:
 
 
 def triples(
-    sources: Sequence[SourceDocument], *, seed: int, count: int | None, per_document: int
+    sources: Sequence[SourceDocument],
+    *,
+    seed: int,
+    count: int | None,
+    per_document: int,
+    wanted: Callable[[str], bool],
 ) -> tuple[tuple[Triple, ...], Reasons]:
     """Return the triples of documents, in order, and the number of documents or triples left out by reason.
 
@@ -63,6 +68,8 @@ def triples(
         Use at most N randomly chosen documents; all by default.
     per_document
         The maximum number of triples per document; they share no sentence.
+    wanted
+        Whether a sentence may be in a triple.
 
     Raises
     ------
@@ -75,7 +82,7 @@ def triples(
     by_document = list[list[Triple]]()
     for document in sources:
         parts = _sentences(document.text)
-        candidates = _candidates(document, parts)
+        candidates = _candidates(document, parts, wanted)
         if not candidates:
             rejected[TOO_SHORT if len(parts) < SENTENCES else NONE_WHOLE] += 1
             continue
@@ -95,10 +102,10 @@ def triples(
     return tuple(chain.from_iterable(by_document)), rejected
 
 
-def is_whole(sentence: str) -> bool:
+def is_whole(sentence: str, shortest: int = SHORTEST, longest: int = LONGEST) -> bool:
     """Return whether a text is a whole sentence of running text: its length, its beginning and end, no markup."""
     words = sentence.split()
-    if not SHORTEST <= len(words) <= LONGEST:
+    if not shortest <= len(words) <= longest:
         return False
     if _MARKUP.search(sentence) or _ITEM.match(sentence):
         return False
@@ -119,13 +126,13 @@ def _sentences(text: str) -> list[str]:
     return texts
 
 
-def _candidates(document: SourceDocument, parts: Sequence[str]) -> list[Triple]:
-    """Return all triples of different whole sentences; in an English document, all three must be English."""
+def _candidates(document: SourceDocument, parts: Sequence[str], wanted: Callable[[str], bool]) -> list[Triple]:
+    """Return all triples of different wanted sentences; in an English document, all three must be English."""
     is_english_document = language_of(document.text) == "English"
     usable = list[bool]()
     for part in parts:
         is_in_language = not is_english_document or may_be_english(part)
-        usable.append(is_whole(part) and is_in_language)
+        usable.append(wanted(part) and is_in_language)
     unit = document.unit or document.id
     candidates = list[Triple]()
     for place in range(len(parts) - SENTENCES + 1):

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 Tokens = Literal["words", "treebank"]
-Trees = Literal["right", "balanced", "link-parser", "brackets"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,8 @@ class UraeOptions:
     epochs
         Number of passes over the text.
     trees
-        Source of the sentences' trees: right (right-branching), balanced, link-parser (the program), or brackets.
+        Source of the sentences' trees: link-parser (the program), brackets (each line is a parse), a file of bracketed
+        parses, python:module:callable, right (right-branching), or balanced.
     words
         File of word vectors, or a folder of 'embassay train words'. They stay fixed. Default: vectors are learnt.
     normalize
@@ -100,9 +100,13 @@ class UraeOptions:
 
     dim: int | None = None
     epochs: int = 10
-    trees: Trees = "right"
+    trees: str = "link-parser"
     words: str = ""
     normalize: bool = False
     decay: float = 1e-5
     rate: float = 0.01
     seed: int = 0
+
+
+KINDS = {"words": WordsOptions, "paragraphs": ParagraphsOptions, "urae": UraeOptions}
+"""What is trained on a text, with its options."""

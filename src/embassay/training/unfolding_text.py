@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.encoders.static.parses import Parsed, TreeSource, words
+from embassay.encoders.static.parses import Parsed, words
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.encoders.static.trees import Shape
 from embassay.encoders.static.word_files import read, recognise
@@ -112,7 +112,7 @@ class TreeSentences:
         return np.where(unknown, 0, rows)
 
 
-def check_text(text: Sentences, source: TreeSource) -> None:
+def check_text(text: Sentences, source: str) -> None:
     """Refuse a text without training data, before anything is written.
 
     Raises

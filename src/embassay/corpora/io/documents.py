@@ -1,4 +1,4 @@
-"""Documents of your own: a folder of .txt, .md, .rst and .html files, a table, a file in SQuAD's format, or one text.
+"""Documents of your own: a folder of .txt, .md, .rst, .html and .story files, a table, SQuAD's format, or one text.
 
 In a folder a document's id is its path without the suffix. A table (CSV, TSV, JSON lines, Parquet) has an id and a
 text, and optionally a title. In SQuAD's format each paragraph is a document, and an article is a unit.
@@ -23,7 +23,7 @@ from embassay.formatting import counted
 
 HTML = (".html", ".htm")
 ID = ("id", "_id", "docid", "doc_id", "document_id")
-TEXT = ("text", "contents", "content", "passage", "document", "body")
+TEXT = ("text", "contents", "content", "passage", "document", "body", "article")
 """Column names that are recognised, tried in this order."""
 TITLE = ("title",)
 HEAD = 65_536
@@ -37,10 +37,16 @@ def _markdown_text(source: str) -> str:
     return text[front_matter.end() :] if front_matter else text
 
 
+def _story_text(source: str) -> str:
+    """Return the article of a story of CNN/DailyMail, which its summary follows (Hermann et al. 2015)."""
+    return source.partition("@highlight")[0]
+
+
 READERS: Mapping[str, Callable[[str], str]] = {
     ".txt": str,
     ".md": _markdown_text,
     ".rst": rst_text,
+    ".story": _story_text,
     ".html": html_text,
     ".htm": html_text,
 }

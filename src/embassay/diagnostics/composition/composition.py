@@ -22,8 +22,10 @@ from numpy.typing import NDArray
 
 from embassay.claims import COUNT, INTERVAL, LIMIT, Template
 from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.composition import layout as composition_layout
+from embassay.diagnostics.composition.classes import class_series
 from embassay.diagnostics.composition.criteria import (
+    LIMITS,
+    NEAR_A,
     PLANAR,
     PLANE_CRITERION,
     RAW,
@@ -35,13 +37,14 @@ from embassay.diagnostics.composition.criteria import (
     main_claim,
     margin_criteria,
     margin_names,
+    near_written,
     numbers,
     satisfied,
     smaller_margin,
     stretches,
     yes_no,
 )
-from embassay.diagnostics.composition.layout import series
+from embassay.diagnostics.composition.layout import page, series
 from embassay.diagnostics.composition.metrics import ABOVE_NULL, HEADLINE, METRICS, blocks_of
 from embassay.diagnostics.composition.nulls import other_targets
 from embassay.diagnostics.composition.ratings import rating_matrix, rating_rows, rating_series
@@ -49,8 +52,9 @@ from embassay.diagnostics.composition.scores import all_unit, measured, null_mea
 from embassay.diagnostics.findings import written
 from embassay.errors import SpecError
 from embassay.geometry.closeness import MEASURES
+from embassay.layout import Layout
 from embassay.metrics.key import MetricKey
-from embassay.metrics.metric import Meaning
+from embassay.metrics.metric import Meaning, with_options
 from embassay.metrics.scoreboard import (
     View,
     item_example,
@@ -82,7 +86,6 @@ VERSION = 1
 CLAIMS = {claim: key for key, claim in ABOVE_NULL.items() if key.subset != "c4:vsA"}
 """What the finding of an encoder reports, by the words for it: the criteria of the paper."""
 MEANING = Meaning("overlap above wrong target", "samples")
-LAYOUT = composition_layout.LAYOUT
 DRAWS = 20
 """Draws of other units' targets: one alone moves the excess by as much as its standard error."""
 MANY = 20_000
@@ -137,7 +140,14 @@ NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
 Ints = NDArray[np.int64]
 
 
-def create(*, compare: Literal["headline", "all"] = "headline", null_seed: int = 0) -> CompositionDiagnostic:
+def create(
+    *,
+    compare: Literal["headline", "all"] = "headline",
+    null_seed: int = 0,
+    between: float = LIMITS["between"],
+    near: float = LIMITS["near"],
+    comparable: float = LIMITS["comparable"],
+) -> CompositionDiagnostic:
     """Make the diagnostic.
 
     Parameters
@@ -147,15 +157,24 @@ def create(*, compare: Literal["headline", "all"] = "headline", null_seed: int =
         or ``all`` (also C2, C3, C4 against B and against A, C5 and C6).
     null_seed
         Of the draws of other units' targets; 0 or more.
+    between
+        C2: by how many degrees the angles of the overlap to A and to B may miss the angle between A and B.
+    near
+        C5, C6: the largest angle, in degrees, at which a projection is near a vector.
+    comparable
+        C6: the norms of A and B are comparable where their ratio is within 1 ± this.
 
     Raises
     ------
     SpecError
-        For a negative seed.
+        For a number out of range.
     """
     if null_seed < 0:
         raise SpecError(f"null_seed must be 0 or more, is {null_seed}")
-    return CompositionDiagnostic(compare, null_seed)
+    for name, value, high in (("between", between, 180), ("near", near, 180), ("comparable", comparable, 1)):
+        if not 0 < value <= high:
+            raise SpecError(f"diagnostic {NAME!r}, option {name!r}: must be above 0, at most {high}, is {value:g}")
+    return CompositionDiagnostic(compare, null_seed, between, near, comparable)
 
 
 @dataclass(frozen=True)
@@ -164,22 +183,31 @@ class CompositionDiagnostic:
 
     Attributes
     ----------
+    between, near, comparable
+        See ``LIMITS``.
     many, kept
         See ``MANY`` and ``KEPT``.
     """
 
     compare: str = "headline"
     null_seed: int = 0
+    between: float = LIMITS["between"]
+    near: float = LIMITS["near"]
+    comparable: float = LIMITS["comparable"]
     shape: str = "composition"
     many: int = MANY
     kept: int = KEPT
 
     @property
     def options(self) -> str:
-        """The seed of the null, where it is not 0."""
-        if not self.null_seed:
-            return ""
-        return f"null_seed={self.null_seed}"
+        """The seed of the null and the limits, where they are not the defaults."""
+        seed = {"null_seed": self.null_seed} if self.null_seed else {}
+        return ",".join(f"{name}={value:g}" for name, value in {**seed, **self.limits}.items())
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The limits that are not those of the paper, by name."""
+        return {name: getattr(self, name) for name in LIMITS if getattr(self, name) != LIMITS[name]}
 
     def score(self, corpus: Corpus[Sample], vectors: Vectors, origin: Origin) -> ItemScores:
         """Measure each sample, with its own target and with those of other samples (the null).
@@ -203,7 +231,7 @@ class CompositionDiagnostic:
                 "side": np.array(["right" if s.mirrored else "" for s in samples]),
             },
             values={**values, "ratings": rating_matrix([s.ratings for s in samples])},
-            scalars={"unit_norm": float(all_unit(samples, vectors))},
+            scalars={"unit_norm": float(all_unit(samples, vectors)), **self.limits},
         )
         if len(samples) <= self.many:
             null = self._null(scores, corpus, vectors, range(DRAWS))
@@ -249,13 +277,17 @@ class CompositionDiagnostic:
 
         summary = self.figures(scores).summarise(draws, on_request=self.compare == "all", rows=rows)
         return summary.result(
-            series=(*series(NAME, scores, blocks), *rating_series(scores[0], rated)),
+            series=(
+                *series(NAME, scores, blocks),
+                *class_series([s.origin for s in requested], rows, page(near_written(scores[0])).headline.columns),
+                *rating_series(scores[0], rated),
+            ),
             findings=_findings(scores, blocks, rows),
         )
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[View]:
         """Return the declared metrics of all encoders."""
-        return Figures.of(View, scores, METRICS)
+        return Figures.of(View, scores, with_options(METRICS, NEAR=near_written(scores[0])))
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return whether each sample satisfies C1, C3 or C6, by its operator; subsets are operators."""
@@ -332,6 +364,14 @@ def draws_needed(scores: ItemScores, kept: int = KEPT) -> int:
             needed = max(needed, variance_between_draws / int(defined.sum()) / largest_variance)
     most = min(DRAWS, kept // len(scores.item))
     return int(max(PILOT, min(most, np.ceil(needed))))
+
+
+def layout(result: Result) -> Layout:
+    """Return the page, with the angle of C5 that the result was made with."""
+    # The options are not stored in a result.
+    before = NEAR_A.partition("{")[0]
+    angles = [row.subset.removeprefix(before) for row in result.rows if row.subset.startswith(before)]
+    return page(angles[0] if angles else f"{LIMITS['near']:g}")
 
 
 def operator_of(block: str) -> str:
@@ -519,8 +559,9 @@ def _claims(scores: ItemScores, rows: Sequence[Row]) -> Iterator[Finding]:
     """
     encoder = scores.origin.encoder
     row_of = {row.key.within_diagnostic: row for row in rows if row.encoder == encoder}
-    claims = _Claims()
+    claims, near = _Claims(), near_written(scores)
     for words, key in sorted(CLAIMS.items()):
+        key = replace(key, subset=key.subset.format(NEAR=near))
         row = row_of.get(key)
         if row is not None and row.low is not None:
             # The criteria about the plane have no tolerance, and so no grid.

@@ -31,6 +31,7 @@ from embassay.metrics.scoreboard import View
 from embassay.stats.grid import CELLS, Grid, cells
 from embassay.stats.resample import ABSENT
 from embassay.stats.units import Floats
+from embassay.types import ItemScores
 
 RAW = ("AT", "BT", "AB", "XT", "XB", "XA")
 """Columns of a measure: pairs of A, B, the target T, and X = e(A) − e(B)."""
@@ -40,16 +41,17 @@ PLANAR = ("angle", "from_a", "from_b", "position", "share", "norm_ratio")
 """Columns of the plane: the fields of :class:`~embassay.geometry.plane.Plane`."""
 NULL_PLANAR = ("from_a", "from_b", "position", "share")
 """Those that depend on the target. With N each is a value of the scores, (n, draws)."""
-BETWEEN = np.deg2rad(1.0)
-"""c2: how far the angles to A and to B may miss the angle between them (the authors' test)."""
-NEAR = np.deg2rad(15.0)
-"""c5, c6: the largest angle at which a projection is near a vector."""
+LIMITS = {"between": 1.0, "near": 15.0, "comparable": 0.1}
+"""The paper's limits, options of the diagnostic. c2: by how many degrees the angles to A and to B may miss the angle
+between them. c5, c6: the largest angle, in degrees, at which a projection is near a vector. c6: norms are comparable
+where their ratio is within 1 ± this.
+"""
+NEAR_A = "c5:within{NEAR}"
+"""The subset of c5, with the option ``near`` in braces."""
 TIE = 1e-12
-"""A margin at most this far below 0 counts as 0, so that the rounding of float64 decides nothing."""
+"""What misses a limit by this counts as reaching it, so that the rounding of float64 decides nothing."""
 ROUNDING = 1e-9
 """How far rounding may put a target that equals A or B beyond it."""
-COMPARABLE = 0.1
-"""c6: norms are comparable where their ratio is within 1 ± this."""
 PER_BIN = {"ned": 11}
 """Grid values in each of ten bins, where they are not 23."""
 TARGET = {"overlap": "O", "difference": "D", "union": "U"}
@@ -66,6 +68,16 @@ def criterion_of(key: MetricKey) -> str:
     return key.subset.partition(":")[0]
 
 
+def limit_of(scores: ItemScores, name: str) -> float:
+    """Return one of ``LIMITS``, as the scores were made with."""
+    return scores.scalars.get(name, LIMITS[name])
+
+
+def near_written(scores: ItemScores) -> str:
+    """Return the limit ``near`` as it stands in the name of c5."""
+    return f"{limit_of(scores, 'near'):g}"
+
+
 @dataclass(frozen=True)
 class OperatorView(View):
     """One encoder's samples of one operator.
@@ -78,6 +90,10 @@ class OperatorView(View):
 
     operator: str
     items: NDArray[np.int64]
+
+    def limit(self, name: str) -> float:
+        """Return one of ``LIMITS``, as the run has it."""
+        return limit_of(self.scores, name)
 
     def raw(self, measure: str, name: str) -> Floats:
         """Return (m,) a raw measure by the name of its column; (draws, m) of one with the null's target.
@@ -267,10 +283,7 @@ def satisfied(view: OperatorView) -> Floats:
     Overlaps: C1, differences: C3, both conditions at ε = 0 by cosine. Unions: the claim of C6 for the sample's case.
     """
     if view.operator == "union":
-        claims = np.stack(list(planar_claims(view).values()))
-        # Every sample is in one case only; NaN there is kept.
-        of_case: Floats = np.where(claims == ABSENT, -np.inf, claims).max(axis=0)
-        return of_case
+        return union_satisfied(view)
     criterion = CRITERION[view.operator]
     return at_zero(criterion, view.margins(criterion, "cosine"))[f"{criterion}:TT"]
 
@@ -282,31 +295,45 @@ def smaller_margin(view: OperatorView) -> Floats:
     return np.minimum(*view.margins(CRITERION[view.operator], "cosine"))
 
 
+def union_satisfied(view: OperatorView, null: bool = False, comparable: float | None = None) -> Floats:
+    """Return (m,) how far a union satisfies the claim of c6 for its case, in [0, 1]; NaN where it is undefined."""
+    claims = np.stack(list(_union_claims(view, null, comparable).values()))
+    # Every sample is in one case only, or in none where its norms have no ratio; NaN in its case is kept.
+    of_case = np.where(claims == ABSENT, -np.inf, claims).max(axis=0)
+    return np.where(np.isneginf(of_case), np.nan, of_case)
+
+
 def planar_claims(view: OperatorView, null: bool = False) -> dict[str, Floats]:
     """Return the shares of the criteria about the plane, (m,) by subset.
 
     c2: ``between`` where |θ(A, B) − (θ(A, P) + θ(B, P))| < 1° for the projection P of the overlap (the authors' test),
     ``inside`` where its position is in [0, 1] (ours). c5: the projection of the difference is within 15° of A. c6:
     where the norms of A and B are comparable, the position of the union is in [0, 1]; where one is longer, its
-    projection is within 15° of that one. c6 is ABSENT for samples of other cases.
+    projection is within 15° of that one. c6 is ABSENT for samples of other cases. The numbers are options: ``LIMITS``.
     """
+    if view.operator == "union":
+        return _union_claims(view, null)
     from_a, from_b = view.planar("from_a", null), view.planar("from_b", null)
-    position = view.planar("position", null)
-    if view.operator == "overlap":
-        missed = np.abs(view.planar("angle") - (from_a + from_b))
-        return {
-            "c2:between": over_draws(_holds(missed, missed < BETWEEN)),
-            "c2:inside": over_draws(_inside(position)),
-        }
     if view.operator == "difference":
-        return {"c5:within15": over_draws(_holds(from_a, from_a <= NEAR))}
-
-    claims = {
-        "middle": _inside(position),
-        "near_a": _holds(from_a, from_a <= NEAR),
-        "near_b": _holds(from_b, from_b <= NEAR),
+        near = np.deg2rad(view.limit("near"))
+        return {NEAR_A.format(NEAR=near_written(view.scores)): over_draws(_holds(from_a, from_a <= near))}
+    missed = np.abs(view.planar("angle") - (from_a + from_b))
+    return {
+        "c2:between": over_draws(_holds(missed, missed < np.deg2rad(view.limit("between")))),
+        "c2:inside": over_draws(_inside(view.planar("position", null))),
     }
-    cases = union_cases(view)
+
+
+def _union_claims(view: OperatorView, null: bool = False, comparable: float | None = None) -> dict[str, Floats]:
+    """Return the shares of c6; ``comparable`` in place of the run's limit of that name."""
+    from_a, from_b = view.planar("from_a", null), view.planar("from_b", null)
+    near = np.deg2rad(view.limit("near"))
+    claims = {
+        "middle": _inside(view.planar("position", null)),
+        "near_a": _holds(from_a, from_a <= near),
+        "near_b": _holds(from_b, from_b <= near),
+    }
+    cases = union_cases(view, comparable)
     shares = dict[str, Floats]()
     for name, claim in claims.items():
         is_in_case = cases[CASE_OF_CLAIM[name]]
@@ -314,14 +341,13 @@ def planar_claims(view: OperatorView, null: bool = False) -> dict[str, Floats]:
     return shares
 
 
-def union_cases(view: OperatorView) -> dict[str, NDArray[np.bool_]]:
-    """Return which samples are in each case of c6, by ‖e(A)‖/‖e(B)‖ against 1 ± 0.1."""
+def union_cases(view: OperatorView, comparable: float | None = None) -> dict[str, NDArray[np.bool_]]:
+    """Return which samples are in each case of c6, by ‖e(A)‖/‖e(B)‖ against 1 ± ``comparable``, else the run's."""
+    if comparable is None:
+        comparable = view.limit("comparable")
     ratio = view.planar("norm_ratio")
-    return {
-        "comparable": np.abs(ratio - 1) <= COMPARABLE,
-        "longer_a": ratio > 1 + COMPARABLE,
-        "longer_b": ratio < 1 - COMPARABLE,
-    }
+    longer_a, longer_b = ratio > 1 + comparable + TIE, ratio < 1 - comparable - TIE
+    return {"comparable": ~(longer_a | longer_b | np.isnan(ratio)), "longer_a": longer_a, "longer_b": longer_b}
 
 
 def yes_no(view: OperatorView) -> Iterator[tuple[MetricKey, Floats]]:
@@ -415,9 +441,10 @@ def excess(view: OperatorView, key: MetricKey) -> Floats:
         criterion = criterion_of(key)
         observed = at_zero(criterion, view.margins(criterion, measure))
         null = at_zero(criterion, view.margins(criterion, measure, null=True))
+    subset = key.subset.format(NEAR=near_written(view.scores))
     # ABSENT is infinite, and infinity less infinity is NaN.
     with np.errstate(invalid="ignore"):
-        return observed[key.subset] - null[key.subset]
+        return observed[subset] - null[subset]
 
 
 def main_claim(view: OperatorView, null: bool = False) -> Floats:

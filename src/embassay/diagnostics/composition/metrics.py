@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.composition.criteria import OperatorView, criterion_of, excess
+from embassay.diagnostics.composition.criteria import NEAR_A, OperatorView, criterion_of, excess
 from embassay.diagnostics.composition.ratings import RATING_METRICS
 from embassay.metrics.key import MetricKey
 from embassay.metrics.metric import Direction, Metric
@@ -23,7 +23,7 @@ ABOVE_NULL = {
     MetricKey("share", "c4:vsB", "cosine", "excess:eps0"): "C4 (A − B nearer to it than to B)",
     MetricKey("share", "c4:vsA", "cosine", "excess:eps0"): "C4 against A (A − B nearer to it than to A)",
     MetricKey("share", "c2:between", "angle", "excess"): "C2 (overlap between them)",
-    MetricKey("share", "c5:within15", "angle", "excess"): "C5 (difference near A)",
+    MetricKey("share", NEAR_A, "angle", "excess"): "C5 (difference near A)",
     MetricKey("share", "c6:middle", "angle", "excess"): "C6 (union in the middle)",
 }
 """The excesses over the null that encoders are compared on, by ``compare=all``, with the words for each claim."""

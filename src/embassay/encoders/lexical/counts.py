@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,12 @@ from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, content_hash
 from embassay.vectors import DenseVectors, Indices, VectorMatrix
+
+Fit = Literal["fold", "all"]
+FITTED_ON_TESTS = (
+    "the principal components are learnt from all texts, those that a fold tests included, so accuracy is too high; "
+    "White et al. (2015, section 3.2.4) call this cheating"
+)
 
 
 def document_frequencies(texts: Iterable[Sequence[str]]) -> dict[str, int]:
@@ -52,7 +58,7 @@ def rows_of_values(matrix: csr_array) -> Indices:
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
-def lexical_encoder(name: str, tokens: Cutting, pca: int) -> LexicalEncoder:
+def lexical_encoder(name: str, tokens: Cutting, pca: int, fit: Fit) -> LexicalEncoder:
     """Make an encoder that counts words, with or without PCA of the counts.
 
     Parameters
@@ -63,17 +69,21 @@ def lexical_encoder(name: str, tokens: Cutting, pca: int) -> LexicalEncoder:
         ``words`` or ``treebank``; see :class:`LexicalEncoder`.
     pca
         Number of dimensions after PCA; 0 for no PCA.
+    fit
+        ``fold`` or ``all``; see :class:`ProjectedEncoder`.
 
     Raises
     ------
     SpecError
-        For a negative ``pca``.
+        For a negative ``pca``, and for ``fit=all`` without PCA.
     MissingExtraError
         If nltk is wanted and not installed.
     """
     if pca < 0:
         raise SpecError(f"encoder {name!r}, option 'pca': must be 1 or more, or 0 for no PCA; is {pca}")
-    encoder = ProjectedEncoder(name, tokens, pca=pca) if pca else LexicalEncoder(name, tokens)
+    if fit == "all" and not pca:
+        raise SpecError(f"encoder {name!r}, option 'fit': says what PCA is learnt from; add pca=N")
+    encoder = ProjectedEncoder(name, tokens, pca=pca, learns_from=fit) if pca else LexicalEncoder(name, tokens)
     encoder.cut()
     return encoder
 
@@ -173,12 +183,14 @@ class ProjectedEncoder(LexicalEncoder):
     """An encoder that counts words and projects the counts onto their principal components.
 
     White et al. (2015, section 3.2.4) learn the components from the training fold's texts only. :meth:`relearn` does
-    that; the words (and tf-idf weights) stay those of the corpus.
+    that; the words (and tf-idf weights) stay those of the corpus. With ``all`` the components stay, too.
 
     Attributes
     ----------
     pca
         Number of components; there are fewer if the texts have fewer.
+    learns_from
+        Where a diagnostic trains on folds: the training texts of the ``fold``, or ``all`` texts.
     learnt
         A hash of the texts from which the components were learnt; empty before :meth:`fit`.
     axes
@@ -188,6 +200,7 @@ class ProjectedEncoder(LexicalEncoder):
     """
 
     pca: int = 300
+    learns_from: Fit = "fold"
     learnt: str = ""
     axes: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)), compare=False, repr=False)
     mean: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
@@ -195,7 +208,14 @@ class ProjectedEncoder(LexicalEncoder):
     @property
     def fingerprint(self) -> str:
         """A hash of tokens, vocabulary, weights, number of components, and the texts from which they were learnt."""
-        return content_hash([super().fingerprint, "pca", self.pca, self.learnt])
+        learns_from = [] if self.learns_from == "fold" else [self.learns_from]
+        return content_hash([super().fingerprint, "pca", self.pca, self.learnt, *learns_from])
+
+    @property
+    def card(self) -> Card:
+        """As without PCA, with a warning where the components are learnt from test texts."""
+        warnings = (FITTED_ON_TESTS,) if self.learns_from == "all" else ()
+        return replace(super().card, warnings=warnings)
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Learn words and components from these texts.
@@ -205,16 +225,22 @@ class ProjectedEncoder(LexicalEncoder):
         EncoderError
             If there is no word in them, or all have the same words.
         """
-        return super().fit(texts).relearn(texts)
+        return super().fit(texts)._with_axes(texts)
 
     def relearn(self, texts: Sequence[str]) -> Self:
-        """Return an encoder with the same words whose components are learnt from these texts only.
+        """Return an encoder with the same words whose components are learnt from these texts only, unless from all.
 
         Raises
         ------
         EncoderError
             If all texts have the same words.
         """
+        if self.learns_from == "all":
+            return self
+        return self._with_axes(texts)
+
+    def _with_axes(self, texts: Sequence[str]) -> Self:
+        """Return an encoder whose components are learnt from these texts."""
         # Sorted, so that the same texts in another order give the same bytes.
         ordered = sorted(texts)
         axes, mean = principal_axes(super().encode(ordered), self.pca)
@@ -230,4 +256,4 @@ class ProjectedEncoder(LexicalEncoder):
 
     @property
     def _options(self) -> dict[str, object]:
-        return {**super()._options, "pca": self.pca}
+        return {**super()._options, "pca": self.pca, "fit": "" if self.learns_from == "fold" else self.learns_from}

@@ -14,13 +14,12 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.objects.matrices import real_matrix
-from embassay.encoders.objects.user_modules import content_of, import_module, run_again, run_if_changed
-from embassay.errors import EncoderError, SpecError, UnknownNameError, reason_of
+from embassay.encoders.objects.user_modules import function_of
+from embassay.errors import EncoderError, reason_of
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import Similarity, VectorMatrix
@@ -48,19 +47,10 @@ def create(target: str, runtime: Runtime, *, version: str = "", similarity: Simi
         If the module has no such callable.
     """
     del runtime
-    module_name, colon, name = target.partition(":")
-    if not colon or not module_name or not name:
-        raise SpecError(f"encoder 'python:{target}': write python:module:callable")
-    module = import_module(module_name, target)
-    function = _callable(module, name, target)
+    function, content = function_of(target, version)
+    name = target.rpartition(":")[2]
     if version:
         return PythonEncoder(name, target, function, version, version, similarity)
-    # The callable may stand in another module, which the first one imports.
-    home = sys.modules.get(getattr(function, "__module__", None) or "", module)
-    if home is not module and run_if_changed(home, target):
-        run_again(module, target)
-        function = _callable(module, name, target)
-    content = content_of(module, home)
     is_known = bool(content)
     return PythonEncoder(name, target, function, content or secrets.token_hex(16), version, similarity, is_known)
 
@@ -122,16 +112,3 @@ class PythonEncoder(UnfittedEncoder):
             if frame.filename in files:
                 return f" ({Path(frame.filename).name}, line {frame.lineno})"
         return ""
-
-
-def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]], object]:
-    """Return the callable with a dotted name in a module."""
-    function: object = module
-    for part in name.split("."):
-        if not hasattr(function, part):
-            callables = [n for n, value in vars(function).items() if callable(value) and not n.startswith("_")]
-            raise UnknownNameError(f"callable in module {module.__name__}:", part, callables)
-        function = getattr(function, part)
-    if not callable(function):
-        raise SpecError(f"encoder 'python:{target}': {name!r} is not callable")
-    return function

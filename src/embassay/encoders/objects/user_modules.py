@@ -8,14 +8,45 @@ import os
 import re
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-from embassay.errors import SpecError, reason_of
+from embassay.errors import SpecError, UnknownNameError, reason_of
 
 _sources: dict[str, bytes] = {}
 """The source of each module as it was when it ran last."""
 _LOADED_AT = time.time()
+
+
+def function_of(target: str, version: str = "") -> tuple[Callable[[list[str]], object], str]:
+    """Return the callable that ``module:callable`` names, and a hash of its sources; empty if there is none.
+
+    Parameters
+    ----------
+    version
+        Stands for the sources, which are not hashed then.
+
+    Raises
+    ------
+    SpecError
+        If there is no such module.
+    UnknownNameError
+        If the module has no such callable.
+    """
+    module_name, colon, name = target.partition(":")
+    if not colon or not module_name or not name:
+        raise SpecError(f"encoder 'python:{target}': write python:module:callable")
+    module = import_module(module_name, target)
+    function = _callable(module, name, target)
+    if version:
+        return function, version
+    # The callable may stand in another module, which the first one imports.
+    home = sys.modules.get(getattr(function, "__module__", None) or "", module)
+    if home is not module and run_if_changed(home, target):
+        run_again(module, target)
+        function = _callable(module, name, target)
+    return function, content_of(module, home)
 
 
 def import_module(name: str, target: str) -> ModuleType:
@@ -106,3 +137,16 @@ def _source(module: ModuleType) -> Path | None:
     if path.suffix == ".py" and path.is_file():
         return path
     return None
+
+
+def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]], object]:
+    """Return the callable with a dotted name in a module."""
+    function: object = module
+    for part in name.split("."):
+        if not hasattr(function, part):
+            callables = [n for n, value in vars(function).items() if callable(value) and not n.startswith("_")]
+            raise UnknownNameError(f"callable in module {module.__name__}:", part, callables)
+        function = getattr(function, part)
+    if not callable(function):
+        raise SpecError(f"encoder 'python:{target}': {name!r} is not callable")
+    return function

@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 import numpy as np
 from annotated_types import Gt
 
-from embassay.encoders.static.parses import TreeSource
 from embassay.encoders.tokens import Cutting
 from embassay.errors import SourceError
 from embassay.store.paths import unreadable
@@ -37,7 +36,7 @@ class TrainedSettings:
     window: Positive = 1
     tokens: Cutting = "words"
     lower: bool = False
-    trees: TreeSource = "right"
+    trees: str = ""
     normalize: bool = False
 
 

@@ -19,8 +19,7 @@ import numpy as np
 from embassay.encoders.base import Route, UnknownWords, spec_of
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.static import parses
-from embassay.encoders.static.link_parser import INSTALL
-from embassay.encoders.static.parses import TreeSource, check_source, parse
+from embassay.encoders.static.parses import check_source, parse
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.encoders.static.tree_plans import TreePlan
 from embassay.encoders.static.trees import Tree
@@ -44,7 +43,7 @@ BLOCK = 256
 """Number of texts whose trees are computed together."""
 
 
-def create(target: str, runtime: Runtime, *, trees: TreeSource | None = None) -> UraeEncoder:
+def create(target: str, runtime: Runtime, *, trees: str = "") -> UraeEncoder:
     """Look at the folder; the arrays are read when the first text is encoded.
 
     Parameters
@@ -52,35 +51,29 @@ def create(target: str, runtime: Runtime, *, trees: TreeSource | None = None) ->
     target
         A folder written by ``embassay train urae``.
     trees
-        Where a text's tree comes from: ``right`` (right-branching), ``balanced``, ``link-parser`` (the program of that
-        name; right-branching where it finds no complete parse), or ``brackets`` (each text is a bracketed parse). What
-        it was trained with by default; ``right`` where that was brackets, or a parser that is not installed here.
-        The words of brackets are taken as they stand, those of plain texts are cut at punctuation.
+        Where a text's tree comes from: a file of bracketed parses, ``link-parser`` (the program of that name;
+        right-branching where it finds no complete parse, which is counted), ``python:module:callable`` (takes a list of
+        texts, returns bracketed parses), ``brackets`` (each text is a bracketed parse), ``right`` (right-branching) or
+        ``balanced``. What it was trained with by default. The words of brackets are taken as they stand, those of plain
+        texts are cut at punctuation.
 
     Raises
     ------
     SourceError
         If there is no such folder, or no finished model in it.
-    SpecError, MissingExtraError
-        If the parser, or nltk for brackets, is not installed.
+    SpecError, MissingExtraError, UnknownNameError
+        If the parser, or nltk for brackets, is not installed, or there is no such source of trees; also where it was
+        trained on brackets and ``trees`` is not given.
     """
     place = f"encoder 'urae:{target}'"
     folder = TrainedFolder.of(source_path(target), "urae")
-    if trees is not None:
-        trees = check_source(trees, f"{place}, option 'trees'")
-    return UraeEncoder(target, folder, runtime, trees or _default(folder.settings.trees), trees)
-
-
-def _default(trained: TreeSource) -> TreeSource:
-    """Return the source of trees if the option is not set: that of the training if it can be used, otherwise right."""
-    # Plain texts have no brackets.
-    if trained == "brackets":
-        return "right"
-    try:
-        return check_source(trained, "")
-    except SpecError:
-        # The parser of the training is not installed here. Trees that branch to the right need none.
-        return "right"
+    trained = folder.settings.trees
+    if not trees and trained == "brackets":
+        raise SpecError(
+            f"{place}: it was trained on bracketed parses, which plain texts are not: set trees=FILE, a file of the "
+            "parses of the texts, or another source of trees"
+        )
+    return UraeEncoder(target, folder, runtime, check_source(trees or trained, f"{place}, option 'trees'"), trees)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +144,7 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     trees
         The source of the trees.
     requested
-        The source that the option names; None if it is not set.
+        The source that the option names; empty if it is not set.
     parsed
         Counts of the texts that were sent to a parser so far, and of those that it could not parse.
     """
@@ -159,8 +152,8 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     name: str
     folder: TrainedFolder
     runtime: Runtime = field(repr=False)
-    trees: TreeSource
-    requested: TreeSource | None
+    trees: str
+    requested: str
     parsed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
 
     def load(self) -> UraeModel:
@@ -170,14 +163,7 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     @property
     def card(self) -> Card:
         """The properties of the encoder that the folder's record contains."""
-        trained = self.folder.settings.trees
-        warnings = []
-        if self.requested is None and trained != self.trees:
-            reason = f"the parser is not installed ({INSTALL})"
-            if trained == "brackets":
-                reason = "texts have no brackets"
-            warnings.append(f"the model was trained on {trained} trees but uses right-branching trees here: {reason}")
-        return Card(spec_of(f"urae:{self.name}", {"trees": self.requested}), warnings=tuple(warnings))
+        return Card(spec_of(f"urae:{self.name}", {"trees": self.requested}))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -229,4 +215,4 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
 
 def _no_parse(error: ValueError, texts: Sequence[str]) -> EncoderError:
     problem, place = error.args
-    return EncoderError(f"{problem} (text {texts[place][:60]!r}); use trees=right for plain texts")
+    return EncoderError(f"{problem} (text {texts[place][:60]!r}); trees=right needs no parse")

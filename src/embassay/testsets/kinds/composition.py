@@ -3,13 +3,14 @@
 Bansal, Mahajan, Sinha & Karmaker (2025), "Set-Theoretic Compositionality of Sentence Embeddings", section 5: a
 generator fuses the first two and the last two of three consecutive sentences. The five sentences give nine samples: an
 overlap, six differences, two unions. Differences are kept if their parts hardly overlap, according to the cosine of
-encoders. Without a generator, rules fuse the sentences, for trying things out.
+encoders. Without a generator, rules stand in for it, for trying things out.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from embassay.corpora.io.documents import SourceDocument
 from embassay.errors import SpecError
@@ -22,7 +23,7 @@ from embassay.testsets.fusion_filter import Filter, Which, filtered
 from embassay.testsets.generator.base import Generator, Request, check_prompt, filled
 from embassay.testsets.generator.fusions import bared, problem_of
 from embassay.testsets.sources import given, read
-from embassay.testsets.triples import Triple, triples
+from embassay.testsets.triples import LONGEST, SHORTEST, Triple, is_whole, triples
 from embassay.types import Encoder
 
 __all__ = ["build", "given", "read"]
@@ -38,8 +39,9 @@ PLACES = ("first", "second")
 FUSED = ("F12", "F23")
 BY_RULES = "fused by rules"
 RULES_NOTE = (
-    'The sentences were fused by rules, with "and" or a semicolon: for trying things out. Such fusions keep the words '
-    "of both sentences in order, so that encoders that count words do well on them."
+    'The sentences were fused by rules, with "and" or a semicolon: a stand-in for the generator of the paper, for '
+    "trying things out. Such fusions keep the words of both sentences in order, so that encoders that count words do "
+    "well on them. --generator MODEL fuses them as the paper does."
 )
 
 
@@ -55,6 +57,9 @@ def build(
     filter: Which = "bd",  # noqa: A002 - the option's name
     below: float = 0.25,
     per_document: int = 1,
+    shortest: int = SHORTEST,
+    longest: int = LONGEST,
+    keep_all: bool = False,
 ) -> Built:
     """Return overlaps, differences and unions made of three consecutive sentences of each document.
 
@@ -65,7 +70,7 @@ def build(
     count
         Use at most N randomly chosen documents; all by default.
     generator
-        The chat model that fuses the sentences; without it, rules do.
+        The chat model that fuses the sentences, as in the paper; without it, rules stand in.
     prompt
         The prompt, with ``{first}`` and ``{second}`` in place of the sentences; :data:`PROMPT` by
         default.
@@ -78,6 +83,10 @@ def build(
         Their cosine must be below this value.
     per_document
         The maximum number of sentence triples per document.
+    shortest, longest
+        The words of a sentence, at least and at most.
+    keep_all
+        Whether every sentence and every answer of the generator is used: none is rejected for its form or its words.
 
     Raises
     ------
@@ -92,13 +101,16 @@ def build(
     check_prompt(template, PLACES, " for a sentence")
     if prompt and generator is None:
         raise SpecError("a prompt needs a generator; name one, or leave the prompt out")
-    drawn, rejected = triples(sources, seed=seed, count=count, per_document=per_document)
+    if not 1 <= shortest <= longest:
+        raise SpecError(f"shortest must be 1 or more and at most longest, is {shortest} with longest {longest}")
+    wanted = bool if keep_all else partial(is_whole, shortest=shortest, longest=longest)
+    drawn, rejected = triples(sources, seed=seed, count=count, per_document=per_document, wanted=wanted)
     if generator is None:
         way = BY_RULES
         fusions = _by_rules(drawn, rejected, advance)
     else:
         way = f"fused by {generator.name}"
-        fusions = _by_generator(drawn, generator, template, rejected, advance)
+        fusions = _by_generator(drawn, generator, template, rejected, advance, keep_all)
     # As in the paper, a document gives all of its nine samples or none.
     documents = list[tuple[Mapping[str, str], list[Composition]]]()
     for triple in drawn:
@@ -161,9 +173,9 @@ def _by_rules(drawn: Sequence[Triple], rejected: Reasons, advance: Advance) -> d
 
 
 def _by_generator(
-    drawn: Sequence[Triple], generator: Generator, template: str, rejected: Reasons, advance: Advance
+    drawn: Sequence[Triple], generator: Generator, template: str, rejected: Reasons, advance: Advance, keep_all: bool
 ) -> dict[str, str]:
-    """Return the usable fusions of a generator, by key; count the others in ``rejected``."""
+    """Return the usable fusions of a generator, by key, or all; count the others in ``rejected``."""
     ready()
     fusions = dict[str, str]()
     pairs = list(_pairs(drawn))
@@ -176,7 +188,7 @@ def _by_generator(
         text = bared(reply.text)
         problem = "an empty answer"
         if text:
-            problem = problem_of(text, first, second)
+            problem = "" if keep_all else problem_of(text, first, second)
         if problem:
             rejected[problem] += 1
         else:

@@ -37,16 +37,26 @@ SMALLEST = 3
 """The minimum size of a group: each of three folds tests one sentence of it."""
 CONFIRM = ("group", "sentence", "confirm")
 """Columns of the sheet of candidates."""
+GUIDELINES = (
+    "Sentences of a group entail each other. (1) Ignore tense, transitional phrases, and discourse and pragmatic "
+    "markers. (2) Distinguish how strong a statement is only coarsely. (3) Nearly equal quantities and qualities are "
+    "the same. (4) A sentence that names what it is about, and one that only implies it, are in different groups. "
+    "(5) So are a sentence with further information and one without it."
+)
+"""The heading of the sheet's last column: the guidelines of White et al. (2015, section 4.2)."""
 UNGROUPED = (
-    "sentences without groups; use --encoder to propose groups, and confirm them by hand; for a table of pairs, name "
-    "its columns with --first and --second"
+    "sentences without groups; use --encoder to propose groups, and confirm them by hand, or --by-hand for a sheet of "
+    "all sentences; for a table of pairs, name its columns with --first and --second"
 )
 THRESHOLD = 0.8
 
 
 @dataclass(frozen=True)
 class ProposedSentence:
-    """A sentence of a proposed group; people decide whether it has the same meaning as the others (None: undecided)."""
+    """A sentence of a proposed group; people decide whether it has the same meaning as the others (None: undecided).
+
+    The group is empty for a sentence that nobody has put into one.
+    """
 
     group: str
     source: SourceSentence
@@ -82,6 +92,7 @@ def build(
     seed: int = 0,
     count: int | None = None,
     advance: Advance = silent,
+    merge: bool = False,
 ) -> Built:
     """Return groups of at least three sentences: components of the paraphrase pairs, or confirmed candidates.
 
@@ -91,11 +102,13 @@ def build(
         All of one kind, from :func:`read`.
     count
         Use at most N randomly chosen groups; all by default.
+    merge
+        Whether groups that share a sentence become one, as in the paper; otherwise this is an error.
     """
     rejected = Reasons()
     pairs = [source for source in sources if isinstance(source, SourcePair)]
     candidates = [source for source in sources if isinstance(source, ProposedSentence)]
-    group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, rejected)
+    group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, merge, rejected)
     # The classifier of the diagnostic tests a third of each group, so groups need three sentences.
     sizes = Counter(group_of.values())
     large = [group for group, size in sizes.items() if size >= SMALLEST]
@@ -149,9 +162,13 @@ def propose(
 
 
 def sheet_of(candidates: Sequence[ProposedSentence]) -> bytes:
-    """Return the sheet on which people write yes or no next to each sentence, as CSV."""
-    rows = [(candidate.group, shown(candidate.source.text), "") for candidate in candidates]
-    return table_of(CONFIRM, rows)
+    """Return the sheet on which people write yes or no next to each sentence, or a group, as CSV."""
+    rows = []
+    for candidate in candidates:
+        # Who writes a group confirms it by that.
+        confirm = "yes" if candidate.confirmed else ""
+        rows.append((candidate.group, shown(candidate.source.text), confirm, ""))
+    return table_of((*CONFIRM, GUIDELINES), rows)
 
 
 def _components(pairs: Sequence[SourcePair], rejected: Reasons) -> dict[str, str]:
@@ -168,26 +185,33 @@ def _components(pairs: Sequence[SourcePair], rejected: Reasons) -> dict[str, str
     return {texts[number]: str(group) for number, group in closure(same_pairs).items()}
 
 
-def _confirmed(candidates: Sequence[ProposedSentence], rejected: Reasons) -> dict[str, str]:
+def _confirmed(candidates: Sequence[ProposedSentence], merge: bool, rejected: Reasons) -> dict[str, str]:
     """Return the group of each sentence that was confirmed."""
+    from scipy.cluster.hierarchy import DisjointSet
+
     group_of = dict[str, str]()
+    merged = DisjointSet(candidate.group for candidate in candidates)
     for candidate in candidates:
         text = candidate.source.text
         if candidate.confirmed is None:
             rejected["candidate without yes or no"] += 1
         elif not candidate.confirmed:
             rejected["candidate that was not confirmed"] += 1
-        elif group_of.setdefault(text, candidate.group) != candidate.group:
+        elif not candidate.group:
+            rejected["sentence without a group"] += 1
+        elif group_of.setdefault(text, candidate.group) != candidate.group and not merge:
             raise InputError(
-                f"the sentence on line {candidate.source.line} is confirmed in two groups; confirm it in only one"
+                f"the sentence on line {candidate.source.line} is confirmed in two groups; confirm it in only one, or "
+                "add --merge, so that the two become one"
             )
-    return group_of
+        else:
+            merged.merge(group_of[text], candidate.group)
+    return {text: merged[group] for text, group in group_of.items()}
 
 
 def _proposed(row: FileRow) -> ProposedSentence:
     """Return the sentence of a row of a filled sheet."""
     cells = {name: str(row.values.get(name) or "").strip() for name in CONFIRM}
-    for name in ("group", "sentence"):
-        if not cells[name]:
-            raise row.error("an empty cell", name)
+    if not cells["sentence"]:
+        raise row.error("an empty cell", "sentence")
     return ProposedSentence(cells["group"], SourceSentence(meant(cells["sentence"]), row.line or 1), confirmation(row))
