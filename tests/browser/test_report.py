@@ -296,6 +296,27 @@ def test_everything_is_on_paper(page_of, page_file, tmp_path):
     assert len(paper) > 200_000
 
 
+def test_the_browser_prints_every_chart_in_light_colours(page_of, page_file):
+    page = page_of(page_file, "dark")
+    charts = page.locator("figure[data-chart]").count()
+    # Asked when the page's own listener has run, and nothing else: this is what comes on paper.
+    page.evaluate("""() => addEventListener("beforeprint", () => {
+        window.onPaper = document.querySelectorAll("figure[data-drawn=yes] svg").length;
+        const labels = [...document.querySelectorAll("figure .role-axis-label text")];
+        window.inkOnPaper = [...new Set(labels.map((label) => getComputedStyle(label).fill))];
+    })""")
+    folded = page.locator("details:not([open])").count()
+    page.pdf()
+    assert page.evaluate("window.onPaper") == charts
+    assert page.evaluate("window.inkOnPaper") == ["rgb(29, 36, 48)"]
+    # The screen is as it was.
+    assert page.locator("details:not([open])").count() == folded
+    page.locator("figure[data-chart]").first.scroll_into_view_if_needed()
+    label = "document.querySelector('figure[data-drawn=yes] svg .role-axis-label text')"
+    wait_until(page, f"{label} && getComputedStyle({label}).fill === 'rgb(228, 232, 238)'")
+    assert page.troubles == []
+
+
 def test_hostile_texts_and_labels_stay_text(page_of, tmp_path):
     evil = "<img src=x onerror=alert(1)><script>alert(2)</script>\u202e\x1b[31m=1+1"
     encoder = HashingEncoder(64, f"{evil} label")
