@@ -157,6 +157,25 @@ def test_a_link_opens_what_it_leads_to(page_of, page_file):
     assert page.locator("#model-bow").evaluate("fold => fold.open")
 
 
+def test_no_table_is_cut_on_a_phone(page_of, page_file):
+    page = page_of(page_file, "phone")
+    unfold(page)
+    tables = page.locator(".scroll:has(table)")
+    places = [place for place in range(tables.count()) if tables.nth(place).is_visible()]
+    assert len(places) > 20
+    for place in places:
+        tables.nth(place).scroll_into_view_if_needed()
+        tables.nth(place).locator("xpath=following-sibling::*[@class='bar']").wait_for()
+    cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.ariaLabel)"
+    assert tables.evaluate_all(cut) == []
+    # Each value of a wide table has its heading, and the filter still hides lines.
+    wide = page.locator("table.stacked", has_text="guilty").filter(visible=True).first
+    assert wide.locator("td").first.evaluate("cell => getComputedStyle(cell, '::before').content") not in ('none', '""')
+    search = wide.locator("xpath=../following-sibling::*[@class='bar']//input")
+    search.fill("guilty")
+    assert 0 < wide.locator("tbody tr:visible").count() < wide.locator("tbody tr").count()
+
+
 def test_search_leads_to_the_place(page_of, page_file):
     page = page_of(page_file)
     page.fill("#search", "guilty")

@@ -150,7 +150,14 @@
     table.dataset.equipped = "yes";
     const scroll = table.closest(".scroll");
     const name = scroll.getAttribute("aria-label");
-    [...table.tHead.rows[0].cells].forEach((cell, place) => {
+    const heads = [...table.tHead.rows[0].cells];
+    // On a phone a table that is too wide has its columns below each other, each value with its heading.
+    if (scroll.scrollWidth > scroll.clientWidth) {
+      table.classList.add("stacked");
+      const titles = heads.map((head) => head.innerText.replace(/\s+/g, " "));
+      for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, place) => { cell.dataset.title = titles[place]; });
+    }
+    heads.forEach((cell, place) => {
       cell.scope = "col";
       if (cell.querySelector("a")) return;
       const button = make("button", { type: "button" }, ...cell.childNodes);
