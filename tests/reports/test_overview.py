@@ -1,5 +1,6 @@
 """The first screen of the page: answers, scorecard, findings, cost against quality, encoders, terms."""
 
+import re
 from dataclasses import replace
 
 import jsonschema
@@ -10,6 +11,7 @@ from embassay.formatting import readable
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout, SeriesTable
 from embassay.plugins import DIAGNOSTICS
 from embassay.reports.answers import answer_sections
+from embassay.reports.charts import BYTES, PLAIN, cost_chart
 from embassay.reports.glossary import Glossary, terms_of
 from embassay.reports.overview import (
     Costs,
@@ -162,13 +164,27 @@ def test_costs_are_drawn_where_two_encoders_have_them():
     drawn = dict(cost_charts(result, LAYOUTS, costs_of(result, {"a": 6.4, "b": 0.32}, {"a": 5.0})))
     assert list(drawn) == [
         f"Negated antonyms on mine, over {axis}"
-        for axis in ("milliseconds per text", "bytes per vector", "price per million tokens")
+        for axis in ("milliseconds per text", "size of a vector", "price per million tokens")
     ]
     spec = drawn["Negated antonyms on mine, over milliseconds per text"]
     jsonschema.validate(spec, load_schema())
     points = spec["data"]["values"]
     assert [(p["encoder"], p["cost"], p["value"]) for p in points] == [("a", 100.0, 0.8), ("b", 5.0, 0.75)]
     assert list(cost_charts(replace(result, verdicts=()), LAYOUTS, costs_of(result))) == []
+
+
+def test_costs_are_written_as_people_write_them():
+    vl_convert = pytest.importorskip("vl_convert", reason="the charts extra is not installed")
+
+    def labels(axis, *costs):
+        points = [{"encoder": "", "baseline": False, "cost": c, "value": 0.5, "low": 0.4, "high": 0.6} for c in costs]
+        svg = vl_convert.vegalite_to_svg({**cost_chart("quality", "cost", axis, points, "percent"), "width": 500})
+        return set(re.findall("<text[^>]*>([^<]+)</text>", svg))
+
+    assert {"900 B", "1 kB", "2 kB"} <= labels(BYTES, 768, 3072)
+    assert {"3 MB", "20 MB", "1 GB"} <= labels(BYTES, 4_600_000, 1_200_000_000)
+    assert {"10,000", "100,000"} <= labels(PLAIN, 600, 680_000)
+    assert {"0.02", "0.1"} <= labels(PLAIN, 0.02, 0.13)
 
 
 def test_times_on_different_devices_are_no_axis():
