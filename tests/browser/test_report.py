@@ -170,7 +170,7 @@ def test_no_table_is_cut_on_a_phone(page_of, page_file):
     assert tables.evaluate_all(cut) == []
     # Each value of a wide table has its heading, and the filter still hides lines.
     wide = page.locator("table.stacked", has_text="guilty").filter(visible=True).first
-    assert wide.locator("td").first.evaluate("cell => getComputedStyle(cell, '::before').content") not in ('none', '""')
+    assert wide.locator("td").first.evaluate("cell => getComputedStyle(cell, '::before').content") not in ("none", '""')
     search = wide.locator("xpath=../following-sibling::*[@class='bar']//input")
     search.fill("guilty")
     assert 0 < wide.locator("tbody tr:visible").count() < wide.locator("tbody tr").count()

@@ -172,7 +172,7 @@ def test_what_the_first_candidate_misses_is_shown_with_what_was_found_instead(pl
     assert exit_code_of(["show", str(place / "run"), "retrieval", "--failures"]) == 0
     assert capsys.readouterr().out == out
     wrong = result.failures("hashing", "retrieval").to_dicts()
-    assert out.startswith(f"Retrieval on mine: hashing is wrong about {len(wrong)} items\n")
+    assert out.startswith(f"Retrieval on mine: hashing is wrong about {len(wrong)} items; right about some of these: ")
     for item in (wrong[0], wrong[-1]):
         assert f"\n{item['item']}\n  question   {item['text_question'][:60]}" in out
         assert f"  right      [{item['label_right']}] " in out
@@ -180,6 +180,33 @@ def test_what_the_first_candidate_misses_is_shown_with_what_was_found_instead(pl
     places = [out.index(f"\n{item['item']}\n  question") for item in wrong]
     assert places == sorted(places)
     assert np.all(np.diff([item["margin"] for item in wrong if item["margin"] is not None]) >= 0)
+
+
+def test_another_encoder_s_failures_are_shown_with_who_is_right_instead(place, result, capsys):
+    show = ["show", str(place / "run"), "--failures"]
+    assert exit_code_of([*show, "-e", "small"]) == 0
+    title, other, *lines = capsys.readouterr().out.splitlines()
+    correct = {}
+    for row in result.scores("retrieval").to_dicts():
+        correct[row["encoder"], row["item"]] = row["correct"]
+
+    def missed(name):
+        return [item for (encoder, item), right in correct.items() if encoder == name and right is False]
+
+    def found(name, by):
+        return sum(bool(correct[by, item]) for item in missed(name))
+
+    assert f"small is wrong about {len(missed('small'))} items; " in title
+    assert f"hashing {found('small', 'hashing')}" in title
+    assert other.startswith(f"hashing is wrong about {len(missed('hashing'))} items; right about some of these: ")
+    assert f"bm25 {found('hashing', 'bm25')}" in other
+    assert "random" not in title + other
+    wrong = result.failures("small", "retrieval").to_dicts()
+    assert f"  question   {wrong[0]['text_question'][:60]}" in lines[2]
+    assert exit_code_of([*show, "-e", "smal"]) == 2
+    assert "unknown encoder 'smal'" in capsys.readouterr().err
+    assert exit_code_of(["show", str(place / "run"), "-e", "small"]) == 2
+    assert "add --failures" in capsys.readouterr().err
 
 
 def test_a_run_without_single_items_says_so(tmp_path, capsys):
