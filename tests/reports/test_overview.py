@@ -107,8 +107,8 @@ def test_the_page_gives_the_reason_why_no_encoder_is_best():
 COST = Answer("low", "a needs 3.1 kB.", "Cost", "d", "mine", "a", question="Cost")
 
 
-def said_of_cost(result, seconds):
-    (section,) = answer_sections(replace(result, answers=(COST,)), LAYOUTS, timed(seconds))
+def said_of_cost(result, seconds, **latency):
+    (section,) = answer_sections(replace(result, answers=(COST,)), LAYOUTS, timed(seconds), latency)
     return section.text(section.groups[0])
 
 
@@ -118,6 +118,12 @@ def test_the_cost_names_the_fastest_of_the_best_set_and_its_prices():
         "take 0.32 s against 6.4 s, and 0.32 s against 6.4 s of processor time. Price per million tokens: a 0.02, "
         "b 0.1."
     )
+
+
+def test_the_cost_has_the_time_of_one_text_where_the_run_has_measured_it():
+    said = said_of_cost(result_of(), {}, a=6.41, c=3.5)
+    assert said.startswith("a needs 3.1 kB. a encodes one text alone in 6.4 ms (median of this run). Price ")
+    assert " ms " not in said_of_cost(result_of(), {}, c=3.5)
 
 
 def test_the_speed_of_one_of_them_alone_decides_nothing_and_nobody_is_recommended_below_chance():

@@ -214,7 +214,7 @@ def lines_of(verdict_, seconds=None, headline=ACCURACY, own=(), **options):
     result = result_of(verdict_, **options)
     decided = Decision(result, verdict_, headline).findings() if verdict_.metric else ()
     findings = (*decided, *own)
-    return list(verdict(replace(result, findings=findings), verdict_, timed(seconds or {})))
+    return list(verdict(replace(result, findings=findings), verdict_, timed(seconds or {}), {}))
 
 
 ONE = Finding("low", "One finding.", "One", diagnostic="d", corpus="c")

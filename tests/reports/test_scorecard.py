@@ -196,7 +196,7 @@ def six_questions(encoders, findings=(), failures=()):
 def screen(result, width, run="RUN"):
     """What is printed, line by line."""
     console = Console(file=io.StringIO(), width=width, highlight=False)
-    show_summary(result, {"d": layout()}, {}, console, run)
+    show_summary(result, {"d": layout()}, {}, {}, console, run)
     return console.file.getvalue().splitlines()
 
 
@@ -227,8 +227,8 @@ def test_twenty_encoders_and_six_questions_fit_on_one_screen(width):
     assert len(lines) + 3 <= 40
     assert LINES <= 37
     assert any(re.fullmatch(r"and 1\d more", line) for line in lines)
-    assert any("more statements: embassay show RUN" in line for line in lines)
-    assert sum(line.startswith("• Do ") for line in lines) == 3
+    assert any(re.fullmatch(r"  More  \d+ statements, tests and p-values: embassay show RUN", line) for line in lines)
+    assert sum(line.startswith("  Next  Do ") for line in lines) == 3
     assert sum(line.startswith("failed: ") for line in lines) == 2
     assert "and 7 more failures: embassay show RUN" in lines
 

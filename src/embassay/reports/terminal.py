@@ -33,6 +33,7 @@ def show(
     result: Result,
     layouts: Mapping[str, Layout],
     times: Mapping[str, MeasuredTimes],
+    latency: Mapping[str, float],
     console: Console,
     *,
     diagnostic: str = "",
@@ -60,7 +61,7 @@ def show(
             for line in table.signatures:
                 console.print(Text(line, style="dim"), soft_wrap=True)
         console.print()
-        console.print(_bullets(words.verdict(result, verdict, times)))
+        console.print(_bullets(words.verdict(result, verdict, times, latency)))
         console.print()
     if not diagnostic:
         of_the_run = list(words.whole_run(result))

@@ -22,7 +22,7 @@ from embassay.run.execute import Outcome, execute
 from embassay.run.finished import draw, finished_run
 from embassay.run.items import items_in
 from embassay.run.plan import Plan, prepare
-from embassay.run.record import finished_record, measured_times, settings_of
+from embassay.run.record import finished_record, latencies, measured_times, settings_of
 from embassay.run.request import RunRequest
 from embassay.store.runs.folder import RunFolder
 from embassay.store.runs.items import CorpusItems
@@ -88,7 +88,7 @@ def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable
     was_printed = was_laid_out and attempt(
         "the summary cannot be printed",
         folder,
-        lambda: show_summary(result, pages, measured_times(record), stdout(), str(folder.path)),
+        lambda: show_summary(result, pages, measured_times(record), latencies(record), stdout(), str(folder.path)),
     )
     for failure in result.failed:
         say(f"failed: {failure.sentence}")
@@ -184,5 +184,11 @@ def show_again(
     if encoder:
         raise SpecError("-e names whose failures are shown; add --failures")
     show(
-        result, layouts(result), measured_times(finished.record), stdout(), diagnostic=diagnostic, signatures=signatures
+        result,
+        layouts(result),
+        measured_times(finished.record),
+        latencies(finished.record),
+        stdout(),
+        diagnostic=diagnostic,
+        signatures=signatures,
     )
