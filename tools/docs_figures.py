@@ -536,20 +536,16 @@ def shown_by(command: str) -> str:
 # --- comparing and writing -----------------------------------------------------------------------------------
 
 NUMBER = re.compile(r"(?<![\w.])[-−+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?!\w)")
-OF_THE_MACHINE = re.compile(
-    r"\|(scores|pool):[0-9a-f]{16}"
-    r"|\S+\s+encodes\s+one\s+text\s+alone\s+in\s+[\d.,]+\s+ms\s+\(median\s+of\s+this\s+run\)\."
-)
+HASH = re.compile(r"\|(scores|pool):[0-9a-f]{16}")
 
 
 def agrees(printed: str, computed: str) -> bool:
     """Tell whether two texts are equal but for one unit of the last digit of each number.
 
-    Spaces, which align columns, and what depends on the machine do not count: hashes of scores and pools, which depend
-    on the last bits of vectors, and the time of one text, which is measured only where the vector was not cached.
+    Spaces, which align columns, and hashes of scores and pools, which depend on the last bits of vectors, do not count.
     """
-    printed = OF_THE_MACHINE.sub("", printed)
-    computed = OF_THE_MACHINE.sub("", computed)
+    printed = HASH.sub("", printed)
+    computed = HASH.sub("", computed)
     if _without_numbers(printed) != _without_numbers(computed):
         return False
     # The texts between the numbers are equal, so there are equally many.

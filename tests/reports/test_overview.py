@@ -153,6 +153,10 @@ def test_a_reader_s_questions_lead_to_their_answers():
     assert first == "<div><dt>Best set</dt><dd>c alone.</dd></div>"
     assert others == ["<div><dt>Right?</dt><dd>Errors are many. c errs. Also: words.</dd></div>"]
     assert page.index('class="answers"') < page.index('id="scorecard"')
+    advised = render(
+        result_of(answers=(*given, replace(given[0], question="How sure", action="Add 9 <items>."))), LAYOUTS
+    )
+    assert "<div><dt>Next</dt><dd>Add 9 &lt;items&gt;.</dd></div>\n</dl>" in advised
     assert '<a href="#d-mine">Figures and tests</a>' in page
 
 

@@ -26,18 +26,13 @@ LEAST = 2
 FEWER_LINES = 16
 """Lines of the scorecard where failures need some."""
 MOST_FAILURES = 2
-LABEL, LONGEST_LABEL = 6, 14
+LABEL, LONGEST_LABEL = 6, 16
 """Columns of a label below the table, and at most of one above it: after a longer one the answer begins later."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def show_summary(
-    result: Result,
-    layouts: Mapping[str, Layout],
-    times: Mapping[str, MeasuredTimes],
-    latency: Mapping[str, float],
-    console: Console,
-    run: str,
+    result: Result, layouts: Mapping[str, Layout], times: Mapping[str, MeasuredTimes], console: Console, run: str
 ) -> None:
     """Print the first screen of a result.
 
@@ -47,8 +42,6 @@ def show_summary(
         The layout of each diagnostic.
     times
         For the same texts, by encoder, where they were measured.
-    latency
-        Milliseconds for one text alone by encoder, where they were measured.
     run
         The run's folder, as the command that shows more needs it.
     """
@@ -77,7 +70,8 @@ def show_summary(
     if len(result.verdicts) == 1:
         most = min(most, LINES + FOR_CANDIDATE * max(0, len(result.verdicts[0].candidates) - 2))
     used = len(table) + len(below) + len(failures) + bool(failures) + 1
-    of_diagnostics = list(answer_sections(result, layouts, times, latency))
+    # Which time was measured depends on the cache; the screen of one result does not.
+    of_diagnostics = list(answer_sections(result, layouts, times, {}))
     sections, more = _sections(result, of_diagnostics, run, width, most - used)
     used += sum(_height(title, lines, width) for title, lines in sections)
     for action in moves:
