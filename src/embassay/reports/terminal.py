@@ -16,10 +16,9 @@ from embassay.findings import support as words
 from embassay.findings.speed import MeasuredTimes
 from embassay.formatting import counted, visible
 from embassay.layout import Layout
-from embassay.reports.scorecard import GAP, column_blocks
+from embassay.reports.scorecard import GAP, column_blocks, is_random
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
 from embassay.result import Result, Verdict
-from embassay.types import is_chance
 
 MOST_OTHERS = 3
 """Encoders that are named at most as right where another one is wrong."""
@@ -116,7 +115,7 @@ def show_failures(
 
 def _right_instead(result: Result, verdict: Verdict, shown: str) -> Iterator[str]:
     """Yield how many items an encoder is wrong about, and who is right about most of these; then of each candidate."""
-    by_chance = {record.name for record in result.encoders if is_chance(record.spec)}
+    by_chance = {record.name for record in result.encoders if is_random(record)}
     right: dict[str, set[str]] = {}
     wrong: dict[str, set[str]] = {}
     for row in result.scores(verdict.diagnostic).select("corpus", "encoder", "item", "correct").to_dicts():
