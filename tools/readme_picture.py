@@ -24,10 +24,8 @@ COLOURS = {"▲": "#4ec07a", "▼": "#f07470", "?": "#d9b44a"}
 
 
 def shown(readme: str) -> list[str]:
-    """Return the command and the lines of the first screen; what is printed about reading the files is left out."""
-    block = CONSOLE.findall(readme)[0].rstrip().split("\n")
-    last = next(place for place, line in enumerate(block) if line.startswith("Next")) + 3
-    return block[: last + 1]
+    """Return the command and the lines of the first screen."""
+    return CONSOLE.findall(readme)[0].rstrip().split("\n")
 
 
 def svg(lines: list[str]) -> str:
@@ -54,7 +52,7 @@ def svg(lines: list[str]) -> str:
 
 def _coloured(line: str) -> str:
     """Return a line as SVG: marks of the scorecard have their colour, headings are bold."""
-    is_heading = line in ("Read first", "Also", "Next") or re.match(r"\S[^●─]* on \S+: ", line)
+    is_heading = line in ("Read first", "Also") or re.match(r"\S[^●─]* on \S+: ", line)
     if is_heading or line.startswith("$ "):
         return f'<tspan font-weight="bold" fill="#ffffff">{escape(line)}</tspan>'
     before, mark, after = re.fullmatch(r"(.*?% )?([▲▼?](?= ))?(.*)", line).groups()

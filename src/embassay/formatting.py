@@ -30,8 +30,8 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
             text = f"{value:{sign},.0f}"
         case "threshold":
             text = f"{rounded_down(value):{sign},.3f}"
-    if not sign and not any(digit in text for digit in "123456789"):
-        text = text.removeprefix("-")  # what rounds to 0 has no sign
+    if not any(digit in text for digit in "123456789"):
+        text = text.lstrip("+-")  # what rounds to 0 has no sign
     return text.replace("-", "−")
 
 

@@ -157,6 +157,25 @@ def test_a_link_opens_what_it_leads_to(page_of, page_file):
     assert page.locator("#model-bow").evaluate("fold => fold.open")
 
 
+def test_no_table_is_cut_on_a_phone(page_of, page_file):
+    page = page_of(page_file, "phone")
+    unfold(page)
+    tables = page.locator(".scroll:has(table)")
+    places = [place for place in range(tables.count()) if tables.nth(place).is_visible()]
+    assert len(places) > 20
+    for place in places:
+        tables.nth(place).scroll_into_view_if_needed()
+        tables.nth(place).locator("xpath=following-sibling::*[@class='bar']").wait_for()
+    cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.ariaLabel)"
+    assert tables.evaluate_all(cut) == []
+    # Each value of a wide table has its heading, and the filter still hides lines.
+    wide = page.locator("table.stacked", has_text="guilty").filter(visible=True).first
+    assert wide.locator("td").first.evaluate("cell => getComputedStyle(cell, '::before').content") not in ("none", '""')
+    search = wide.locator("xpath=../following-sibling::*[@class='bar']//input")
+    search.fill("guilty")
+    assert 0 < wide.locator("tbody tr:visible").count() < wide.locator("tbody tr").count()
+
+
 def test_search_leads_to_the_place(page_of, page_file):
     page = page_of(page_file)
     page.fill("#search", "guilty")
@@ -294,6 +313,27 @@ def test_everything_is_on_paper(page_of, page_file, tmp_path):
     paper = page.pdf(path=tmp_path / "page.pdf")
     assert paper.startswith(b"%PDF")
     assert len(paper) > 200_000
+
+
+def test_the_browser_prints_every_chart_in_light_colours(page_of, page_file):
+    page = page_of(page_file, "dark")
+    charts = page.locator("figure[data-chart]").count()
+    # Asked when the page's own listener has run, and nothing else: this is what comes on paper.
+    page.evaluate("""() => addEventListener("beforeprint", () => {
+        window.onPaper = document.querySelectorAll("figure[data-drawn=yes] svg").length;
+        const labels = [...document.querySelectorAll("figure .role-axis-label text")];
+        window.inkOnPaper = [...new Set(labels.map((label) => getComputedStyle(label).fill))];
+    })""")
+    folded = page.locator("details:not([open])").count()
+    page.pdf()
+    assert page.evaluate("window.onPaper") == charts
+    assert page.evaluate("window.inkOnPaper") == ["rgb(29, 36, 48)"]
+    # The screen is as it was.
+    assert page.locator("details:not([open])").count() == folded
+    page.locator("figure[data-chart]").first.scroll_into_view_if_needed()
+    label = "document.querySelector('figure[data-drawn=yes] svg .role-axis-label text')"
+    wait_until(page, f"{label} && getComputedStyle({label}).fill === 'rgb(228, 232, 238)'")
+    assert page.troubles == []
 
 
 def test_hostile_texts_and_labels_stay_text(page_of, tmp_path):

@@ -38,9 +38,9 @@ def test_the_advice_of_a_run_is_that_of_its_plan(make_run):
             (pair,) = [pair for pair in pairs if pair.a == difference.candidate and role in pair.against]
             assert difference.more_units == pair.units_needed - pair.units
             assert difference.more_items == pair.items_needed - pair.items
-    (action,) = [f.action for f in result.statements if f.title == "Minimum detectable difference"]
+    (advice,) = [f.consequence for f in result.statements if f.encoder == "a" and f.consequence]
     more = verdict.opponent("baseline").difference("a")
-    assert f"add about {more.more_items} questions ({more.more_units} independent units; there are 40" in action
+    assert f"add about {more.more_items} questions in {more.more_units} units" in advice
 
 
 @pytest.mark.slow

@@ -1239,7 +1239,7 @@ def test_the_page_names_the_number_that_is_retrieved(tmp_path, k):
     layout = layouts(result)["retrieval"]
     scope = Scope(result, "retrieval", "mine", layout.headline.columns[0])
     assert encoder_table(scope, layout.headline).head[:3] == ("encoder", f"Success@{k}", "RR")
-    spoken = " ".join(words_of(result, result.verdicts[0], {}))
+    spoken = " ".join(words_of(result, result.verdicts[0], {}, {}))
     assert f"% Success@{k})" in spoken
     page = report(result, tmp_path / "r.html").read_text(encoding="utf-8")
     assert f"Questions with a right document among the nearest {k}" in page

@@ -1,5 +1,6 @@
 """The first screen of the page: answers, scorecard, findings, cost against quality, encoders, terms."""
 
+import re
 from dataclasses import replace
 
 import jsonschema
@@ -10,6 +11,7 @@ from embassay.formatting import readable
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout, SeriesTable
 from embassay.plugins import DIAGNOSTICS
 from embassay.reports.answers import answer_sections
+from embassay.reports.charts import BYTES, PLAIN, cost_chart
 from embassay.reports.glossary import Glossary, terms_of
 from embassay.reports.overview import (
     Costs,
@@ -105,8 +107,8 @@ def test_the_page_gives_the_reason_why_no_encoder_is_best():
 COST = Answer("low", "a needs 3.1 kB.", "Cost", "d", "mine", "a", question="Cost")
 
 
-def said_of_cost(result, seconds):
-    (section,) = answer_sections(replace(result, answers=(COST,)), LAYOUTS, timed(seconds))
+def said_of_cost(result, seconds, **latency):
+    (section,) = answer_sections(replace(result, answers=(COST,)), LAYOUTS, timed(seconds), latency)
     return section.text(section.groups[0])
 
 
@@ -116,6 +118,12 @@ def test_the_cost_names_the_fastest_of_the_best_set_and_its_prices():
         "take 0.32 s against 6.4 s, and 0.32 s against 6.4 s of processor time. Price per million tokens: a 0.02, "
         "b 0.1."
     )
+
+
+def test_the_cost_has_the_time_of_one_text_where_the_run_has_measured_it():
+    said = said_of_cost(result_of(), {}, a=6.41, c=3.5)
+    assert said.startswith("a needs 3.1 kB. a encodes one text alone in 6.4 ms (median of this run). Price ")
+    assert " ms " not in said_of_cost(result_of(), {}, c=3.5)
 
 
 def test_the_speed_of_one_of_them_alone_decides_nothing_and_nobody_is_recommended_below_chance():
@@ -145,6 +153,10 @@ def test_a_reader_s_questions_lead_to_their_answers():
     assert first == "<div><dt>Best set</dt><dd>c alone.</dd></div>"
     assert others == ["<div><dt>Right?</dt><dd>Errors are many. c errs. Also: words.</dd></div>"]
     assert page.index('class="answers"') < page.index('id="scorecard"')
+    advised = render(
+        result_of(answers=(*given, replace(given[0], question="How sure", action="Add 9 <items>."))), LAYOUTS
+    )
+    assert "<div><dt>Next</dt><dd>Add 9 &lt;items&gt;.</dd></div>\n</dl>" in advised
     assert '<a href="#d-mine">Figures and tests</a>' in page
 
 
@@ -162,13 +174,27 @@ def test_costs_are_drawn_where_two_encoders_have_them():
     drawn = dict(cost_charts(result, LAYOUTS, costs_of(result, {"a": 6.4, "b": 0.32}, {"a": 5.0})))
     assert list(drawn) == [
         f"Negated antonyms on mine, over {axis}"
-        for axis in ("milliseconds per text", "bytes per vector", "price per million tokens")
+        for axis in ("milliseconds per text", "size of a vector", "price per million tokens")
     ]
     spec = drawn["Negated antonyms on mine, over milliseconds per text"]
     jsonschema.validate(spec, load_schema())
     points = spec["data"]["values"]
     assert [(p["encoder"], p["cost"], p["value"]) for p in points] == [("a", 100.0, 0.8), ("b", 5.0, 0.75)]
     assert list(cost_charts(replace(result, verdicts=()), LAYOUTS, costs_of(result))) == []
+
+
+def test_costs_are_written_as_people_write_them():
+    vl_convert = pytest.importorskip("vl_convert", reason="the charts extra is not installed")
+
+    def labels(axis, *costs):
+        points = [{"encoder": "", "baseline": False, "cost": c, "value": 0.5, "low": 0.4, "high": 0.6} for c in costs]
+        svg = vl_convert.vegalite_to_svg({**cost_chart("quality", "cost", axis, points, "percent"), "width": 500})
+        return set(re.findall("<text[^>]*>([^<]+)</text>", svg))
+
+    assert {"900 B", "1 kB", "2 kB"} <= labels(BYTES, 768, 3072)
+    assert {"3 MB", "20 MB", "1 GB"} <= labels(BYTES, 4_600_000, 1_200_000_000)
+    assert {"10,000", "100,000"} <= labels(PLAIN, 600, 680_000)
+    assert {"0.02", "0.1"} <= labels(PLAIN, 0.02, 0.13)
 
 
 def test_times_on_different_devices_are_no_axis():

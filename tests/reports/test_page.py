@@ -162,6 +162,8 @@ def test_one_encoder_alone_has_no_comparisons():
         (-0.0123, "percent", True, "−1.2%"),
         (0.5, "number", False, "0.500"),
         (0.5, "number", True, "+0.500"),
+        (0.0004, "points", True, "0.0 points"),
+        (-0.0004, "percent", True, "0.0%"),
         (None, "percent", False, "–"),
     ],
 )
@@ -212,7 +214,7 @@ def lines_of(verdict_, seconds=None, headline=ACCURACY, own=(), **options):
     result = result_of(verdict_, **options)
     decided = Decision(result, verdict_, headline).findings() if verdict_.metric else ()
     findings = (*decided, *own)
-    return list(verdict(replace(result, findings=findings), verdict_, timed(seconds or {})))
+    return list(verdict(replace(result, findings=findings), verdict_, timed(seconds or {}), {}))
 
 
 ONE = Finding("low", "One finding.", "One", diagnostic="d", corpus="c")
@@ -832,7 +834,7 @@ def test_points_are_named_in_the_heading_and_not_in_the_cells():
     assert table.head == ("encoder", "C1 − null, points", "accuracy")
     assert [(row[1].text, row[1].interval) for row in table.rows] == [
         ("+30.0", "[−50.0, +12.5]"),
-        ("+0.0", "[−50.0, +12.5]"),
+        ("0.0", "[−50.0, +12.5]"),
         ("−30.0", "[−50.0, +12.5]"),
     ]
     assert all(table.numeric[1:])

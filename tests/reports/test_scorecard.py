@@ -227,8 +227,8 @@ def test_twenty_encoders_and_six_questions_fit_on_one_screen(width):
     assert len(lines) + 3 <= 40
     assert LINES <= 37
     assert any(re.fullmatch(r"and 1\d more", line) for line in lines)
-    assert any("more statements: embassay show RUN" in line for line in lines)
-    assert sum(line.startswith("• Do ") for line in lines) == 3
+    assert any(re.fullmatch(r"  More  \d+ statements, tests and p-values: embassay show RUN", line) for line in lines)
+    assert sum(line.startswith("  Next  Do ") for line in lines) == 3
     assert sum(line.startswith("failed: ") for line in lines) == 2
     assert "and 7 more failures: embassay show RUN" in lines
 
@@ -281,4 +281,4 @@ def test_control_characters_of_labels_are_made_visible():
 
 def test_without_findings_and_failures_there_are_no_empty_parts():
     lines = screen(six_questions(["a"]), 110)
-    assert not any(line in ("Findings", "Next") for line in lines)
+    assert not any(line.startswith(("Findings", "  Next")) for line in lines)

@@ -81,7 +81,7 @@ def decided(ranking, headline=ACCURACY, **options):
 def lines(ranking, headline=ACCURACY, times=None, **options):
     """What the page says of a verdict, after the line that says what the figures rest on."""
     result = replace(result_of(ranking, **options), findings=tuple(decided(ranking, headline, **options)))
-    return list(verdict(result, ranking, times or {}))[1:]
+    return list(verdict(result, ranking, times or {}, {}))[1:]
 
 
 # --- the same encoder twice ------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def test_members_of_the_best_set_are_not_called_equal():
     # c is not a member: how well it could be told apart does not matter.
     gaps = {"b": gap(-0.1, -0.2, 0.01, 0.09, 0.12), "c": gap(-0.3, -0.4, -0.2, 0.001, 0.5)}
     sentence = lines(verdict_with(best_set=("a", "b"), reference=("a", gaps)))[0]
-    assert sentence.endswith(" They are not shown to be equal: two of them may differ by 12.0 points.")
+    assert sentence.endswith(" Not shown to be equal: two of them may differ by 12.0 points.")
     assert "equal" not in lines(verdict_with(best_set=("a",), reference=("a", gaps)))[0]
 
 
@@ -187,7 +187,7 @@ def test_from_five_candidates_on_chance_is_said_where_several_may_be_the_best():
     (line,) = [line for line in lines(verdict_with(**several), rows=rows) if line.startswith("Luck")]
     assert line == (
         "Luck: e0 is the first of 12, so its value is probably too high, by 3.1 to 5.1 points. As the first of "
-        "several it has about 75.9% [65.0, 90.0], and a lead over e1 of +0.0 points [−1.0, +3.0]. Where so many "
+        "several it has about 75.9% [65.0, 90.0], and a lead over e1 of 0.0 points [−1.0, +3.0]. Where so many "
         "are equally good, about 1 table in 10 calls one better or worse, and 1 in 3 leaves one out of the best set."
     )
     hardly = {"first_too_high": (0.0001, 0.0004)}
@@ -576,7 +576,7 @@ def test_a_pair_that_is_precise_needs_no_more_items():
     assert (finding.severity, finding.action) == ("medium", "")
 
 
-def advised_number(**changes):
+def advised_number(margin=None, **changes):
     """What a run advises that takes 54 units of 97 questions; 23 units and 42 questions are there."""
     more = {"target": 0.15, "more_units": 31, "more_items": 55}
     ranking = verdict_with(
@@ -586,16 +586,18 @@ def advised_number(**changes):
     )
     result = result_of(ranking)
     corpus = replace(result.corpora[0], loader="documents", **changes)
-    return list(Decision(replace(result, corpora=(corpus,)), ranking, ACCURACY).findings())[-1].action
+    findings = list(Decision(replace(result, corpora=(corpus,)), replace(ranking, margin=margin), ACCURACY).findings())
+    # It stands where the difference is not shown, once.
+    assert findings[-1].action == ""
+    (compared,) = [finding for finding in findings if finding.value == 0.1]
+    return compared.consequence.removeprefix("That it is worth more is not shown. ")
 
 
 def test_more_units_than_documents_take_more_documents():
-    enough = (
-        "To show a difference of 15.0 points between a and bm25, add about 55 questions "
-        "(31 independent units; there are 23 now)"
-    )
+    enough = "To show 15.0 points, add about 55 questions in 31 units"
     assert advised_number(documents=54) == f"{enough}."
-    assert advised_number(documents=24) == f"{enough}. There are only 24 documents: add some, too."
+    assert advised_number(documents=54, margin=0.02) == enough.replace(",", " (margin: 2.0),") + "."
+    assert advised_number(documents=24) == f"{enough}, so documents, too."
     assert advised_number(documents=24, settings={"unit": "question"}) == f"{enough}."
 
 
@@ -614,7 +616,10 @@ def test_the_minimum_detectable_differences_are_of_the_pairs_that_decide():
         "100 independent units would show a true difference of 20.0 points between a and bm25, 30.0 points between a "
         "and b in four samples of five."
     )
-    assert findings.action == "To show a difference of 10.0 points between a and bm25, add about 300 items."
+    assert findings.action == ""
+    of_bm25 = decided(verdict_with(baseline=("bm25", against_bm25)))
+    (consequence,) = [finding.consequence for finding in of_bm25 if finding.consequence]
+    assert consequence == "That it is worth more is not shown. To show 10.0 points, add about 300 items."
     # That of the two candidates, which the report shows beside them.
     assert findings.value == 0.3
 
@@ -623,7 +628,7 @@ def test_a_difference_that_is_significant_needs_no_more_items():
     better = {"a": gap(0.4, 0.3, 0.5, 0.001, 0.2, **MORE)}
     against_b = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.3, **MORE)}
     findings = precision_of(baseline=("bm25", better), reference=("b", against_b))
-    assert findings.action == "To show a difference of 10.0 points between a and b, add about 300 items."
+    assert findings.action == "To show 10.0 points between a and b, add about 300 items."
     findings = precision_of(baseline=("bm25", better))
     assert (findings.severity, findings.action) == ("low", "")
 

@@ -57,11 +57,11 @@ def finding_of(*arguments):
 def test_a_difference_is_stated_with_its_price():
     sentence = finding_of([record("passages=paragraph"), record("passages=100", 210)], [gap(0.024, 0.01)])
     assert sentence == (
-        "passages=100: Success@5 2.4 points higher than passages=paragraph [+0.4, +4.4], p (Holm) 0.010, "
+        "passages=100: Success@5 2.4 points higher than m,passages=paragraph [+0.4, +4.4], p (Holm) 0.010, "
         "with 2.1 times the bytes."
     )
     sentence = finding_of([record("dim=384"), record("dim=64", vector_bytes=256)], [gap(-0.024, 0.01)])
-    assert sentence.endswith("2.4 points lower than dim=384 [−4.4, −0.4], p (Holm) 0.010, with 0.17 times the bytes.")
+    assert sentence.endswith("2.4 points lower than m,dim=384 [−4.4, −0.4], p (Holm) 0.010, with 0.17 times the bytes.")
     sentence = finding_of([record("query_prompt="), record("query_prompt=q: ")], [gap(0.024, 0.01)])
     assert sentence.endswith("p (Holm) 0.010.")
 
@@ -76,11 +76,11 @@ def test_the_answer_is_shown_only_where_a_setting_differs(p, standing):
 def test_no_difference_is_shown_up_to_the_least_precise_one():
     records = [record("passages=paragraph"), record("passages=100", 210), record("passages=200", 90)]
     assert finding_of(records, [gap(0.024, 0.4), gap(-0.01, 1.0, 0.045)]) == (
-        "2 settings are not shown to differ from passages=paragraph; the minimum detectable difference is 4.5 points."
+        "2 settings are not shown to differ from m,passages=paragraph; the minimum detectable difference is 4.5 points."
     )
     same_price = [record("max_length=64"), record("max_length=128")]
     assert finding_of(same_price, [gap(0.024, 0.4)]) == (
-        "max_length=128 is not shown to differ from max_length=64; the minimum detectable difference is 3.1 points."
+        "max_length=128 is not shown to differ from m,max_length=64; the minimum detectable difference is 3.1 points."
     )
 
 
@@ -88,16 +88,16 @@ def test_the_largest_differences_come_first_and_the_others_are_counted():
     records = [record(f"dim={dim}") for dim in (8, 16, 32, 64, 128)]
     sentence = finding_of(records, [gap(0.01 * place, 0.01) for place in (1, 2, 3, 4)])
     assert sentence.startswith("dim=128: Success@5 4.0 points higher")
-    assert sentence.endswith(" 1 more setting shown to differ from dim=8.")
+    assert sentence.endswith(" 1 more setting shown to differ from m,dim=8.")
 
 
 @pytest.mark.parametrize(
     ("not_worse", "recommended"),
     [
-        (("m,dim=256", "m,dim=128"), "dim=128 is shown not to be worse than dim=384 by 2.0 points or more, with 33%"),
+        (("m,dim=256", "m,dim=128"), "dim=128 is shown not to be worse than m,dim=384 by 2.0 points or more, with 33%"),
         # In the order of sizes the first that fails ends it: 128 was not tested then.
         (("m,dim=128",), ""),
-        (("m,dim=256",), "dim=256 is shown not to be worse than dim=384 by 2.0 points or more, with 67%"),
+        (("m,dim=256",), "dim=256 is shown not to be worse than m,dim=384 by 2.0 points or more, with 67%"),
     ],
 )
 def test_the_smallest_setting_that_is_not_worse_is_recommended_with_its_saving(not_worse, recommended):
@@ -143,6 +143,7 @@ def test_the_table_has_a_row_for_each_setting_with_its_price():
     result = result_of(records, [gap(0.024, 0.01)])
     layouts = {"retrieval": Layout("Retrieval", "?", EncoderTable("", (HEADLINE,)), (), "")}
     (table,) = setting_tables(result, layouts)
+    assert table.head[2] == "difference from m,passages=paragraph"
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["m,passages=paragraph", "80.0%", "reference", "–", "yes", "100", "153.6 kB"],
         ["m,passages=100", "80.0%", "+2.4 points", "0.010", "no", "210", "322.6 kB"],

@@ -203,7 +203,7 @@ def test_a_plan_takes_the_upper_limit_of_the_variance():
     assert precision.sure.error == pytest.approx(0.1 * sqrt(24 / stats.chi2.ppf(0.2, 24)))
     assert Precision(0.1, None, 25, 25).sure.error == 0.1
     assert precision.sure.units_needed(0.05) > precision.units_needed(0.05)
-    target = replace(precision, error=0.3).next_target()
+    target = replace(precision, error=0.3).next_target(0.02)
     assert target["more_units"] == replace(precision, error=0.3).sure.units_needed(target["target"]) - 25
 
 
@@ -233,9 +233,11 @@ def test_a_difference_that_is_not_above_0_is_refused(difference):
 
 def test_the_next_target_needs_what_the_units_needed_say():
     # 2.8016·0.1 = 0.28 is detectable: 0.15 is at most 0.7 of that and takes (0.28/0.15)² = 3.488 times as many units.
-    assert Precision(0.1, None, 10, 20).next_target() == {"target": 0.15, "more_units": 25, "more_items": 50}
-    assert Precision(0.001, None, 10, 20).next_target() == {}
+    assert Precision(0.1, None, 10, 20).next_target(0.02) == {"target": 0.15, "more_units": 25, "more_items": 50}
+    assert Precision(0.001, None, 10, 20).next_target(0.02) == {}
+    # Where smaller differences matter, the target is smaller: 7.5 times the margin.
+    assert Precision(0.1, None, 10, 20).next_target(0.01)["target"] == 0.075
     # At the floor the number grows like 1/d: z²·0.85/(0.15·10) = 4.448 times as many, and not (0.44/0.15)² = 8.6.
     floor = Precision(0.0, 10, 10, 10)
     assert floor.minimum_detectable_difference > 0.4
-    assert floor.next_target() == {"target": 0.15, "more_units": 35, "more_items": 35}
+    assert floor.next_target(0.02) == {"target": 0.15, "more_units": 35, "more_items": 35}

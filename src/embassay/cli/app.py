@@ -99,8 +99,9 @@ def show(
     *,
     signatures: Flag = False,
     failures: Flag = False,
+    encoder: Annotated[str, Parameter(name=("-e", "--encoder"))] = "",
 ) -> int:
-    """Print the full tables of a run, with verdicts and findings; or what the first candidate fails on.
+    """Print the full tables of a run, with verdicts, findings and tests; or what an encoder fails on.
 
     Parameters
     ----------
@@ -111,11 +112,13 @@ def show(
     signatures
         Print also everything that the figures depend on.
     failures
-        Print the items that the first candidate is wrong about instead, with what it chose or found.
+        Print the items that the best candidate is wrong about instead, with what it chose or found and who is right.
+    encoder
+        Print those of the encoder with this label.
     """
     from embassay.run.command import show_again
 
-    show_again(run, diagnostic, signatures=signatures, failures=failures)
+    show_again(run, diagnostic, signatures=signatures, failures=failures, encoder=encoder)
     return FINE
 
 

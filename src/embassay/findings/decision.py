@@ -47,10 +47,13 @@ class ChoicePair:
         `` between a and b``, to be written after a difference; may be empty.
     difference
         Theirs, of which the minimum detectable one is known.
+    opponent
+        The second of them; empty without a name.
     """
 
     name: str
     difference: Difference
+    opponent: str = ""
 
 
 @dataclass(frozen=True)
@@ -417,7 +420,12 @@ class Decision:
         for name in self.best_set_first(differences):
             may_be_chosen = name in v.best_set or len(v.candidates) == 1
             severity = "high" if self.decides and may_be_chosen else "low"
-            yield self.comparison(severity, self.baseline.name, differences[name], is_lexical=True)
+            found = self.comparison(severity, self.baseline.name, differences[name], is_lexical=True)
+            if name == v.candidates[0] and not differences[name].is_significant:
+                advice = templates.NOT_WORTH_MORE.sentence() if self.is_good else ""
+                more = self.more_items(ChoicePair("", differences[name]))
+                found = replace(found, consequence=" ".join(filter(None, (advice, more))))
+            yield found
             if name in second_baseline.tested:
                 yield self.comparison(severity, second_baseline.name, second_baseline.tested[name], is_lexical=True)
 
@@ -482,9 +490,9 @@ class Decision:
         action = ""
         if undecided:
             severity = "medium"
-            # More queries of a program would not make up for real questions.
-            if not self.has_made_queries:
-                action = self.more_items(undecided[0], units)
+            # What it takes to settle the comparison with the baseline stands there.
+            if undecided[0].opponent != self.baseline.name:
+                action = self.more_items(undecided[0])
         finding = self.finding(
             templates.DETECTABLE,
             severity,
@@ -517,20 +525,29 @@ class Decision:
         tested = [pair for pair in pairs if pair.difference.smallest_difference is not None]
         return tested or [ChoicePair("", Difference("", smallest_difference=v.smallest_difference))]
 
-    def more_items(self, pair: ChoicePair, units: int) -> str:
+    def more_items(self, pair: ChoicePair) -> str:
         """Say how many items to add to detect a smaller difference of a pair; nothing if it is small already."""
+        target = pair.difference.target
         more_units, more_items = pair.difference.more_units, pair.difference.more_items
-        if more_units is None or more_items is None:
+        # More queries of a program would not make up for real questions.
+        if target is None or more_units is None or more_items is None or self.has_made_queries:
             return ""
-        wanted = number(pair.difference.target, self.difference_style)
+        style = self.difference_style
+        margin = ""
+        if self.verdict.margin is not None:
+            margin = f" (margin: {without_points(number(self.verdict.margin, style))})"
         items = "questions" if self.corpus.documents else "items"
         in_units = ""
         if more_items > more_units:
-            in_units = f" ({more_units:,} independent units; there are {units:,} now)"
-            if may_be_independent(self.corpus) and units + more_units > self.corpus.documents:
-                in_units += f". There are only {self.corpus.documents:,} documents: add some, too"
+            units = self.verdict.smallest_units or 0
+            too_many = may_be_independent(self.corpus) and units + more_units > self.corpus.documents
+            documents = ", so documents, too" if too_many else ""
+            in_units = f" in {more_units:,} units{documents}"
         return templates.MORE_ITEMS.sentence(
-            wanted=f"{wanted}{pair.name}", items=f"{more_items:,} {items}", units=in_units
+            wanted=f"{number(target, style)}{pair.name}",
+            margin=margin,
+            items=f"{more_items:,} {items}",
+            units=in_units,
         )
 
 
@@ -541,4 +558,4 @@ def is_below(high: float | None, chance: float | None) -> bool:
 
 def _pair(name: str, opponent: str, difference: Difference) -> ChoicePair:
     """Return the pair of a candidate and its opponent."""
-    return ChoicePair(f" between {name} and {opponent}", difference)
+    return ChoicePair(f" between {name} and {opponent}", difference, opponent)

@@ -44,7 +44,7 @@ def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iter
     ]
     if len(different) > MOST:
         more = counted(len(different) - MOST, "more setting")
-        sentences.append(templates.MORE_SETTINGS.sentence(settings=more, reference=reference.setting))
+        sentences.append(templates.MORE_SETTINGS.sentence(settings=more, reference=reference.name))
     if not_different:
         sentences.append(_not_shown(not_different, reference, differences, difference_format(headline.format)))
     # Where the reference is the best, the finding on smaller indexes says so.
@@ -90,7 +90,7 @@ def _cheaper(
         (setting,) = (record.setting for record in others if record.name == chosen)
         yield templates.CHEAPER_SETTING.sentence(
             setting=setting,
-            reference=reference.setting,
+            reference=reference.name,
             margin=number(verdict.margin, style),
             share=smaller[chosen] / size,
         )
@@ -107,7 +107,7 @@ def _comparison(
         price = f", with {size / size_of_reference:.2g} times the bytes"
     return templates.SETTING_DIFFERS.sentence(
         setting=record.setting,
-        reference=reference.setting,
+        reference=reference.name,
         heading=headline.heading,
         difference=number(abs(difference.difference or 0.0), style),
         direction="higher" if difference.is_higher else "lower",
@@ -130,4 +130,4 @@ def _not_shown(
     missed = ""
     if known:
         missed = f"; the minimum detectable difference is {number(max(known), style)}"
-    return templates.SETTING_NOT_SHOWN.sentence(settings=settings, reference=reference.setting, detectable=missed)
+    return templates.SETTING_NOT_SHOWN.sentence(settings=settings, reference=reference.name, detectable=missed)

@@ -54,18 +54,22 @@ def support(result: Result, verdict: Verdict) -> Iterator[str]:
         yield templates.NO_BEST_ON_BUILTIN.sentence()
 
 
-def verdict(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]) -> Iterator[str]:
+def verdict(
+    result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes], latency: Mapping[str, float]
+) -> Iterator[str]:
     """Yield the verdict on one diagnostic and corpus, a paragraph each.
 
     Parameters
     ----------
     times
         For the same texts, by encoder, where they were measured.
+    latency
+        Milliseconds for one text alone by encoder, where they were measured.
     """
     yield from support(result, verdict)
     for finding in findings_of(result, verdict):
         yield f"{asked(finding)}{statement(finding)}"
-    yield from cost(result, verdict, times)
+    yield from cost(result, verdict, times, latency)
 
 
 def whole_run(result: Result) -> Iterator[str]:
@@ -80,11 +84,16 @@ def builtin(result: Result, corpus: str) -> bool:
     return any(record.builtin for record in result.corpora if record.name == corpus)
 
 
-def cost(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]) -> Iterator[str]:
-    """Yield which of the candidates that may be the best is fastest, and what each costs."""
+def cost(
+    result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes], latency: Mapping[str, float]
+) -> Iterator[str]:
+    """Yield how long one text takes, which of the candidates that may be the best is fastest, and what each costs."""
     if is_below(verdict.high, verdict.chance):
         return
     best_set = verdict.best_set
+    first = next(iter(best_set or verdict.candidates), "")
+    if first in latency:
+        yield templates.LATENCY.sentence(encoder=first, milliseconds=latency[first])
     if sentence := fastest(best_set, times):
         yield sentence
     price_of = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}

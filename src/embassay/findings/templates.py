@@ -38,6 +38,11 @@ FASTEST = Template(
     "than each other one in every round. The ratio is that of the median times, the range that of the rounds",
     COUNT,
 )
+LATENCY = Template(
+    "{encoder} encodes one text alone in {milliseconds:,.2g} ms (median of this run).",
+    "of the first of the best set, which is not below chance, where the run has timed it",
+    COUNT,
+)
 PRICES = Template(
     "Price per million tokens: {prices}.",
     "of those of the best set, which is not below chance, where two or more have a price",
@@ -140,7 +145,7 @@ MAY_BE_FIRST = replace(
     when="the same; the others are shown not to be the first",
 )
 NOT_EQUAL = Template(
-    " They are not shown to be equal: two of them may differ by {difference}.",
+    " Not shown to be equal: two of them may differ by {difference}.",
     "the best set has two members or more; it is the largest minimum detectable difference of a member and the "
     "reference, which one run of five misses",
     POWER,
@@ -223,9 +228,15 @@ DETECTABLE = Template(
     question="How sure",
 )
 MORE_ITEMS = Template(
-    "To show a difference of {wanted}, add about {items}{units}.",
+    "To show {wanted}{margin}, add about {items}{units}.",
     "a deciding pair is not shown to differ, and its minimum detectable difference is not small already",
     POWER,
+)
+NOT_WORTH_MORE = Template(
+    "That it is worth more is not shown.",
+    "the first candidate is not shown to differ from the lexical baseline; how many items to add comes after it",
+    EXCHANGE,
+    "not shown",
 )
 
 # Settings of the reference's model

@@ -124,7 +124,7 @@ def _difference(pair: PairedDifference, headline: Headline) -> Difference:
     if precision is None:
         return difference
     smallest_difference = precision.minimum_detectable_difference
-    return replace(difference, smallest_difference=smallest_difference, **precision.next_target())
+    return replace(difference, smallest_difference=smallest_difference, **precision.next_target(headline.margin))
 
 
 def unranked(board: Scoreboard) -> Verdict:

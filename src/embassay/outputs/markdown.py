@@ -93,7 +93,7 @@ def render(
         Characters at most. Tables for which there is no room are left out and named at the end.
     """
     blocks = [
-        *_opening(result, layouts, times or {}),
+        *_opening(result, layouts, times or {}, latency or {}),
         *_sections(result, layouts),
         *_closing(result, notes),
     ]
@@ -136,11 +136,14 @@ class MarkdownBlock:
 
 
 def _opening(
-    result: Result, layouts: Mapping[str, Layout], times: Mapping[str, MeasuredTimes]
+    result: Result,
+    layouts: Mapping[str, Layout],
+    times: Mapping[str, MeasuredTimes],
+    latency: Mapping[str, float],
 ) -> Iterator[MarkdownBlock]:
     """Yield answers, scorecard and findings."""
     yield MarkdownBlock(f"{MARKER}\n# Embassay report")
-    for section in answer_sections(result, layouts, times):
+    for section in answer_sections(result, layouts, times, latency):
         answers = [f"- **{escaped(group[0].question)}** {escaped(section.text(group))}" for group in section.groups]
         yield MarkdownBlock(_list(escaped(section.title), answers))
     card = scorecard(result, layouts)

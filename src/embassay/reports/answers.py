@@ -31,6 +31,8 @@ LAST_QUESTIONS = tuple(
     )
 )
 """How questions begin that stand before and after those of the diagnostic itself."""
+LAST_UNLESS_SHOWN = (templates.NO_SMALLER.question, templates.SETTINGS_NOT_SHOWN.question)
+"""Questions whose answer decides nothing where it is that nothing is shown."""
 ALSO = 4
 """Further encoders that are named with a finding at most."""
 MOST_ACTIONS = 3
@@ -49,7 +51,8 @@ class AnswerSection:
     groups
         By question, the first answer and those that say the same of further encoders.
     costs
-        Which of the best set is the fastest, and their prices, where that is known: part of what is said of the cost.
+        How long one text takes, which of the best set is the fastest, and their prices, where that is known: part of
+        what is said of the cost.
     """
 
     verdict: Verdict
@@ -80,7 +83,10 @@ class AnswerSection:
 
 
 def answer_sections(
-    result: Result, layouts: Mapping[str, Layout], times: Mapping[str, MeasuredTimes]
+    result: Result,
+    layouts: Mapping[str, Layout],
+    times: Mapping[str, MeasuredTimes],
+    latency: Mapping[str, float],
 ) -> Iterator[AnswerSection]:
     """Yield the sections; what is answered of the whole run stands in the last one.
 
@@ -91,6 +97,8 @@ def answer_sections(
     ----------
     times
         For the same texts, by encoder, where they were measured.
+    latency
+        Milliseconds for one text alone by encoder, where they were measured.
     """
     for place, verdict in enumerate(result.verdicts, 1):
         answers = [
@@ -105,17 +113,20 @@ def answer_sections(
             by_question.setdefault(group[0].question, tuple(group))
         # Where higher is not better, or all are below chance, what the diagnostic itself asks comes first.
         own_first = templates.HIGHEST in by_question
-        groups = sorted(by_question.values(), key=lambda group: _place_of(group[0].question, own_first=own_first))
+        groups = sorted(by_question.values(), key=lambda group: _place_of(group[0], own_first=own_first))
         title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {rests_on(result, verdict)}"
-        yield AnswerSection(verdict, title, tuple(groups), tuple(cost(result, verdict, times)))
+        yield AnswerSection(verdict, title, tuple(groups), tuple(cost(result, verdict, times, latency)))
 
 
-def _place_of(question: str, *, own_first: bool) -> int:
-    """Return the place of a question among the others: those that all diagnostics share are first or last."""
+def _place_of(answer: Answer, *, own_first: bool) -> int:
+    """Return the place of an answer among the others: those to questions that all diagnostics share first or last."""
+    question = answer.question
     for place, beginning in enumerate(FIRST_QUESTIONS):
         if question.startswith(beginning):
             return place
     middle = len(FIRST_QUESTIONS)
+    if question in LAST_UNLESS_SHOWN and answer.standing == "not shown":
+        return middle + 1 + len(LAST_QUESTIONS)
     if question in LAST_QUESTIONS:
         return middle + 1 + LAST_QUESTIONS.index(question)
     return -1 if own_first else middle

@@ -50,6 +50,9 @@ Spec = dict[str, Any]
 """A Vega-Lite specification, or a part of one: JSON."""
 Point = dict[str, Any]
 """One item of a chart's data: a value for each field that the chart draws."""
+PLAIN: Spec = {"format": ",.3~r"}
+BYTES: Spec = {"labelExpr": "replace(format(datum.value, '.3~s'), regexp('[kMGT]?$'), ' $&B')"}
+"""Axes as people write them: ``600,000``, ``0.25``; ``768 B``, ``1.2 MB``."""
 HIGH = {"field": "high"}
 """The channel of the upper end of an interval; it has the scale of the lower one."""
 BY_BASELINE = {"condition": {"test": "datum.baseline", "value": GREY}, "value": BLUE}
@@ -376,7 +379,7 @@ def _lines(title: str, lines: list[Point], x: Spec, y: Spec, encoders: list[str]
     return _finished({**chart, **_layer("line", encoding, strokeWidth=2)}, lines, title, 220)
 
 
-def cost_chart(title: str, cost: str, values: Sequence[Point], style: Format) -> Spec:
+def cost_chart(title: str, cost: str, axis: Spec, values: Sequence[Point], style: Format) -> Spec:
     """Draw what each encoder reaches over what it costs.
 
     Parameters
@@ -385,6 +388,8 @@ def cost_chart(title: str, cost: str, values: Sequence[Point], style: Format) ->
         The quality on the y axis.
     cost
         The cost on the x axis, which is logarithmic.
+    axis
+        How it is written: ``PLAIN`` or ``BYTES``.
     values
         Of each encoder ``encoder``, ``cost`` (above 0), ``value``, ``low``, ``high`` and ``baseline``.
     style
@@ -393,7 +398,7 @@ def cost_chart(title: str, cost: str, values: Sequence[Point], style: Format) ->
     axis_format, fine_format = _formats(style)
     scale = {"type": "log", "nice": False, "padding": 40}
     shared = {
-        "x": _field("cost:Q", title=cost, scale=scale, axis={"format": ",.4~g", "tickCount": 5}),
+        "x": _field("cost:Q", title=cost, scale=scale, axis={**axis, "tickCount": 5}),
         "tooltip": _tooltip(encoder="", cost=",.4~r", **dict.fromkeys(RANGE, fine_format)),
     }
     y = _field("value:Q", title=title, axis={"format": axis_format}, scale={"zero": False})

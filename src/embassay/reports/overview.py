@@ -44,15 +44,16 @@ class Costs:
         prices = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
         return cls(times, latency, prices)
 
-    def axes(self, result: Result, corpus: str) -> Iterator[tuple[str, Mapping[str, float]]]:
-        """Yield the costs on a corpus that a chart can show, each with the name of its axis."""
+    def axes(self, result: Result, corpus: str) -> Iterator[tuple[str, charts.Spec, Mapping[str, float]]]:
+        """Yield the costs on a corpus that a chart can show, each with the name of its axis and how it is written."""
         # Times on different devices do not compare models.
         if len({one.device for one in self.times.values()}) == 1:
-            yield "milliseconds per text", {name: one.milliseconds_per_text for name, one in self.times.items()}
+            milliseconds = {name: one.milliseconds_per_text for name, one in self.times.items()}
+            yield "milliseconds per text", charts.PLAIN, milliseconds
         sizes = {encoder.name: encoder.index_bytes(corpus) or 0 for encoder in result.encoders}
         has_documents = any(record.documents for record in result.corpora if record.name == corpus)
-        yield "bytes of the index" if has_documents else "bytes per vector", sizes
-        yield "price per million tokens", self.price
+        yield "size of the index" if has_documents else "size of a vector", charts.BYTES, sizes
+        yield "price per million tokens", charts.PLAIN, self.price
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def cost_charts(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> 
     The caption, and the chart.
     """
     for verdict in ranked(result):
-        for axis, by_encoder in costs.axes(result, verdict.corpus):
+        for axis, written, by_encoder in costs.axes(result, verdict.corpus):
             if len({cost for cost in by_encoder.values() if cost > 0}) < 2:
                 continue
             # Without the best the chart would recommend another.
@@ -132,7 +133,7 @@ def cost_charts(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> 
             if len(values) > 1:
                 title = layouts[verdict.diagnostic].title
                 caption = f"{title} on {verdict.corpus}, over {axis}"
-                yield caption, charts.cost_chart(f"{title}: {column.heading}", axis, values, column.format)
+                yield caption, charts.cost_chart(f"{title}: {column.heading}", axis, written, values, column.format)
 
 
 def ranks(verdict: Verdict, encoder: str) -> str:

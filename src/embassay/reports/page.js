@@ -150,7 +150,14 @@
     table.dataset.equipped = "yes";
     const scroll = table.closest(".scroll");
     const name = scroll.getAttribute("aria-label");
-    [...table.tHead.rows[0].cells].forEach((cell, place) => {
+    const heads = [...table.tHead.rows[0].cells];
+    // On a phone a table that is too wide has its columns below each other, each value with its heading.
+    if (scroll.scrollWidth > scroll.clientWidth) {
+      table.classList.add("stacked");
+      const titles = heads.map((head) => head.innerText.replace(/\s+/g, " "));
+      for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, place) => { cell.dataset.title = titles[place]; });
+    }
+    heads.forEach((cell, place) => {
       cell.scope = "col";
       if (cell.querySelector("a")) return;
       const button = make("button", { type: "button" }, ...cell.childNodes);
@@ -256,11 +263,29 @@
   contents.onclick = () => showNav(!nav.classList.contains("open"));
   nav.onclick = (event) => { if (event.target.closest("a")) showNav(false); };
 
-  // Paper cannot be unfolded: everything is opened and drawn before it is printed.
-  const openAll = async () => {
-    for (const fold of all("details")) fold.open = true;
-    for (const figure of all("figure[hidden]")) figure.hidden = false;
+  // Paper is light and cannot be unfolded: everything is opened and drawn before it is printed, and put back afterwards.
+  // Nothing here waits for a file or a timer, so the browser prints when all promises are kept.
+  let putBack;
+  const forPaper = async () => {
+    if (putBack) return;
+    const { theme } = root.dataset;
+    const folds = all("details:not([open])");
+    const figures = all("figure[hidden]");
+    putBack = () => {
+      if (theme) root.dataset.theme = theme;
+      else delete root.dataset.theme;
+      for (const fold of folds) fold.open = false;
+      for (const figure of figures) figure.hidden = true;
+      redraw();
+      putBack = undefined;
+    };
+    for (const fold of folds) fold.open = true;
+    for (const figure of figures) figure.hidden = false;
+    root.dataset.theme = "light";
+    redraw();
     await Promise.all(all("figure[data-chart]").map(draw));
   };
-  document.getElementById("print").onclick = async () => { root.dataset.theme = "light"; redraw(); await openAll(); print(); };
+  addEventListener("beforeprint", forPaper);
+  addEventListener("afterprint", () => putBack?.());
+  document.getElementById("print").onclick = async () => { await forPaper(); print(); };
 }

@@ -39,7 +39,7 @@ from embassay.layout import (
     ThresholdCurves,
 )
 from embassay.reports import charts, examples, tables
-from embassay.reports.answers import answer_sections
+from embassay.reports.answers import actions, answer_sections
 from embassay.reports.glossary import Glossary, Term, terms_of
 from embassay.reports.overview import (
     FIRST_FINDINGS,
@@ -232,7 +232,7 @@ def render(
     terms = terms_of(layouts)
     glossary = Glossary(terms)
     findings = entries(result.findings, layouts)
-    answers = list(answer_sections(result, layouts, times or {}))
+    answers = list(answer_sections(result, layouts, times or {}, latency or {}))
     settings = list(setting_tables(result, layouts))
     card = scorecard(result, layouts)
     first_texts = [section.text(group) for section in answers for group in section.groups]
@@ -260,6 +260,7 @@ def render(
         first_findings=FIRST_FINDINGS,
         first_terms=first_terms,
         answers=answers,
+        actions=actions(result),
         cost_charts=over_cost,
         sections=sections,
         version=__version__,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os.path import commonprefix
 
 from embassay.formatting import DASH, difference_format, interval, number, visible, without_points
 from embassay.layout import Column, Layout
-from embassay.result import MIN_UNITS, Difference, Result, Row, Verdict, anchor
+from embassay.result import MIN_UNITS, Difference, EncoderRecord, Result, Row, Verdict, anchor
 
 BETTER, WORSE, OPEN = "▲", "▼", "?"
 """Marks: the 95 % interval lies above chance, below it, or holds it."""
@@ -116,6 +116,12 @@ class Scorecard:
     questions: tuple[ScorecardColumn, ...]
     by_importance: tuple[str, ...] = ()
 
+    @property
+    def all_are_above_chance(self) -> bool:
+        """Whether marks tell nothing: no value is below chance, or not shown to differ from it."""
+        names = (*self.candidates, *self.baselines)
+        return not any(question.score(name).mark in (WORSE, OPEN) for question in self.questions for name in names)
+
     def lines(self, width: int, most: int = MOST_LINES) -> Iterator[str]:
         """Yield the lines of the scorecard; questions that do not fit beside each other follow below.
 
@@ -167,17 +173,21 @@ class Scorecard:
         if len(self.questions) != 1:
             return []
         (question,) = self.questions
-        encoders = self._shown(MOST_ENCODERS)
+        baseline, second = (question.verdict.opponent(role) for role in ("baseline", "second_baseline"))
+        # Of the baselines those that the others are compared with, where they are.
+        others = {name for name in self.baselines if baseline.name and name not in (baseline.name, second.name)}
+        compared = replace(self, by_importance=tuple(name for name in self.by_importance if name not in others))
+        encoders = compared._shown(MOST_ENCODERS)
         scores = [question.score(name) for name in encoders]
         limits = [limit for score in scores for limit in (score.low, score.high) if limit is not None]
         if not limits:
             return []
-        baseline = question.verdict.opponent("baseline")
         labels = self._labels(encoders)
+        without_marks = self.all_are_above_chance
         against = [_difference(question, baseline.difference(name)) for name in encoders]
         columns = [
             ("", [labels[name] for name in encoders]),
-            (question.column.heading, [score.short for score in scores]),
+            (question.column.heading, [score.text if without_marks else score.short for score in scores]),
             ("95%", [score.interval for score in scores]),
         ]
         if any(against):
@@ -196,7 +206,7 @@ class Scorecard:
             # Names stand at the left, everything else at the right of its column.
             name, *figures = (cell.rjust(wide) for cell, wide in zip(cells, widths, strict=True))
             lines.append((" " * GAP).join((name.strip().ljust(widths[0]), *figures)).rstrip())
-        left_out = len(self.by_importance) - len(encoders)
+        left_out = len(compared.by_importance) - len(encoders)
         more = [f"and {left_out:,} more"] if left_out > 0 else []
         return [*lines, *more]
 
@@ -287,7 +297,7 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
     questions = [question_of(result, verdict, layouts[verdict.diagnostic]) for verdict in verdicts]
     candidates = [encoder.name for encoder in result.encoders if not encoder.baseline]
     added = [encoder for encoder in result.encoders if encoder.baseline]
-    baselines = [encoder.name for encoder in added if encoder.spec.split(",")[0] != "random"]
+    baselines = [encoder.name for encoder in added if not is_random(encoder)]
     models = {encoder.name for encoder in result.encoders if encoder.parameters}
     ordered = _by_mean_rank(candidates, questions)
     # Where not all have a line: the best, what they are compared with, who else may be the best, models, word counts.
@@ -301,6 +311,11 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
     encoders = {*ordered, *baselines}
     distinct = dict.fromkeys(name for name in by_importance if name in encoders)
     return Scorecard(tuple(ordered), tuple(baselines), tuple(questions), tuple(distinct))
+
+
+def is_random(encoder: EncoderRecord) -> bool:
+    """Return whether an encoder makes random vectors, which say no more than chance does."""
+    return encoder.spec.split(",")[0] == "random"
 
 
 def legend(card: Scorecard) -> str:

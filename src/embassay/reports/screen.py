@@ -9,23 +9,25 @@ from rich.console import Console
 from rich.text import Text
 
 from embassay.findings import templates
-from embassay.findings.decision import MANY
 from embassay.findings.speed import MeasuredTimes
 from embassay.formatting import counted, visible
 from embassay.layout import Layout
-from embassay.reports.answers import actions, answer_sections, group_statement, grouped
+from embassay.reports.answers import AnswerSection, actions, answer_sections, group_statement, grouped
 from embassay.reports.scorecard import MOST_LINES, legend, scorecard
 from embassay.result import Finding, Result
 
-LINES, MORE_LINES = 30, 40
-"""Lines of the first screen at most, with few candidates on one corpus and with more; the paths come below it."""
-SPARE = 6
+LINES, MORE_LINES, FOR_CANDIDATE = 25, 40, 5
+"""Lines of the first screen: with two candidates on one corpus, at most, and for each candidate that comes to these
+two. The paths come below it."""
+SPARE = 2
 """Lines of them that only answers may use: findings that no answer says do not fill the screen."""
 LEAST = 2
 """Lines that the answers to each diagnostic have in any case; the first is never cut."""
 FEWER_LINES = 16
 """Lines of the scorecard where failures need some."""
 MOST_FAILURES = 2
+LABEL, LONGEST_LABEL = 6, 16
+"""Columns of a label below the table, and at most of one above it: after a longer one the answer begins later."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -49,31 +51,40 @@ def show_summary(
     if len(result.failed) > MOST_FAILURES:
         more_failures = f"and {counted(len(result.failed) - MOST_FAILURES, 'more failure')}: embassay show {run}"
         failures.append(_shortened(more_failures, width))
-    next_lines = list[str]()
-    for action in actions(result):
-        next_lines += _bullet(action, width)
 
-    lines = []
+    table = []
     if card.questions:
         most_of_card = FEWER_LINES if failures else MOST_LINES
-        lines = list(card.intervals(width) or card.lines(width, most_of_card))
-        lines += textwrap.wrap(legend(card), width, break_on_hyphens=False)
+        drawn = card.intervals(width)
+        table = drawn or list(card.lines(width, most_of_card))
+        if not (drawn and card.all_are_above_chance):
+            table += textwrap.wrap(legend(card), width, break_on_hyphens=False)
+
+    # What has to be done before the figures are believed is said in any case, further moves where there is room.
+    urgent = {finding.action for finding in result.findings if finding.severity == "high"}
+    moves = {action: _labelled("Next", action, "", LABEL, width) for action in actions(result)}
+    below = [line for action in moves if action in urgent for line in moves[action]]
 
     # Answers get the lines that the other parts leave; a part needs one for its heading and one for the empty line.
-    used = len(lines) + len(failures) + len(next_lines) + 2 * bool(next_lines) + 2 * bool(failures)
-    is_small = len(result.verdicts) == 1 and len(result.verdicts[0].candidates) < MANY
-    most = LINES if is_small else MORE_LINES
-    sections, more = _sections(result, layouts, times, run, width, most - used)
-    if more:
-        statements = _shortened(f"and {counted(more, 'more statement')}: embassay show {run}", width)
-        last_title, last_lines = sections[-1]
-        sections[-1] = (last_title, [*last_lines, statements])
+    most = MORE_LINES
+    if len(result.verdicts) == 1:
+        most = min(most, LINES + FOR_CANDIDATE * max(0, len(result.verdicts[0].candidates) - 2))
+    used = len(table) + len(below) + len(failures) + bool(failures) + 1
+    # Which time was measured depends on the cache; the screen of one result does not.
+    of_diagnostics = list(answer_sections(result, layouts, times, {}))
+    sections, more = _sections(result, of_diagnostics, run, width, most - used)
+    used += sum(_height(title, lines, width) for title, lines in sections)
+    for action in moves:
+        if action not in urgent and used + len(moves[action]) <= most:
+            below += moves[action]
+            used += len(moves[action])
+    statements = f"{counted(more, 'statement')}, " if more else ""
+    below += _labelled("More", f"{statements}tests and p-values:", f"embassay show {run}", LABEL, width)
 
     # The decision, which is the first answer, comes before all values.
     for title, answers in sections:
         _print_part(console, title, answers)
-    _print_part(console, "", lines)
-    _print_part(console, "Next", next_lines)
+    _print_part(console, "", [*table, *below])
     _print_part(console, "", failures)
 
 
@@ -88,7 +99,7 @@ def _print_part(console: Console, title: str, lines: Sequence[str]) -> None:
 
 
 def _sections(
-    result: Result, layouts: Mapping[str, Layout], times: Mapping[str, MeasuredTimes], run: str, width: int, room: int
+    result: Result, of_diagnostics: Sequence[AnswerSection], run: str, width: int, room: int
 ) -> tuple[list[tuple[str, list[str]]], int]:
     """Return what has to be said first, then the answers on each diagnostic and corpus; and how much is left out.
 
@@ -102,27 +113,32 @@ def _sections(
     warnings, said = _bullets(important, width, room // 3, with_place=with_place)
     sections = [("Read first", warnings)] if warnings else []
     room -= len(warnings) + 2 * bool(warnings)
-    of_diagnostics = list(answer_sections(result, layouts, times))
     for place, section in enumerate(of_diagnostics):
         # Every section may use an equal share of what the sections before it have left.
-        most = max(LEAST, room // (len(of_diagnostics) - place) - 2)
+        most = max(LEAST, room // (len(of_diagnostics) - place) - _height(section.title, (), width))
         lines = list[str]()
         label = max((len(group[0].question) for group in section.groups), default=0) + 2
+        label = min(label, LONGEST_LABEL)
         for group in section.groups:
             command = ""
             if group[0].question == templates.FAILS_ON.question:
                 command = f"embassay show {run} --failures"
-            answer = _labelled(group[0].question, section.text(group), command, label, width)
+            answer = _labelled(group[0].question, section.text(group[:1]), command, label, width)
             if lines and len(lines) + len(answer) > most:
-                break
+                continue
             lines += answer
-            said += len(group)
-        room -= len(lines) + 2
+            said += 1
+        room -= _height(section.title, lines, width)
         sections.append((section.title, lines))
     further, more_said = _bullets(others, width, room - 2 - SPARE, with_place=with_place)
     if further:
         sections.append(("Also", further))
     return sections, len(result.statements) - said - more_said
+
+
+def _height(title: str, lines: Sequence[str], width: int) -> int:
+    """Return how many lines a part takes, with its title and the empty line after it."""
+    return len(textwrap.wrap(visible(title), width)) + len(lines) + 1
 
 
 def _bullets(findings: Sequence[Finding], width: int, room: int, *, with_place: bool) -> tuple[list[str], int]:
@@ -140,12 +156,12 @@ def _bullets(findings: Sequence[Finding], width: int, room: int, *, with_place: 
 
 def _labelled(question: str, sentence: str, command: str, label: int, width: int) -> list[str]:
     """Return an answer with its question before it, wrapped, and after it the command that shows more, if any."""
-    beginning = f"  {question}".ljust(label + 2)
-    indent = " " * len(beginning)
+    beginning = f"  {question}  " if len(question) > label - 2 else f"  {question}".ljust(label + 2)
+    indent = " " * (label + 2)
     text = visible(sentence)
     if command:
         # A command that is copied must not be broken.
-        text += f" Read them: {visible(command).replace(' ', NO_BREAK)}"
+        text += f" {visible(command).replace(' ', NO_BREAK)}"
     lines = textwrap.wrap(text, width, initial_indent=beginning, subsequent_indent=indent, break_on_hyphens=False)
     return [line.replace(NO_BREAK, " ") for line in lines]
 

@@ -41,7 +41,7 @@ def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[Encode
             {
                 "candidate": Cell(record.name),
                 heading_of(headline): number_cell(scope.row_of(record.name, headline), headline),
-                "difference from reference": difference,
+                f"difference from {verdict.opponent('reference').name}": difference,
                 "p (Holm)": p,
                 "may be best": Cell(_best(verdict, record.name)),
                 "vectors": Cell(number(vectors, "count")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,10 +16,12 @@ from embassay.findings import support as words
 from embassay.findings.speed import MeasuredTimes
 from embassay.formatting import counted, visible
 from embassay.layout import Layout
-from embassay.reports.scorecard import GAP, column_blocks
+from embassay.reports.scorecard import GAP, column_blocks, is_random
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
-from embassay.result import Result
+from embassay.result import Result, Verdict
 
+MOST_OTHERS = 3
+"""Encoders that are named at most as right where another one is wrong."""
 PLAIN_WIDTH = 110
 """Columns where standard output is not a terminal."""
 WHOLE = 1000
@@ -29,6 +32,7 @@ def show(
     result: Result,
     layouts: Mapping[str, Layout],
     times: Mapping[str, MeasuredTimes],
+    latency: Mapping[str, float],
     console: Console,
     *,
     diagnostic: str = "",
@@ -56,7 +60,7 @@ def show(
             for line in table.signatures:
                 console.print(Text(line, style="dim"), soft_wrap=True)
         console.print()
-        console.print(_bullets(words.verdict(result, verdict, times)))
+        console.print(_bullets(words.verdict(result, verdict, times, latency)))
         console.print()
     if not diagnostic:
         of_the_run = list(words.whole_run(result))
@@ -66,18 +70,24 @@ def show(
             console.print()
 
 
-def show_failures(result: Result, layouts: Mapping[str, Layout], console: Console, *, diagnostic: str = "") -> None:
-    """Print the items that the first candidate of each diagnostic is wrong about, the clearest failures first.
+def show_failures(
+    result: Result, layouts: Mapping[str, Layout], console: Console, *, diagnostic: str = "", encoder: str = ""
+) -> None:
+    """Print the items that one encoder is wrong about, the clearest failures first; above them, who is right instead.
 
-    Each has its texts, what was right and what was chosen or found instead, with their labels and similarities.
+    Each item has its texts, what was right and what was chosen or found instead, with their labels and similarities.
 
     Parameters
     ----------
     diagnostic
         Only this one; all of them if empty.
+    encoder
+        Its label; the candidate with the highest value of each diagnostic if empty.
 
     Raises
     ------
+    UnknownNameError
+        If there is no such encoder.
     SpecError
         If no diagnostic shows items.
     """
@@ -88,17 +98,36 @@ def show_failures(result: Result, layouts: Mapping[str, Layout], console: Consol
     if not verdicts:
         raise SpecError("no diagnostic of this run shows single items that are right or wrong")
     for verdict in verdicts:
-        first = verdict.candidates[0]
-        wrong = result.failures(first, verdict.diagnostic).to_dicts()
+        shown = encoder or verdict.candidates[0]
+        wrong = result.failures(shown, verdict.diagnostic).to_dicts()
         items = [item for item in wrong if item["corpus"] == verdict.corpus]
-        title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {first} is wrong about "
-        console.print(Text(visible(title + counted(len(items), "item")), style="bold"))
+        title, *others = _right_instead(result, verdict, shown)
+        console.print(Text(visible(f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {title}"), style="bold"))
+        for line in others:
+            print_line(console, visible(line), indent=2)
         for item in items:
             console.print()
             console.print(Text(visible(item["item"])), soft_wrap=True)
             for line in _item_lines(item, console.width):
                 console.print(Text(line), soft_wrap=True)
         console.print()
+
+
+def _right_instead(result: Result, verdict: Verdict, shown: str) -> Iterator[str]:
+    """Yield how many items an encoder is wrong about, and who is right about most of these; then of each candidate."""
+    by_chance = {record.name for record in result.encoders if is_random(record)}
+    right: dict[str, set[str]] = {}
+    wrong: dict[str, set[str]] = {}
+    for row in result.scores(verdict.diagnostic).select("corpus", "encoder", "item", "correct").to_dicts():
+        if row["corpus"] == verdict.corpus and row["correct"] is not None:
+            outcome = right if row["correct"] else wrong
+            outcome.setdefault(row["encoder"], set()).add(row["item"])
+    for name in dict.fromkeys((shown, *verdict.candidates)):
+        missed = wrong.get(name, set())
+        counts = {other: len(missed & items) for other, items in right.items() if other not in by_chance}
+        found = [f"{other} {count:,}" for other, count in Counter(counts).most_common(MOST_OTHERS) if count]
+        instead = f"; right about some of these: {', '.join(found)}" if found else ""
+        yield f"{name} is wrong about {counted(len(missed), 'item')}{instead}"
 
 
 def _item_lines(item: Mapping[str, Any], width: int) -> Iterator[str]:

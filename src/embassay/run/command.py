@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from embassay.engine.timeline import TimeLine
-from embassay.errors import EmbassayError, UnknownNameError, reason_of, say
+from embassay.errors import EmbassayError, SpecError, UnknownNameError, reason_of, say
 from embassay.layout import Layout
 from embassay.reports.layouts import layouts
 from embassay.result import Result
@@ -22,7 +22,7 @@ from embassay.run.execute import Outcome, execute
 from embassay.run.finished import draw, finished_run
 from embassay.run.items import items_in
 from embassay.run.plan import Plan, prepare
-from embassay.run.record import finished_record, measured_times, settings_of
+from embassay.run.record import finished_record, latencies, measured_times, settings_of
 from embassay.run.request import RunRequest
 from embassay.store.runs.folder import RunFolder
 from embassay.store.runs.items import CorpusItems
@@ -143,7 +143,9 @@ def write_outcome(
     return record
 
 
-def show_again(run: Path, diagnostic: str = "", *, signatures: bool = False, failures: bool = False) -> None:
+def show_again(
+    run: Path, diagnostic: str = "", *, signatures: bool = False, failures: bool = False, encoder: str = ""
+) -> None:
     """Print the full tables of a run.
 
     Parameters
@@ -155,10 +157,14 @@ def show_again(run: Path, diagnostic: str = "", *, signatures: bool = False, fai
     signatures
         Whether everything that the figures depend on is printed below each table.
     failures
-        Instead of the tables, the items that the first candidate is wrong about.
+        Instead of the tables, the items that one encoder is wrong about.
+    encoder
+        Its label; the candidate with the highest value of each diagnostic if empty.
 
     Raises
     ------
+    SpecError
+        If an encoder is named without ``failures``.
     SourceError
         If the run did not finish, nothing was scored in it, or its result cannot be read.
     UnknownNameError
@@ -173,8 +179,16 @@ def show_again(run: Path, diagnostic: str = "", *, signatures: bool = False, fai
         raise UnknownNameError("diagnostic", diagnostic, names)
     if failures:
         with_items = replace(result, items=items_in(finished.folder))
-        show_failures(with_items, layouts(result), stdout(), diagnostic=diagnostic)
+        show_failures(with_items, layouts(result), stdout(), diagnostic=diagnostic, encoder=encoder)
         return
+    if encoder:
+        raise SpecError("-e names whose failures are shown; add --failures")
     show(
-        result, layouts(result), measured_times(finished.record), stdout(), diagnostic=diagnostic, signatures=signatures
+        result,
+        layouts(result),
+        measured_times(finished.record),
+        latencies(finished.record),
+        stdout(),
+        diagnostic=diagnostic,
+        signatures=signatures,
     )

@@ -28,8 +28,8 @@ FEW_DEGREES = 10
 POWER = 0.8
 """The power that is planned for unless another one is given."""
 ROUNDING = 1e-9
-TARGETS = (0.15, 0.10, 0.05, 0.02)
-"""Differences to aim at with more items, largest first; the first that is clearly below the detectable one is named."""
+STEPS = (7.5, 5.0, 2.5, 1.0)
+"""Differences to aim at with more items, in margins: the first that is clearly below the detectable one is named."""
 CLEARLY_BELOW = 0.7
 """A target is clearly below the minimum detectable difference if it is at most this share of it."""
 
@@ -117,13 +117,18 @@ class Precision:
         items = self.units_needed(difference) * self.items / self.units
         return math.ceil(items * (1 - ROUNDING))
 
-    def next_target(self) -> dict[str, Any]:
+    def next_target(self, margin: float) -> dict[str, Any]:
         """Return a smaller difference to aim at as ``target``, and the ``more_units`` and ``more_items`` it needs.
 
         They are those of :attr:`sure`. Empty if the minimum detectable difference is small already.
+
+        Parameters
+        ----------
+        margin
+            The difference that matters: the margin of the metric.
         """
         sure = self.sure
-        for target in TARGETS:
+        for target in (steps * margin for steps in STEPS):
             if target <= CLEARLY_BELOW * self.minimum_detectable_difference:
                 more_units = sure.units_needed(target) - self.units
                 more_items = sure.items_needed(target) - self.items
