@@ -46,6 +46,12 @@ def test_the_shares_of_a_histogram_add_up_to_1_or_0(values, bins):
     assert shares.sum() == pytest.approx(0 if np.isnan(values).all() else 1)
 
 
+def test_rounding_does_not_move_a_value_over_an_edge():
+    values = np.array([0.3, 0.7, 1.0])
+    for noise in (-1e-7, 0, 1e-7):
+        assert histogram(values + noise, 0, 2, 20)[1][[3, 7, 10]].tolist() == [1 / 3] * 3
+
+
 def test_histogram_of_nothing_is_0():
     for values in (np.empty(0), np.full(3, NAN)):
         assert histogram(values, 0, 1)[1].tolist() == [0.0] * 40
