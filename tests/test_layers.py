@@ -52,6 +52,7 @@ ALLOWED = {
         "findings",
         "outputs",
         "reports",
+        "reproduce",
         "run",
         "samples",
         "sharding",
@@ -60,6 +61,7 @@ ALLOWED = {
         "training",
         "types",
     },
+    "reproduce": {"diagnostics", "encoders", "outputs", "reports", "result", "run", "store", "types"},
     "testing": {"comparison", "result"},
     "api": {
         "metrics",
@@ -355,7 +357,7 @@ def test_nothing_unpickles_or_touches_global_random_state():
             assert word not in text, f"{path}: {word}"
 
 
-LEAVES = ("testsets", "training", "adaptation", "export", "integrations")
+LEAVES = ("testsets", "training", "adaptation", "export", "integrations", "reproduce")
 """What only the command line and the Python functions import, and one leaf another."""
 
 

@@ -395,6 +395,19 @@ def bridges_mteb() -> str:
     return table(["diagnostic", "corpus", "figures, equal to 1e-6"], lines)
 
 
+def reproduced_papers() -> str:
+    """Each figure of the five papers beside the one that is measured here; EMBASSAY_MODELS names the weights."""
+    from embassay.errors import say
+    from embassay.reproduce.bench import Bench
+    from embassay.reproduce.tables import reproduced, written
+
+    models = os.environ.get("EMBASSAY_MODELS")
+    bench = Bench(data(""), Path(models) if models else None)
+    with tempfile.TemporaryDirectory() as folder:
+        shown = reproduced(bench, "", Path(folder), lambda paper, exhibit: say(f"{paper}, {exhibit.name}"))
+        return written(list(shown), "markdown")
+
+
 def metrics() -> str:
     """Return what each diagnostic measures, one table for each."""
     from embassay.metrics.metric import listed_metrics
@@ -515,6 +528,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "generating-filter": generating_filter,
     "generating-made": generating_made,
     "bridges-mteb": bridges_mteb,
+    "reproduced": reproduced_papers,
     "metrics": metrics,
     "sentences": sentences,
     "licences": licences,

@@ -26,6 +26,7 @@ from embassay.cli.generate import build
 from embassay.cli.parameters import FAILED_IN_PART, FINE, WRONG_INPUT, Corpora, Encoders, Flag
 from embassay.cli.plan import plan
 from embassay.cli.report import report
+from embassay.cli.reproduce import reproduce
 from embassay.cli.run import run
 from embassay.cli.train import train
 from embassay.errors import EmbassayError, EncoderError, SpecError, say
@@ -33,7 +34,7 @@ from embassay.plugins import PluginWarning
 
 INTERRUPTED = 130
 
-RESUMES = ("run", "train", "adapt", "encode")
+RESUMES = ("run", "train", "adapt", "encode", "reproduce")
 """The commands that continue after an interruption, from the vectors, scores, checkpoints or shards that they keep."""
 
 # The modules of the commands import what they need inside their functions, so that 'embassay --help' stays fast.
@@ -58,6 +59,7 @@ app.command(export)
 app.command(check)
 app.command(bless)
 app.command(report)
+app.command(reproduce)
 
 
 @app.command

@@ -31,8 +31,8 @@ class Member:
     note
         What it needs, or why there is no spec.
     group
-        The class of models to which the paper assigns it, or what it was trained on, where published_*.json does not say
-        that.
+        The class of models to which the paper assigns it, or what it was trained on, where the published figures do not
+        say that.
     dim
         The number of dimensions of its vectors according to the paper; None where it does not say that.
     """

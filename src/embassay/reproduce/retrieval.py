@@ -1,0 +1,103 @@
+"""Roychowdhury et al. (2024), Evaluation of RAG Metrics: tables 1 to 4, figures 1 to 3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from embassay.diagnostics.published import published
+from embassay.reproduce.bench import Bench
+from embassay.reproduce.exhibit import Cell, Exhibit, Figure, drawing, elsewhere
+
+TITLE = "Roychowdhury et al. (2024), retrieval compass"
+WEIGHTS = {
+    "mpnet": "all-mpnet-base-v2",
+    "minilm": "all-MiniLM-L6-v2",
+    "bge_large": "bge-large-en",
+    "llm_embedder": "llm-embedder",
+}
+"""The name of the weights of each model that is public as it is; the others are adapted, or belong to a service."""
+TELECOM = "TelecomQuAD is its authors' own corpus; measured on TeleQuAD v4, sentences"
+SQUAD = "which 120 paragraphs of SQuAD were drawn is not known; measured on XQuAD, 240 paragraphs of SQuAD, sentences"
+TABLE_2 = {
+    "accuracy, l = 100": Figure("accuracy_l100"),
+    "COE": Figure("coe[psi5]"),
+    "ROE": Figure("roe[psi5]"),
+    "τ": Figure("tau[pooled:paper]", 1),
+    "ψ": Figure("psi[pooled:paper]", 1, 0),
+    "accuracy at τ": Figure("accuracy_at_tau[pooled:paper]"),
+}
+PRINTED_IN_TABLE_2 = (1, 4, 7, 10, 11, 12)
+"""Where these columns stand in the line of a model in ``published_telecomquad.json``."""
+TABLE_3 = {
+    "accuracy, l = 100": Figure("accuracy_l100"),
+    "IsoScore": Figure("isoscore[documents]"),
+    "I_A": Figure("i_a[documents]"),
+}
+FIGURES_OF_TABLE_4 = {"accuracy": "Success@5", "IsoScore": "isoscore[documents]", "I_A": "i_a[documents]"}
+
+
+def domain(bench: Bench) -> Iterator[Cell]:
+    """Yield table 2: accuracy, estimators and thresholds on the telecom corpus."""
+    for line in published("telecomquad")["rows"]:
+        printed = []
+        for place, figure in zip(PRINTED_IN_TABLE_2, TABLE_2.values(), strict=True):
+            printed.append(f"{figure.factor * line[place]:.{figure.digits}f}")
+        yield from _of_model(bench, line[0], "TeleQuAD v4", "retrieval", TABLE_2, printed, TELECOM)
+
+
+def squad(bench: Bench) -> Iterator[Cell]:
+    """Yield table 3: accuracy and isotropy on a sample of SQuAD."""
+    for model, accuracy, _low, _high, isoscore, i_a in published("squad")["rows"]:
+        printed = [f"{100 * value:.2f}" for value in (accuracy, isoscore, i_a)]
+        yield from _of_model(bench, model, "XQuAD", "retrieval", TABLE_3, printed, SQUAD)
+
+
+def transforms(bench: Bench) -> Iterator[Cell]:
+    """Yield table 4: accuracy and isotropy of transformed vectors on the telecom corpus."""
+    paper = published("transforms")
+    columns = {}
+    for condition in paper["conditions"]:
+        for heading, metric in FIGURES_OF_TABLE_4.items():
+            title = f"{condition or 'as they are'}: {heading}"
+            columns[title] = Figure(f"{metric}{{{condition}}}" if condition else metric)
+    for model, *triples in paper["rows"]:
+        printed = [f"{100 * value:.2f}" for triple in triples for value in triple]
+        yield from _of_model(bench, model, "TeleQuAD v4", "retrieval,transforms=all", columns, printed, TELECOM)
+
+
+def densities(data: str, why: str, bench: Bench) -> Iterator[Cell]:
+    """Yield the overlaps of the densities of similarities that figures 1 and 2 draw."""
+    columns = {
+        "right and found (COE)": Figure("coe[psi5]"),
+        "found and random (ROE)": Figure("roe[psi5]"),
+    }
+    for model in WEIGHTS.values():
+        yield from elsewhere(bench, model, data, "retrieval", columns, ["", ""], f"the paper draws no number; {why}")
+
+
+def _of_model(
+    bench: Bench,
+    model: str,
+    data: str,
+    diagnostic: str,
+    columns: dict[str, Figure],
+    printed: list[str],
+    why: str,
+) -> Iterator[Cell]:
+    """Yield the line of a model under the name that the paper gives it."""
+    for cell in elsewhere(bench, WEIGHTS.get(model, ""), data, diagnostic, columns, printed, why):
+        yield Cell(model, cell.column, cell.published, cell.measured, cell.standing, cell.note, cell.signature)
+
+
+MODELS = tuple(WEIGHTS.values())
+DISTANCES = "the adapted models are not public; 'embassay adapt' makes your own, and its report draws their distances"
+EXHIBITS = (
+    Exhibit("table 1", "Examples of questions and answers", drawing("nothing to compute; the corpus is not public")),
+    Exhibit("table 2", "Accuracy, COE, ROE and thresholds, telecom", domain, ("TeleQuAD v4",), MODELS, 1),
+    Exhibit("table 3", "Accuracy and isotropy, SQuAD", squad, ("XQuAD",), MODELS, 1),
+    Exhibit("table 4", "Transformed vectors, telecom", transforms, ("TeleQuAD v4",), MODELS, 2),
+    Exhibit("figure 1", "Similarities, telecom", partial(densities, "TeleQuAD v4", TELECOM), ("TeleQuAD v4",), MODELS),
+    Exhibit("figure 2", "Similarities, SQuAD", partial(densities, "XQuAD", SQUAD), ("XQuAD",), MODELS),
+    Exhibit("figure 3", "Distances of two domains before and after adaptation", drawing(DISTANCES)),
+)
