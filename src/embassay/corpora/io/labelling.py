@@ -11,6 +11,8 @@ TO_LABEL = "to-label-"
 """How the ids of the questions begin."""
 DISAGREEMENT = "disagreement"
 """The column with how much the candidates disagree on a question."""
+NO_DOCUMENT = "none"
+"""What a person writes where no document answers: an empty cell of such a file is not labelled yet."""
 ChosenBy = Literal["random", "disagreement"]
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
 from embassay.corpora.io.documents import without_suffix
-from embassay.corpora.io.labelling import CHOSEN_BY, DISAGREEMENT, TO_LABEL, ChosenBy
+from embassay.corpora.io.labelling import CHOSEN_BY, DISAGREEMENT, NO_DOCUMENT, TO_LABEL, ChosenBy
 from embassay.corpora.io.records import Selection, TableColumn, read_table
 from embassay.corpora.io.rows import FileRow, is_blank
 from embassay.corpora.retrieval.corpus import Unit, units, unknown_documents
 from embassay.errors import SourceError, quoted
+from embassay.formatting import counted
 from embassay.samples.retrieval import Question
 
 QUESTION = ("question", "query", "text")
@@ -31,6 +33,8 @@ RIGHT = (
 WITH_IDS = f"{RIGHT[0]!r} with the ids of the right documents"
 ID = ("id", "qid", "query_id", "question_id")
 """Column names that are recognised, tried in this order."""
+OTHERS, UNLABELLED = "others", "unlabelled"
+"""Why a row of a file of questions to label is left out."""
 
 
 @dataclass
@@ -81,15 +85,22 @@ def read_questions(
             path,
         )
     questions, left_out = _read(columns, documents, chosen)
+    others, unlabelled = left_out[OTHERS], left_out[UNLABELLED]
     if not questions:
-        kind = f" with {CHOSEN_BY}={chosen}" if left_out else ""
-        raise SourceError(f"the table has no questions{kind}", path)
+        kind = f" with {CHOSEN_BY}={chosen}" if others else ""
+        labelled = f" that are labelled ({unlabelled:,} have no document)" if unlabelled else ""
+        raise SourceError(f"the table has no questions{kind}{labelled}", path)
     notes = [f"columns of the questions: {columns.note}"]
-    if left_out:
+    if others:
         other = "random" if chosen == "disagreement" else "disagreement"
         notes.append(
-            f"only the {len(questions):,} questions with {CHOSEN_BY}={chosen}, {left_out:,} others are left out; to "
+            f"only the {len(questions):,} questions with {CHOSEN_BY}={chosen}, {others:,} others are left out; to "
             f"read them apart: chosen={other}"
+        )
+    if unlabelled:
+        notes.append(
+            f"{counted(unlabelled, 'question')} without a document left out, because not labelled yet; where no "
+            f"document answers, write {NO_DOCUMENT!r}"
         )
     samples = list[Question]()
     for key, entry in questions.items():
@@ -114,17 +125,21 @@ def possible_ids(path: Path, document: str) -> set[str]:
     return names | {without_suffix(name) for name in names}
 
 
-def _read(columns: Selection, documents: Mapping[str, object], chosen: ChosenBy) -> tuple[dict[str, _Question], int]:
-    """Return the questions by id, and the number of rows that were chosen in another way."""
+def _read(
+    columns: Selection, documents: Mapping[str, object], chosen: ChosenBy
+) -> tuple[dict[str, _Question], Counter[str]]:
+    """Return the questions by id, and how many rows are left out for which reason."""
     questions: dict[str, _Question] = {}
-    left_out = 0
+    left_out = Counter[str]()
     unknown = list[tuple[int | None, str]]()
+    to_label = CHOSEN_BY in columns.names
     for number, row in enumerate(columns.rows()):
         for column in ("question", "document"):
             if column not in row.values:
                 raise row.error("missing", column)
-        if CHOSEN_BY in columns.names and not _is_chosen(row, chosen):
-            left_out += 1
+        reason = _reason_to_leave_out(row, chosen) if to_label else ""
+        if reason:
+            left_out[reason] += 1
             continue
         text = row.text("question").strip()
         key = _key(row, number, columns)
@@ -132,7 +147,7 @@ def _read(columns: Selection, documents: Mapping[str, object], chosen: ChosenBy)
         if question.text != text:
             problem = f"{quoted(key)} has another question on line {question.line}; one id must have one question"
             raise row.error(problem, "id")
-        for name in _right(row, documents):
+        for name in _right(row, documents, none=NO_DOCUMENT if to_label else ""):
             document = known_id(name, documents)
             if document:
                 question.right[document] = None
@@ -159,12 +174,14 @@ def _key(row: FileRow, number: int, columns: Selection) -> str:
     return key
 
 
-def _is_chosen(row: FileRow, chosen: ChosenBy) -> bool:
-    """Return whether a row was chosen in this way."""
+def _reason_to_leave_out(row: FileRow, chosen: ChosenBy) -> str:
+    """Return why a row of a file of questions to label is no test item: it was chosen otherwise, or has no label."""
     way = str(row.values.get(CHOSEN_BY) or "").strip()
     if way not in get_args(ChosenBy):
         raise row.error(f"must be one of {', '.join(get_args(ChosenBy))}, is {quoted(way)}", CHOSEN_BY)
-    return way == chosen
+    if way != chosen:
+        return OTHERS
+    return UNLABELLED if is_blank(row.values["document"]) else ""
 
 
 def _possible(row: FileRow) -> list[list[str]]:
@@ -185,12 +202,20 @@ def _possible(row: FileRow) -> list[list[str]]:
     return [[cell], by_semicolon, by_space]
 
 
-def _right(row: FileRow, documents: Mapping[str, object]) -> list[str]:
-    """Return the ids in a list, or in a text: read in the first way that names documents."""
+def _right(row: FileRow, documents: Mapping[str, object], none: str) -> list[str]:
+    """Return the ids in a list, or in a text: read in the first way that names documents.
+
+    Parameters
+    ----------
+    none
+        The word for no document, unless one is called so; empty for none.
+    """
     ways = _possible(row)
     if len(ways) < 2:
         return ways[0] if ways else []
     cell, by_semicolon, by_space = ways
+    if cell[0].lower() == none and not known_id(cell[0], documents):
+        return []
     for names in (cell, by_semicolon):
         if names and all(known_id(name, documents) for name in names):
             return names
