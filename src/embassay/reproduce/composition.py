@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from embassay.reproduce.bench import Bench
-from embassay.reproduce.exhibit import Cell, Exhibit, Figure, drawing, elsewhere
+from embassay.reproduce.exhibit import ColumnMetric, PaperExhibit, PaperFigure, drawing, elsewhere
 
 TITLE = "Bansal, Mahajan, Sinha & Karmaker (2025), set composition"
 LOST = "our copy of the paper has lost the number; measured on tuples that people wrote (WebNLG)"
@@ -21,39 +21,42 @@ PARTS = ("TT", "TF", "FT", "FF")
 RATINGS = "the ratings of its generated samples are not public; 'embassay rate' makes and draws your own"
 
 
-def criteria(columns: Mapping[str, Figure], why: str, bench: Bench) -> Iterator[Cell]:
+def criteria(columns: Mapping[str, ColumnMetric], why: str, bench: Bench) -> Iterator[PaperFigure]:
     """Yield the figures of one table for the models that can be had."""
     for model in MODELS:
         yield from elsewhere(bench, model, "WebNLG sets", "composition", columns, [""] * len(columns), why)
 
 
-def _grid(criterion: str, functions: tuple[str, ...]) -> dict[str, Figure]:
+def _grid(criterion: str, functions: tuple[str, ...]) -> dict[str, ColumnMetric]:
     """Return the columns of a criterion on the grid of tolerances, by similarity function."""
     columns = {}
     for function in functions:
         for part in PARTS:
-            columns[f"{function}: {part}"] = Figure(f"share[{criterion}:{part}]{{{function},grid}}", 100, 1)
+            columns[f"{function}: {part}"] = ColumnMetric(f"share[{criterion}:{part}]{{{function},grid}}", 100, 1)
     return columns
 
 
-def _exhibit(name: str, title: str, columns: Mapping[str, Figure], why: str = ONE_GRID) -> Exhibit:
-    return Exhibit(name, title, partial(criteria, columns, why), ("WebNLG sets",), MODELS, 1)
+def _exhibit(name: str, title: str, columns: Mapping[str, ColumnMetric], why: str = ONE_GRID) -> PaperExhibit:
+    return PaperExhibit(name, title, partial(criteria, columns, why), ("WebNLG sets",), MODELS, 1)
 
 
 ALL = ("cosine", "dot", "l1", "l2", "ned")
-C4 = {f"{name}: nearer to D than to B": Figure(f"share[c4:vsB]{{{name},grid}}", 100, 1) for name in ("cosine", "ned")}
+C4 = {
+    f"{name}: nearer to D than to B": ColumnMetric(f"share[c4:vsB]{{{name},grid}}", 100, 1)
+    for name in ("cosine", "ned")
+}
 ANGLES = {
-    "C2: projection between A and B": Figure("share[c2:between]{angle,}", 100, 1),
-    "C5: within 15° of A": Figure("share[c5:within15]{angle,}", 100, 1),
+    "C2: projection between A and B": ColumnMetric("share[c2:between]{angle,}", 100, 1),
+    "C5: within 15° of A": ColumnMetric("share[c5:within15]{angle,}", 100, 1),
 }
 EXHIBITS = (
     _exhibit("tables 1 and 13", "C1 on the grid of tolerances", _grid("c1", ("cosine", "ned"))),
     _exhibit("tables 2 and 15 to 17", "C3 on the grid of tolerances", _grid("c3", ALL)),
     _exhibit("table 3", "C4 on the grid of tolerances", C4),
-    Exhibit("tables 4 to 11", "Examples and prompts", drawing("nothing to compute")),
+    PaperExhibit("tables 4 to 11", "Examples and prompts", drawing("nothing to compute")),
     _exhibit("tables 12 and 14", "C1, other similarity functions", _grid("c1", ("dot", "l1", "l2"))),
-    Exhibit("figures 1 and 2", "The criteria as drawings", drawing("nothing to compute")),
-    Exhibit("figure 3", "Ratings of the samples", drawing(RATINGS)),
+    PaperExhibit("figures 1 and 2", "The criteria as drawings", drawing("nothing to compute")),
+    PaperExhibit("figure 3", "Ratings of the samples", drawing(RATINGS)),
     _exhibit("figures 4 and 6", "Projections: C2 and C5", ANGLES, LOST),
-    Exhibit("figure 10", "Ratios of norms", drawing("drawn by 'embassay run -d composition' for each encoder")),
+    PaperExhibit("figure 10", "Ratios of norms", drawing("drawn by 'embassay run -d composition' for each encoder")),
 )

@@ -16,7 +16,7 @@ UNEXPLAINED = "unexplained"
 
 
 @dataclass(frozen=True)
-class Cell:
+class PaperFigure:
     """One figure of a table.
 
     Attributes
@@ -45,7 +45,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Exhibit:
+class PaperExhibit:
     """A table or a figure of a paper.
 
     Attributes
@@ -66,7 +66,7 @@ class Exhibit:
 
     name: str
     title: str
-    cells: Callable[[Bench], Iterable[Cell]]
+    cells: Callable[[Bench], Iterable[PaperFigure]]
     data: Sequence[str] = ()
     models: Sequence[str] = ()
     minutes: int = 0
@@ -81,7 +81,7 @@ def compared(
     within: float = 0,
     why: str = UNEXPLAINED,
     signature: str = "",
-) -> Cell:
+) -> PaperFigure:
     """Return a measured figure beside the published one.
 
     Parameters
@@ -98,7 +98,7 @@ def compared(
     # Sums of decimals are not exact: 98.37 + .25 is not below 98.62.
     same = abs(rounded - float(published)) <= within + 1e-9
     tolerance = f"within {within:g}" if within else "equal digits"
-    return Cell(
+    return PaperFigure(
         row,
         column,
         published,
@@ -109,18 +109,18 @@ def compared(
     )
 
 
-def missing(row: str, column: str, published: str, why: str, measured: str = "", signature: str = "") -> Cell:
+def missing(row: str, column: str, published: str, why: str, measured: str = "", signature: str = "") -> PaperFigure:
     """Return a figure that cannot be compared here, with the reason, and with what is measured in its place."""
-    return Cell(row, column, published, measured, NOT_TO_BE_HAD, why, signature)
+    return PaperFigure(row, column, published, measured, NOT_TO_BE_HAD, why, signature)
 
 
-def drawing(what: str) -> Callable[[Bench], Iterable[Cell]]:
+def drawing(what: str) -> Callable[[Bench], Iterable[PaperFigure]]:
     """Return the cells of an exhibit that holds no figure of a measurement."""
     return lambda bench: [missing("", "", "", what)]
 
 
 @dataclass(frozen=True)
-class Figure:
+class ColumnMetric:
     """How a column of a paper is measured: the metric, its factor to the paper's unit, and the paper's digits."""
 
     metric: str
@@ -133,10 +133,10 @@ def elsewhere(
     model: str,
     data: str,
     diagnostic: str,
-    columns: Mapping[str, Figure],
+    columns: Mapping[str, ColumnMetric],
     printed: Sequence[str],
     why: str,
-) -> Iterator[Cell]:
+) -> Iterator[PaperFigure]:
     """Yield the figures of a model on other data than the paper's, in the same units: they are not compared.
 
     Parameters

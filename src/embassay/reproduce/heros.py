@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from embassay.diagnostics.published import published
 from embassay.reproduce.bench import Bench, MissingError
-from embassay.reproduce.exhibit import Cell, Exhibit, Figure, compared, drawing, elsewhere, missing
+from embassay.reproduce.exhibit import ColumnMetric, PaperExhibit, PaperFigure, compared, drawing, elsewhere, missing
 from embassay.run.presets import named
 
 TITLE = "Chiang, Chuang, Glass & Lee (2023), HEROS"
@@ -21,7 +21,7 @@ SMALL_WORDS = "glove.6B.50d.txt"
 NO_NUMBERS = "the paper draws no number"
 
 
-def overlap(bench: Bench) -> Iterator[Cell]:
+def overlap(bench: Bench) -> Iterator[PaperFigure]:
     """Yield table 1: the lexical overlap of the pairs of a data set."""
     for name, printed in TABLE_1.items():
         diagnostic = "minimal_pairs" if name == "HEROS" else "similarity"
@@ -36,7 +36,7 @@ def overlap(bench: Bench) -> Iterator[Cell]:
             yield compared(name, heading, text, factor * float(row.value or 0), within=0.1, signature=row.signature)
 
 
-def dimensions(bench: Bench) -> Iterator[Cell]:
+def dimensions(bench: Bench) -> Iterator[PaperFigure]:
     """Yield the embedding dimensions of table 3, of models that are on this disk."""
     for member in named("heros").members:
         if member.dim is None:
@@ -50,15 +50,15 @@ def dimensions(bench: Bench) -> Iterator[Cell]:
         yield compared(member.called, "dimensions", str(member.dim), float(result.encoders[0].dim or 0))
 
 
-def similarities(bench: Bench) -> Iterator[Cell]:
+def similarities(bench: Bench) -> Iterator[PaperFigure]:
     """Yield the normalised similarity of each edit, which figures 1 and 2 draw."""
-    columns = {edit: Figure(f"similarity[{edit}]", 1, 3) for edit in EDITS}
+    columns = {edit: ColumnMetric(f"similarity[{edit}]", 1, 3) for edit in EDITS}
     for group in published("heros")["groups"]:
         for model in group["models"]:
             yield from elsewhere(bench, model, "HEROS", "minimal_pairs", columns, [""] * len(EDITS), NO_NUMBERS)
 
 
-def averaged_words(bench: Bench) -> Iterator[Cell]:
+def averaged_words(bench: Bench) -> Iterator[PaperFigure]:
     """Yield what section 3.2 says of averaged GloVe vectors: a negation is nearer than a synonym or an antonym."""
     try:
         spec = f"words:{bench.in_models(SMALL_WORDS)}"
@@ -79,9 +79,9 @@ def averaged_words(bench: Bench) -> Iterator[Cell]:
 
 MODELS = ("all-MiniLM-L6-v2", "all-mpnet-base-v2")
 EXHIBITS = (
-    Exhibit("table 1", "Lexical overlap of pairs", overlap, tuple(TABLE_1)),
-    Exhibit("table 2", "Examples of edited sentences", drawing("nothing to compute; HEROS is not at hand")),
-    Exhibit("table 3", "Sizes of models", dimensions, ("STS-b test",), MODELS),
-    Exhibit("figures 1 and 2", "Normalised similarity of each edit", similarities, ("HEROS",), MODELS),
-    Exhibit("section 3.2", "Averaged word vectors and negation", averaged_words, (), (SMALL_WORDS,)),
+    PaperExhibit("table 1", "Lexical overlap of pairs", overlap, tuple(TABLE_1)),
+    PaperExhibit("table 2", "Examples of edited sentences", drawing("nothing to compute; HEROS is not at hand")),
+    PaperExhibit("table 3", "Sizes of models", dimensions, ("STS-b test",), MODELS),
+    PaperExhibit("figures 1 and 2", "Normalised similarity of each edit", similarities, ("HEROS",), MODELS),
+    PaperExhibit("section 3.2", "Averaged word vectors and negation", averaged_words, (), (SMALL_WORDS,)),
 )

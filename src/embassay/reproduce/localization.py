@@ -7,7 +7,7 @@ from functools import partial
 
 from embassay.diagnostics.published import published
 from embassay.reproduce.bench import Bench, MissingError
-from embassay.reproduce.exhibit import Cell, Exhibit, compared, drawing, missing
+from embassay.reproduce.exhibit import PaperExhibit, PaperFigure, compared, drawing, missing
 from embassay.run.resolve import load_corpus
 
 TITLE = "White, Togneri, Liu & Bennamoun (2015), semantic localization"
@@ -29,14 +29,14 @@ PCA = "unexplained: the paper does not name the tokenizer that its PCA was fitte
 CLOSURE = "the paper prints 273, the file that it released has 274"
 
 
-def accuracies(bench: Bench) -> Iterator[Cell]:
+def accuracies(bench: Bench) -> Iterator[PaperFigure]:
     """Yield the accuracy of each model on each corpus."""
     for model, *printed in published("localization")["rows"]:
         for (column, name), value in zip(CORPORA.items(), printed, strict=True):
             yield _accuracy(bench, model, column, name, f"{100 * value:.2f}")
 
 
-def _accuracy(bench: Bench, model: str, column: str, name: str, printed: str) -> Cell:
+def _accuracy(bench: Bench, model: str, column: str, name: str, printed: str) -> PaperFigure:
     heading = f"{column}, accuracy, %"
     instead = ""
     try:
@@ -55,7 +55,7 @@ def _accuracy(bench: Bench, model: str, column: str, name: str, printed: str) ->
     return compared(model, heading, printed, accuracy, within=TWO_SENTENCES, why=PCA, signature=row.signature)
 
 
-def group_sizes(name: str, sentences: str, groups: str, bench: Bench) -> Iterator[Cell]:
+def group_sizes(name: str, sentences: str, groups: str, bench: Bench) -> Iterator[PaperFigure]:
     """Yield the counts of the captions of figures 2 and 3, and the sizes of groups, which are drawn."""
     try:
         corpus = load_corpus(bench.corpus(name))
@@ -74,7 +74,7 @@ def group_sizes(name: str, sentences: str, groups: str, bench: Bench) -> Iterato
         yield missing(name, f"groups of {size}", "", "the paper draws no number", str(count))
 
 
-def agreement(name: str, bench: Bench) -> Iterator[Cell]:
+def agreement(name: str, bench: Bench) -> Iterator[PaperFigure]:
     """Yield how many sentences of the first fold two models get wrong, and in how many they make the same mistake."""
     try:
         corpus = bench.corpus(name)
@@ -95,20 +95,20 @@ def agreement(name: str, bench: Bench) -> Iterator[Cell]:
             yield missing(first, second, "", drawn, fraction, matrix["signatures"][0])
 
 
-def _sizes(name: str, sentences: str, groups: str) -> Callable[[Bench], Iterator[Cell]]:
+def _sizes(name: str, sentences: str, groups: str) -> Callable[[Bench], Iterator[PaperFigure]]:
     return partial(group_sizes, name, sentences, groups)
 
 
 MODELS = ("glove.6B.50d.txt", "pv-dm", "pv-dbow", "urae")
 EXHIBITS = (
-    Exhibit("table 1", "Accuracy of semantic classification", accuracies, tuple(CORPORA.values()), MODELS, 1),
-    Exhibit("figure 1", "The method as a diagram", drawing("nothing to compute")),
-    Exhibit("figure 2", "Sizes of the groups of MSRP", _sizes("MSRP", "859", "273"), ("MSRP",)),
-    Exhibit(
+    PaperExhibit("table 1", "Accuracy of semantic classification", accuracies, tuple(CORPORA.values()), MODELS, 1),
+    PaperExhibit("figure 1", "The method as a diagram", drawing("nothing to compute")),
+    PaperExhibit("figure 2", "Sizes of the groups of MSRP", _sizes("MSRP", "859", "273"), ("MSRP",)),
+    PaperExhibit(
         "figure 3", "Sizes of the groups of Opinosis", _sizes("Opinosis groups", "521", "89"), ("Opinosis groups",)
     ),
-    Exhibit("figure 4", "Agreement of errors, MSRP", partial(agreement, "MSRP"), ("MSRP",), MODELS[:1], 1),
-    Exhibit(
+    PaperExhibit("figure 4", "Agreement of errors, MSRP", partial(agreement, "MSRP"), ("MSRP",), MODELS[:1], 1),
+    PaperExhibit(
         "figure 5",
         "Agreement of errors, Opinosis",
         partial(agreement, "Opinosis groups"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from embassay.diagnostics.published import published
 from embassay.reproduce.bench import Bench
-from embassay.reproduce.exhibit import Cell, Exhibit, Figure, drawing, elsewhere
+from embassay.reproduce.exhibit import ColumnMetric, PaperExhibit, PaperFigure, drawing, elsewhere
 
 TITLE = "Roychowdhury et al. (2024), retrieval compass"
 WEIGHTS = {
@@ -20,24 +21,24 @@ WEIGHTS = {
 TELECOM = "TelecomQuAD is its authors' own corpus; measured on TeleQuAD v4, sentences"
 SQUAD = "which 120 paragraphs of SQuAD were drawn is not known; measured on XQuAD, 240 paragraphs of SQuAD, sentences"
 TABLE_2 = {
-    "accuracy, l = 100": Figure("accuracy_l100"),
-    "COE": Figure("coe[psi5]"),
-    "ROE": Figure("roe[psi5]"),
-    "τ": Figure("tau[pooled:paper]", 1),
-    "ψ": Figure("psi[pooled:paper]", 1, 0),
-    "accuracy at τ": Figure("accuracy_at_tau[pooled:paper]"),
+    "accuracy, l = 100": ColumnMetric("accuracy_l100"),
+    "COE": ColumnMetric("coe[psi5]"),
+    "ROE": ColumnMetric("roe[psi5]"),
+    "τ": ColumnMetric("tau[pooled:paper]", 1),
+    "ψ": ColumnMetric("psi[pooled:paper]", 1, 0),
+    "accuracy at τ": ColumnMetric("accuracy_at_tau[pooled:paper]"),
 }
 PRINTED_IN_TABLE_2 = (1, 4, 7, 10, 11, 12)
 """Where these columns stand in the line of a model in ``published_telecomquad.json``."""
 TABLE_3 = {
-    "accuracy, l = 100": Figure("accuracy_l100"),
-    "IsoScore": Figure("isoscore[documents]"),
-    "I_A": Figure("i_a[documents]"),
+    "accuracy, l = 100": ColumnMetric("accuracy_l100"),
+    "IsoScore": ColumnMetric("isoscore[documents]"),
+    "I_A": ColumnMetric("i_a[documents]"),
 }
 FIGURES_OF_TABLE_4 = {"accuracy": "Success@5", "IsoScore": "isoscore[documents]", "I_A": "i_a[documents]"}
 
 
-def domain(bench: Bench) -> Iterator[Cell]:
+def domain(bench: Bench) -> Iterator[PaperFigure]:
     """Yield table 2: accuracy, estimators and thresholds on the telecom corpus."""
     for line in published("telecomquad")["rows"]:
         printed = []
@@ -46,31 +47,31 @@ def domain(bench: Bench) -> Iterator[Cell]:
         yield from _of_model(bench, line[0], "TeleQuAD v4", "retrieval", TABLE_2, printed, TELECOM)
 
 
-def squad(bench: Bench) -> Iterator[Cell]:
+def squad(bench: Bench) -> Iterator[PaperFigure]:
     """Yield table 3: accuracy and isotropy on a sample of SQuAD."""
     for model, accuracy, _low, _high, isoscore, i_a in published("squad")["rows"]:
         printed = [f"{100 * value:.2f}" for value in (accuracy, isoscore, i_a)]
         yield from _of_model(bench, model, "XQuAD", "retrieval", TABLE_3, printed, SQUAD)
 
 
-def transforms(bench: Bench) -> Iterator[Cell]:
+def transforms(bench: Bench) -> Iterator[PaperFigure]:
     """Yield table 4: accuracy and isotropy of transformed vectors on the telecom corpus."""
     paper = published("transforms")
     columns = {}
     for condition in paper["conditions"]:
         for heading, metric in FIGURES_OF_TABLE_4.items():
             title = f"{condition or 'as they are'}: {heading}"
-            columns[title] = Figure(f"{metric}{{{condition}}}" if condition else metric)
+            columns[title] = ColumnMetric(f"{metric}{{{condition}}}" if condition else metric)
     for model, *triples in paper["rows"]:
         printed = [f"{100 * value:.2f}" for triple in triples for value in triple]
         yield from _of_model(bench, model, "TeleQuAD v4", "retrieval,transforms=all", columns, printed, TELECOM)
 
 
-def densities(data: str, why: str, bench: Bench) -> Iterator[Cell]:
+def densities(data: str, why: str, bench: Bench) -> Iterator[PaperFigure]:
     """Yield the overlaps of the densities of similarities that figures 1 and 2 draw."""
     columns = {
-        "right and found (COE)": Figure("coe[psi5]"),
-        "found and random (ROE)": Figure("roe[psi5]"),
+        "right and found (COE)": ColumnMetric("coe[psi5]"),
+        "found and random (ROE)": ColumnMetric("roe[psi5]"),
     }
     for model in WEIGHTS.values():
         yield from elsewhere(bench, model, data, "retrieval", columns, ["", ""], f"the paper draws no number; {why}")
@@ -81,23 +82,27 @@ def _of_model(
     model: str,
     data: str,
     diagnostic: str,
-    columns: dict[str, Figure],
+    columns: dict[str, ColumnMetric],
     printed: list[str],
     why: str,
-) -> Iterator[Cell]:
+) -> Iterator[PaperFigure]:
     """Yield the line of a model under the name that the paper gives it."""
     for cell in elsewhere(bench, WEIGHTS.get(model, ""), data, diagnostic, columns, printed, why):
-        yield Cell(model, cell.column, cell.published, cell.measured, cell.standing, cell.note, cell.signature)
+        yield replace(cell, row=model)
 
 
 MODELS = tuple(WEIGHTS.values())
 DISTANCES = "the adapted models are not public; 'embassay adapt' makes your own, and its report draws their distances"
 EXHIBITS = (
-    Exhibit("table 1", "Examples of questions and answers", drawing("nothing to compute; the corpus is not public")),
-    Exhibit("table 2", "Accuracy, COE, ROE and thresholds, telecom", domain, ("TeleQuAD v4",), MODELS, 1),
-    Exhibit("table 3", "Accuracy and isotropy, SQuAD", squad, ("XQuAD",), MODELS, 1),
-    Exhibit("table 4", "Transformed vectors, telecom", transforms, ("TeleQuAD v4",), MODELS, 2),
-    Exhibit("figure 1", "Similarities, telecom", partial(densities, "TeleQuAD v4", TELECOM), ("TeleQuAD v4",), MODELS),
-    Exhibit("figure 2", "Similarities, SQuAD", partial(densities, "XQuAD", SQUAD), ("XQuAD",), MODELS),
-    Exhibit("figure 3", "Distances of two domains before and after adaptation", drawing(DISTANCES)),
+    PaperExhibit(
+        "table 1", "Examples of questions and answers", drawing("nothing to compute; the corpus is not public")
+    ),
+    PaperExhibit("table 2", "Accuracy, COE, ROE and thresholds, telecom", domain, ("TeleQuAD v4",), MODELS, 1),
+    PaperExhibit("table 3", "Accuracy and isotropy, SQuAD", squad, ("XQuAD",), MODELS, 1),
+    PaperExhibit("table 4", "Transformed vectors, telecom", transforms, ("TeleQuAD v4",), MODELS, 2),
+    PaperExhibit(
+        "figure 1", "Similarities, telecom", partial(densities, "TeleQuAD v4", TELECOM), ("TeleQuAD v4",), MODELS
+    ),
+    PaperExhibit("figure 2", "Similarities, SQuAD", partial(densities, "XQuAD", SQUAD), ("XQuAD",), MODELS),
+    PaperExhibit("figure 3", "Distances of two domains before and after adaptation", drawing(DISTANCES)),
 )

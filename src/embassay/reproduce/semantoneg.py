@@ -11,7 +11,7 @@ import numpy as np
 from embassay.diagnostics.negated_antonyms.published import GROUPS
 from embassay.diagnostics.published import published
 from embassay.reproduce.bench import Bench, MissingError
-from embassay.reproduce.exhibit import DIFFERS, REPRODUCED, Cell, Exhibit, compared, missing
+from embassay.reproduce.exhibit import DIFFERS, REPRODUCED, PaperExhibit, PaperFigure, compared, missing
 from embassay.run.presets import named
 from embassay.run.resolve import load_corpus
 
@@ -66,7 +66,7 @@ def in_group(group: str) -> tuple[str, ...]:
     return tuple(model["name"] for model in models if model["group"] == group and model["name"] in in_tables)
 
 
-def table_of_models(models: Sequence[str], bench: Bench) -> Iterator[Cell]:
+def table_of_models(models: Sequence[str], bench: Bench) -> Iterator[PaperFigure]:
     """Yield the accuracy of each model."""
     for name in models:
         printed = accuracies()[name]
@@ -80,7 +80,7 @@ def table_of_models(models: Sequence[str], bench: Bench) -> Iterator[Cell]:
         yield compared(name, "accuracy, %", printed, 100 * float(row.value or 0), signature=row.signature)
 
 
-def examples(bench: Bench) -> Iterator[Cell]:
+def examples(bench: Bench) -> Iterator[PaperFigure]:
     """Yield the examples of table 2, which are entries of the released corpus."""
     try:
         entries = load_corpus(bench.corpus(DATA)).samples
@@ -92,12 +92,12 @@ def examples(bench: Bench) -> Iterator[Cell]:
         # An input stands in several entries, each with another antonym.
         is_there = any(entry.input == text and entry.paraphrase == right for entry in entries)
         if is_there:
-            yield Cell(text, "the right option", right, right, REPRODUCED, "an entry of the released corpus")
+            yield PaperFigure(text, "the right option", right, right, REPRODUCED, "an entry of the released corpus")
         else:
-            yield Cell(text, "the right option", right, "", DIFFERS, "no entry of the released corpus")
+            yield PaperFigure(text, "the right option", right, "", DIFFERS, "no entry of the released corpus")
 
 
-def spread(bench: Bench) -> Iterator[Cell]:
+def spread(bench: Bench) -> Iterator[PaperFigure]:
     """Yield the mean of each type of model, which figure 1 draws; of the models that can be had where not all can."""
     for group in GROUPS:
         models = [model["name"] for model in published("semantoneg")["models"] if model["group"] == group]
@@ -107,7 +107,7 @@ def spread(bench: Bench) -> Iterator[Cell]:
         yield missing(group, "mean accuracy, %", "", of_models, measured)
 
 
-def choices(bench: Bench) -> Iterator[Cell]:
+def choices(bench: Bench) -> Iterator[PaperFigure]:
     """Yield how often each option is chosen, which figure 2 draws for five models."""
     for name in (*IN_FIGURE_2, "all-MiniLM-L6-v2", "all-mpnet-base-v2"):
         for option in OPTIONS:
@@ -122,7 +122,7 @@ def choices(bench: Bench) -> Iterator[Cell]:
             yield missing(name, option, "", drawn, str(times), row.signature)
 
 
-def corpus(bench: Bench) -> Iterator[Cell]:
+def corpus(bench: Bench) -> Iterator[PaperFigure]:
     """Yield what sections 3 and 7 say of the corpus in numbers."""
     try:
         entries = load_corpus(bench.corpus(DATA)).samples
@@ -141,24 +141,26 @@ def corpus(bench: Bench) -> Iterator[Cell]:
         yield compared("corpus", what, printed, count, within=within, why=ADJECTIVES)
 
 
-def _models(models: Sequence[str]) -> Callable[[Bench], Iterator[Cell]]:
+def _models(models: Sequence[str]) -> Callable[[Bench], Iterator[PaperFigure]]:
     return partial(table_of_models, models)
 
 
-def _exhibit(name: str, title: str, models: Sequence[str]) -> Exhibit:
-    return Exhibit(name, title, _models(models), (DATA,), models)
+def _exhibit(name: str, title: str, models: Sequence[str]) -> PaperExhibit:
+    return PaperExhibit(name, title, _models(models), (DATA,), models)
 
 
 EXHIBITS = (
     _exhibit("table 1", "The ten most downloaded models", MOST_DOWNLOADED),
-    Exhibit("table 2", "Examples of the test suite", examples, (DATA,)),
+    PaperExhibit("table 2", "Examples of the test suite", examples, (DATA,)),
     _exhibit("table 3", "General-purpose models", in_group("general")),
     _exhibit("table 4", "Models fine-tuned for paraphrase detection", in_group("paraphrase")),
     _exhibit("table 5", "Models fine-tuned for natural language inference", in_group("nli")),
     _exhibit("table 6", "Models fine-tuned for STS-b", in_group("stsb")),
     _exhibit("table 7", "The best models", tuple(published("semantoneg")["best"]["models"])),
     _exhibit("table 8", "All models", tuple(accuracies())),
-    Exhibit("figure 1", "Accuracies by type of model", spread, (DATA,), tuple(accuracies())),
-    Exhibit("figure 2", "Options chosen by the best and the worst paraphrase models", choices, (DATA,), IN_FIGURE_2),
-    Exhibit("sections 3 and 7", "The corpus in numbers", corpus, (DATA,)),
+    PaperExhibit("figure 1", "Accuracies by type of model", spread, (DATA,), tuple(accuracies())),
+    PaperExhibit(
+        "figure 2", "Options chosen by the best and the worst paraphrase models", choices, (DATA,), IN_FIGURE_2
+    ),
+    PaperExhibit("sections 3 and 7", "The corpus in numbers", corpus, (DATA,)),
 )

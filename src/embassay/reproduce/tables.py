@@ -11,11 +11,10 @@ from typing import Any, Literal
 from embassay._version import __version__
 from embassay.errors import UnknownNameError
 from embassay.outputs import exhibits, latex, markdown
-from embassay.reports.tables import Cell as Drawn
-from embassay.reports.tables import Table
+from embassay.reports.tables import Cell, Table
 from embassay.reproduce import composition, heros, localization, retrieval, semantoneg
 from embassay.reproduce.bench import DATA, Bench
-from embassay.reproduce.exhibit import DIFFERS, NOT_TO_BE_HAD, REPRODUCED, Cell, Exhibit
+from embassay.reproduce.exhibit import DIFFERS, NOT_TO_BE_HAD, REPRODUCED, PaperExhibit, PaperFigure
 from embassay.store.canonical import write
 
 Form = Literal["text", "csv", "json", "latex", "markdown"]
@@ -45,10 +44,10 @@ class Shown:
     version: str
     data: dict[str, str]
     weights: dict[str, str]
-    cells: list[Cell]
+    cells: list[PaperFigure]
 
     @property
-    def at_hand(self) -> list[Cell]:
+    def at_hand(self) -> list[PaperFigure]:
         """The cells in which something is measured."""
         return [cell for cell in self.cells if cell.measured]
 
@@ -72,14 +71,14 @@ def papers(chosen: str) -> list[str]:
     return [chosen]
 
 
-def listed(chosen: str) -> Iterator[tuple[str, Exhibit]]:
+def listed(chosen: str) -> Iterator[tuple[str, PaperExhibit]]:
     """Yield the exhibits of a paper, or of all, with the paper's short name."""
     for paper in papers(chosen):
         for exhibit in PAPERS[paper].EXHIBITS:
             yield paper, exhibit
 
 
-def reproduced(bench: Bench, chosen: str, out: Path, begin: Callable[[str, Exhibit], None]) -> Iterator[Shown]:
+def reproduced(bench: Bench, chosen: str, out: Path, begin: Callable[[str, PaperExhibit], None]) -> Iterator[Shown]:
     """Yield each exhibit of a paper, or of all; those that an earlier call finished are read from the folder.
 
     An exhibit is computed again where data, weights or the version of this package have changed.
@@ -112,13 +111,13 @@ def reproduced(bench: Bench, chosen: str, out: Path, begin: Callable[[str, Exhib
         yield Shown(**head, cells=cells)
 
 
-def _finished(path: Path, head: dict[str, Any]) -> list[Cell] | None:
+def _finished(path: Path, head: dict[str, Any]) -> list[PaperFigure] | None:
     """Return the cells of an exhibit that was finished with the same inputs; None if it was not."""
     if not path.is_file():
         return None
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        cells = [Cell(**cell) for cell in content.pop("cells")]
+        cells = [PaperFigure(**cell) for cell in content.pop("cells")]
     except (ValueError, KeyError, TypeError):
         return None
     return cells if content == head else None
@@ -129,7 +128,7 @@ def table(shown: Shown) -> Table:
     rows = []
     for cell in shown.at_hand:
         texts = (cell.row, cell.column, cell.published or "–", cell.measured)
-        rows.append((*map(Drawn, texts), Drawn(cell.standing, remark=cell.note)))
+        rows.append((*map(Cell, texts), Cell(cell.standing, remark=cell.note)))
     return Table(f"{shown.paper}, {shown.name}: {shown.title}", HEAD, tuple(rows), _without(shown))
 
 
@@ -187,7 +186,7 @@ def _hashes(files: dict[str, str]) -> str:
     return " ".join(f"{name}@{sha[:16]}" for name, sha in files.items())
 
 
-def needs(exhibit: Exhibit) -> str:
+def needs(exhibit: PaperExhibit) -> str:
     """Return what an exhibit is computed from and how long that takes."""
     places = [f"{name} ({DATA[name].path})" for name in exhibit.data]
     models = list(exhibit.models)
