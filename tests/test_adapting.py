@@ -526,7 +526,7 @@ def records(folder):
 def test_a_real_adaptation_that_is_killed_again_and_again_ends_with_the_same_bytes(base, tmp_path, start_process):
     """SIGKILL at each stage: in pre-training, in fine-tuning, between trainings, in the assay."""
     command = [sys.executable, "-m", "embassay", "adapt", base, "-c", "handbook", "--test", "0.3", "--seed", "5"]
-    command += ["--rate", "1e-3", "--epochs", "6", "--batch", "4", "--resamples", "50", "-o", "A"]
+    command += ["--rate", "1e-3", "--epochs", "4", "--batch", "4", "--resamples", "50", "-o", "A"]
     outs = {}
     for name in ("whole", "killed"):
         (tmp_path / name).mkdir()
