@@ -9,8 +9,10 @@ import pytest
 from embassay.errors import InputError, SpecError, UnknownNameError
 from embassay.plugins import ENCODERS
 from embassay.run import presets as sets_module
-from embassay.run.resolve import scheme_of
+from embassay.run.candidates import load_candidates
+from embassay.run.resolve import load_encoder, scheme_of
 from embassay.run.specs import Spec, bind, parse
+from embassay.types import Runtime
 
 
 def test_the_papers_numbers_of_encoders():
@@ -57,6 +59,13 @@ def test_every_member_has_a_spec_that_parses_or_a_reason(name):
         options = {name: value for name, value in spec.options.items() if name != "group"}
         assert set(bind(module.create, options, member.called)) == set(options)
         assert spec.options.get("group", "") == member.group
+
+
+def test_a_spec_says_what_papers_call_its_model_and_which_group_it_is_in():
+    specs = ["mine=hashing,published=MOWE,group=words", "hashing,dim=8"]
+    mine, other = load_candidates(specs, Runtime(), ()).entries
+    assert (mine.published_name, mine.group, other.published_name, other.group) == ("MOWE", "words", "", "")
+    assert mine.encoder.fingerprint == load_encoder("hashing").fingerprint
 
 
 def test_the_file_has_no_other_fields():

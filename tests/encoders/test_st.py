@@ -132,10 +132,14 @@ def test_the_device_does_not_move_the_fingerprint(bundled):
 def test_a_copy_elsewhere_has_the_same_fingerprint_and_other_weights_another(bundled_copy):
     same = load_encoder(str(bundled_copy)).fingerprint
     assert same == load_encoder("all-MiniLM-L6-v2").fingerprint
+    # Papers name the model, not its folder; with options it is another model.
+    assert load_encoder(str(bundled_copy)).name_of_weights() == "all-MiniLM-L6-v2"
+    assert load_encoder(f"{bundled_copy},dim=64").name_of_weights() == ""
     weights = bytearray((bundled_copy / "model.safetensors").read_bytes())
     weights[-1] ^= 1
     (bundled_copy / "model.safetensors").write_bytes(weights)
     assert load_encoder(str(bundled_copy)).fingerprint != same
+    assert load_encoder(str(bundled_copy)).name_of_weights() == ""
 
 
 def test_pooling_is_part_of_the_fingerprint(copy):
