@@ -6,27 +6,29 @@ of the base, and ``here`` those of the fine-tuned variants. It contains no text.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from embassay.adaptation.material import Material
 from embassay.errors import SpecError
-from embassay.samples.retrieval import Question
 from embassay.training.model_folder import RECORD, read_json
-from embassay.training.triplets import normalised
+from embassay.training.triplets import Triplet, normalised
 from embassay.types import content_hash
 
 SPLIT = "split.json"
 
 
-def record(base: Path, material: Material) -> dict[str, list[str]]:
+def record(base: Path, material: Material, triplets: Sequence[Triplet] = ()) -> dict[str, list[str]]:
     """Return the ``learnt`` part of ``split.json``.
 
     Parameters
     ----------
     base
         The folder of the model that is adapted.
+    triplets
+        The user's own triplets, whose queries are learnt too.
     """
-    here = {_hash(question) for question in (*material.train, *material.dev)}
+    here = {_hash(entry.question) for entry in (*material.train, *material.dev, *triplets)}
     return {"before": sorted(learnt(base)), "here": sorted(here)}
 
 
@@ -53,7 +55,7 @@ def check_unlearnt(base: Path, material: Material) -> None:
     total = number = 0
     for test in material.tests:
         total += len(test.samples)
-        number += sum(_hash(question) in learnt_hashes for question in test.samples)
+        number += sum(_hash(question.question) in learnt_hashes for question in test.samples)
     if number:
         raise SpecError(
             f"base {base}: an earlier adaptation used {number:,} of the {total:,} test questions to train it "
@@ -62,5 +64,5 @@ def check_unlearnt(base: Path, material: Material) -> None:
         )
 
 
-def _hash(question: Question) -> str:
-    return content_hash(normalised(question.question))
+def _hash(question: str) -> str:
+    return content_hash(normalised(question))
