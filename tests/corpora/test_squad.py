@@ -332,7 +332,7 @@ def test_xquad_has_as_many_sentences_as_nltk_counts(data, punkt):
 
 def test_nltk_without_its_rules_and_with_another_language_is_refused(file, punkt):
     path = file(article(qa("a", answer("Ito"))))
-    with pytest.raises(SpecError, match="download them with: python -m nltk.downloader punkt_tab"):
+    with pytest.raises(SpecError, match=r"download them with: python -m nltk\.downloader punkt_tab"):
         load_corpus(f"{path},sentences=nltk")
     with pytest.raises(SpecError, match="for English only"):
         load_corpus(f"{path},sentences=nltk,language=de")
