@@ -315,7 +315,7 @@ def test_nltk_divides_as_its_own_function_does(file, punkt):
     assert expected[0] == "Dr. Ito paid 3.5 million."
     (number,) = (number for number, sentence in enumerate(expected) if "asked" in sentence)
     assert right(corpus) == {"a": (f"0-0-{number}",)}
-    assert corpus.notes[1] == "documents: sentences, divided by nltk"
+    assert corpus.notes[0] == "sentences are divided by nltk"
 
 
 def test_xquad_has_as_many_sentences_as_nltk_counts(data, punkt):

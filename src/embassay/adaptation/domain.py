@@ -13,7 +13,7 @@ from embassay.metrics.metric import ranking_diagnostics
 from embassay.randomness import generator
 from embassay.run.resolve import load_corpus
 from embassay.samples.retrieval import Question
-from embassay.training.triplets import Triplet, normalised
+from embassay.training.triplets import normalised
 from embassay.types import AnyCorpus, Corpus
 
 BUILT_IN = ("handbook", "opposites", "edits", "vignettes")
@@ -59,15 +59,8 @@ def with_fewer_documents(corpus: AnyCorpus, number: int, seed: int) -> AnyCorpus
     return replace(corpus, samples=samples, documents=documents, notes=(*corpus.notes, note))
 
 
-def general_corpora(
-    sources: Sequence[str | AnyCorpus], material: Material, triplets: Sequence[Triplet] = ()
-) -> tuple[AnyCorpus, ...]:
+def general_corpora(sources: Sequence[str | AnyCorpus], material: Material) -> tuple[AnyCorpus, ...]:
     """Return the general corpora: those that the user names, and built-in ones of the other shapes.
-
-    Parameters
-    ----------
-    triplets
-        The user's own triplets, whose queries are learnt too.
 
     Raises
     ------
@@ -75,7 +68,7 @@ def general_corpora(
         If a corpus has questions that are learnt, or has a shape that no diagnostic examines.
     """
     corpora = load_corpora(sources)
-    learnt = {normalised(entry.question) for entry in (*material.train, *material.dev, *triplets)}
+    learnt = set(map(normalised, material.learnt))
     shapes = ranking_diagnostics().keys()
     for corpus in corpora:
         if corpus.shape not in shapes:

@@ -6,29 +6,26 @@ of the base, and ``here`` those of the fine-tuned variants. It contains no text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from embassay.adaptation.material import Material
 from embassay.errors import SpecError
 from embassay.training.model_folder import RECORD, read_json
-from embassay.training.triplets import Triplet, normalised
+from embassay.training.triplets import normalised
 from embassay.types import content_hash
 
 SPLIT = "split.json"
 
 
-def record(base: Path, material: Material, triplets: Sequence[Triplet] = ()) -> dict[str, list[str]]:
+def record(base: Path, material: Material) -> dict[str, list[str]]:
     """Return the ``learnt`` part of ``split.json``.
 
     Parameters
     ----------
     base
         The folder of the model that is adapted.
-    triplets
-        The user's own triplets, whose queries are learnt too.
     """
-    here = {_hash(entry.question) for entry in (*material.train, *material.dev, *triplets)}
+    here = {_hash(text) for text in material.learnt}
     return {"before": sorted(learnt(base)), "here": sorted(here)}
 
 

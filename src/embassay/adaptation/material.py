@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
+from embassay.adaptation.negatives import NONE, Mined
 from embassay.adaptation.options import By
 from embassay.adaptation.splits import Split, WordForWord, split
 from embassay.corpora.io.passages import sentences
@@ -43,6 +44,8 @@ class Material:
         How many sentences were left out because they contain a test or dev question.
     by
         What training and test questions must not share.
+    own
+        The user's own triplets; without any, negatives are mined.
     """
 
     corpora: tuple[Corpus[Question], ...]
@@ -52,6 +55,13 @@ class Material:
     tests: tuple[Corpus[Question], ...]
     withheld: int = 0
     by: By = "question"
+    own: Mined = NONE
+
+    @property
+    def learnt(self) -> tuple[str, ...]:
+        """The texts of all questions that a training sees."""
+        questions = (question.question for question in (*self.train, *self.dev))
+        return (*questions, *(triplet.question for triplet in self.own.triplets))
 
     @property
     def train(self) -> tuple[Question, ...]:

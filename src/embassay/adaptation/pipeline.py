@@ -17,7 +17,6 @@ from embassay.adaptation.domain import check_outside, general_corpora, load_corp
 from embassay.adaptation.folder import QUESTIONS, AdaptationFolder
 from embassay.adaptation.held_out import write_questions
 from embassay.adaptation.material import LEAST_TRAIN, Material, gather
-from embassay.adaptation.negatives import Mined
 from embassay.adaptation.own_data import own_triplets, read_texts
 from embassay.adaptation.request import AdaptRequest
 from embassay.adaptation.variant_training import VariantTraining
@@ -68,8 +67,6 @@ class Adaptation:
     ----------
     identity
         What identifies the adaptation, as JSON values: base, data, split, seed.
-    own
-        The user's own triplets; without any, negatives are mined.
     """
 
     request: AdaptRequest
@@ -78,7 +75,6 @@ class Adaptation:
     general: tuple[AnyCorpus, ...]
     stages: tuple[Stage, ...]
     identity: JsonObject
-    own: Mined
 
     @classmethod
     def prepare(cls, request: AdaptRequest) -> Adaptation:
@@ -113,8 +109,8 @@ class Adaptation:
             # The user's triplets can be learnt from without the questions of the corpora.
             least_train=0 if options.triplets else LEAST_TRAIN,
         )
-        own = own_triplets(options.triplets, material)
-        general = general_corpora(request.general, material, own.triplets)
+        material = replace(material, own=own_triplets(options.triplets, material))
+        general = general_corpora(request.general, material)
         identity = {
             "base": base.fingerprint,
             "corpora": [[corpus.name, corpus.fingerprint] for corpus in corpora],
@@ -125,9 +121,10 @@ class Adaptation:
             identity["options"] = base.options.explicit
         if texts:
             identity["text"] = content_hash(list(texts))
-        if own:
-            identity["triplets"] = content_hash([[row.question, row.right, *row.wrong] for row in own.triplets])
-        adaptation = cls(request, base, material, general, stages, identity, own)
+        if material.own:
+            rows = [[row.question, row.right, *row.wrong] for row in material.own.triplets]
+            identity["triplets"] = content_hash(rows)
+        adaptation = cls(request, base, material, general, stages, identity)
         adaptation.folder.check(identity, stages, request.overwrite)
         lineage.check_unlearnt(base.found.folder, material)
         for stage in stages:
@@ -141,7 +138,7 @@ class Adaptation:
     @property
     def making(self) -> VariantTraining:
         """The trainings."""
-        return VariantTraining(self.request, self.base, self.material, self.stages, self.own)
+        return VariantTraining(self.request, self.base, self.material, self.stages)
 
     @cached_property
     def assay(self) -> VariantAssay:
@@ -167,7 +164,7 @@ class Adaptation:
 
     def notes(self) -> tuple[str, ...]:
         """Return notes about the split, the corpora and the base before training, one sentence each."""
-        return tuple(dict.fromkeys((*self.material.warnings(), *self.own.notes, *self.assay.base_plan.notes)))
+        return tuple(dict.fromkeys((*self.material.warnings(), *self.material.own.notes, *self.assay.base_plan.notes)))
 
     def summary(self) -> tuple[str, ...]:
         """Return what ``--dry-run`` prints: the base, the data and what is assumed about them."""
@@ -201,7 +198,7 @@ class Adaptation:
             "test": options.test,
             "seed": options.seed,
             "corpora": self.material.ids(),
-            "learnt": lineage.record(self.base.found.folder, self.material, self.own.triplets),
+            "learnt": lineage.record(self.base.found.folder, self.material),
         }
 
     def carry_out(self) -> Adapted:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from embassay.adaptation.folder import AdaptationFolder
 from embassay.adaptation.material import Material
-from embassay.adaptation.negatives import NONE, Mined, mine
+from embassay.adaptation.negatives import Mined, mine
 from embassay.adaptation.request import AdaptRequest
 from embassay.adaptation.variants import BASE, Stage
 from embassay.encoders.neural.st import SentenceTransformersEncoder
@@ -24,19 +24,12 @@ REPEATED = ("rows", "tokens", "steps", "planned", "device", "evaluations")
 
 @dataclass(frozen=True)
 class VariantTraining:
-    """The trainings of one adaptation.
-
-    Attributes
-    ----------
-    own
-        The user's own triplets; without any, negatives are mined.
-    """
+    """The trainings of one adaptation."""
 
     request: AdaptRequest
     base: SentenceTransformersEncoder
     material: Material
     stages: tuple[Stage, ...]
-    own: Mined = NONE
 
     @property
     def folder(self) -> AdaptationFolder:
@@ -58,7 +51,7 @@ class VariantTraining:
         if not any(stage.kind == "finetune" and self.due(stage) for stage in self.stages):
             return None
         options = self.request.options
-        mined = self.own or mine(
+        mined = self.material.own or mine(
             self.material.union,
             self.material.train,
             self.base,

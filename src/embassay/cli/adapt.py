@@ -84,14 +84,14 @@ def adapt(
     for line in (*adapted.verdict, "", *figures):
         print(line)  # noqa: T201
     # Without texts no corpus of the held-out questions was written, and the command has the models only.
-    sources = (*adapted.held_out, *adaptation.general_sources)
-    parts = [f"-c {shlex.quote(source)}" for source in sources]
+    parts = [f"-c {shlex.quote(source)}" for source in (*adapted.held_out, *adaptation.general_sources)]
     parts += [f"-e {shlex.quote(f'{label}={spec}')}" for label, spec in adapted.models.items()]
-    settings = f"--seed {options.seed} --resamples {options.resamples}"
-    request.say(
-        "the same models on the held-out questions, with transforms; add any other encoder with -e:",
-        f"  embassay run {' '.join(parts)} -d retrieval,transforms=all {settings} -o RUN",
-    )
+    parts.append(f"-d retrieval,transforms=all --seed {options.seed} --resamples {options.resamples} -o RUN")
+    request.say("the same models on the held-out questions, with transforms; add any other encoder with -e:")
+    # A part on each line, so that no line is wrapped and the whole can be copied.
+    for line in ("embassay run", *parts[:-1]):
+        request.say(f"  {line} \\")
+    request.say(f"  {parts[-1]}")
     request.say(f"report: {request.out / 'run' / 'report.html'}")
     request.say(f"verdict: {request.out / 'verdict.md'}")
     return FINE

@@ -81,20 +81,18 @@ def load(
         with_questions = [paragraph for paragraph in chosen if paragraph.row.values.get("qas")]
         chosen = _sample(with_questions, paragraphs, seed)
         notes.append(f"{paragraphs:,} of {len(with_questions):,} paragraphs with questions, chosen with seed {seed}")
-    cut: Callable[[str], passages.Sentences] | None = None
-    way: str = documents
-    if documents == "sentences":
-        cut = partial(passages.sentences, language=language)
-        if sentences == "nltk":
-            cut, way = passages.nltk_sentences, "sentences, divided by nltk"
-    reader = _SquadReader(cut)
+    cut: Callable[[str], passages.Sentences] = partial(passages.sentences, language=language)
+    if sentences == "nltk":
+        cut = passages.nltk_sentences
+        notes.append("sentences are divided by nltk")
+    reader = _SquadReader(cut if documents == "sentences" else None)
     for paragraph in chosen:
         reader.read(paragraph)
     if not reader.questions:
         raise SourceError("the file has no usable question", path)
     articles = {paragraph.article for paragraph in chosen}
     counts = f"{counted(len(articles), 'article')}, {counted(len(chosen), 'paragraph')}"
-    notes += [counts, f"documents: {way}", *reader.notes()]
+    notes += [counts, f"documents: {documents}", *reader.notes()]
     return corpus_of(name, "squad", reader.documents, reader.questions, licence=licence, notes=notes)
 
 
