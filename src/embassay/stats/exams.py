@@ -1,4 +1,4 @@
-"""Bootstrap samples of 100 questions ("exams"), with thresholds and success on them.
+"""Bootstrap samples of questions ("exams"), with thresholds and success on them.
 
 Roychowdhury et al. (2024), "A Compass for Navigating the World of Sentence Embeddings for the Telecom Domain",
 sections 2.1-2.3. Three things are needed of each question: its K largest similarities, that to the right document and
@@ -23,10 +23,10 @@ ENDS = (2.5, 97.5)
 """The percentiles over exams that are the ends of a range."""
 
 
-def exams(questions: int, draws: Draws, *purpose: str) -> Ints:
-    """Return (500, 100) indices of questions: a row is one exam, drawn with replacement."""
+def exams(questions: int, draws: Draws, *purpose: str, size: tuple[int, int] = (EXAMS, LENGTH)) -> Ints:
+    """Return (m, l) indices of questions: a row is one exam, drawn with replacement."""
     stream = generator(draws.seed, "exams", *purpose)
-    return stream.integers(0, questions, size=(EXAMS, LENGTH))
+    return stream.integers(0, questions, size=size)
 
 
 def spread(replicates: Floats) -> tuple[Floats, Floats, Floats]:

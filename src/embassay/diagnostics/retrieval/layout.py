@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil
 
-from embassay.diagnostics.retrieval.scores import RankingMetric
+from embassay.diagnostics.retrieval.scores import RANDOM, RankingMetric
 from embassay.diagnostics.retrieval.view import LOSS, PSI, K
 from embassay.formatting import size_in_points
 from embassay.geometry.transforms import NAMES as TRANSFORMS
@@ -24,37 +25,56 @@ from embassay.layout import (
     ThresholdCurves,
 )
 from embassay.result import Result
+from embassay.stats.exams import EXAMS, LENGTH
 from embassay.stats.thresholds import questions_needed
 
 FOUND = 5
 """How many of the documents found for a question are listed, at most."""
-EXAM = "The mean over 500 exams of 100 questions drawn with replacement, with the range of 95% of them."
 
 
-def options_of(result: Result) -> tuple[int, int]:
-    """Return the number of documents k and the percentile ψ that a result was made with."""
-    # The options are not stored in a result, so both are read from its content.
+@dataclass(frozen=True)
+class PageOptions:
+    """The options of the diagnostic that its page depends on."""
+
+    k: int = K
+    psi: int = PSI
+    exams: int = EXAMS
+    length: int = LENGTH
+    random: int = RANDOM
+
+    @property
+    def exam(self) -> str:
+        """What a figure of exams is."""
+        return (
+            f"The mean over {self.exams:,} exams of {self.length:,} questions drawn with replacement, with the range of "
+            "95% of them."
+        )
+
+
+def options_of(result: Result) -> PageOptions:
+    """Return the options that a result was made with."""
+    # The options are not stored in a result, so they are read from its content.
     k = K
     for verdict in result.verdicts:
         if verdict.metric.startswith("Success@"):
             k = int(verdict.metric.removeprefix("Success@"))
             break
-    psi = PSI
+    names = ("psi", "exams", "length", "random")
     for series in result.series:
         if (series.diagnostic, series.name) == ("retrieval", "coe"):
-            psi = series.data["psi"]
-            break
-    return k, psi
+            return PageOptions(k, **{name: series.data[name] for name in names if name in series.data})
+    return PageOptions(k)
 
 
-def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
-    """Return the page for ``k`` retrieved documents, with COE and ROE at the percentile ``psi``.
+def page(options: PageOptions, ranking: Sequence[RankingMetric]) -> Layout:
+    """Return the page for a number of retrieved documents, with COE and ROE at a percentile.
 
     Parameters
     ----------
     ranking
         The ranking metrics with the values of their options.
     """
+    k, length = options.k, options.length
     success = Column(f"Success@{k}", f"Success@{k}")
     found = tuple(f"found{place}" for place in range(1, min(k, FOUND) + 1))
     return Layout(
@@ -69,7 +89,7 @@ def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
                 note="Paired on the same questions; p by exchanging whole units at random, with Holm's correction "
                 "within each question.",
             ),
-            *_meaning(k),
+            *_meaning(options),
             *_thresholds(),
             EncoderTable(
                 "Ranking metrics",
@@ -78,10 +98,10 @@ def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
                 "orders: an encoder that gives all documents the same similarity scores as random choice does.",
             ),
             EncoderTable(
-                "One exam of 100 questions",
-                (Column("accuracy (l = 100)", "accuracy_l100"),),
-                note=f"{EXAM} The range is that of a single test of 100 questions, about √(questions/100) times as "
-                "wide as the interval of Success@k.",
+                f"One exam of {length:,} questions",
+                (Column(f"accuracy (l = {length})", f"accuracy_l{length}"),),
+                note=f"{options.exam} The range is that of a single test of {length:,} questions, about "
+                f"√(questions/{length}) times as wide as the interval of Success@k.",
             ),
             *_transforms(success),
             *_across(),
@@ -103,7 +123,7 @@ def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
         source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
         "Domain",
         paper=(
-            *_overlap(psi),
+            *_overlap(options),
             *_paper_thresholds(k),
             SeriesTable(
                 "The paper's figures: TelecomQuAD (tables 2 and 4)",
@@ -152,13 +172,14 @@ def _headline(k: int, ranking: Sequence[RankingMetric]) -> EncoderTable:
     )
 
 
-def _meaning(k: int) -> tuple[Curves | SeriesTable, ...]:
+def _meaning(options: PageOptions) -> tuple[Curves | SeriesTable, ...]:
     """Return the curves and tables on what a similarity means."""
     return (
         Curves(
             "How similar questions are to random, right and retrieved documents",
             "densities",
-            note=f"Random: ten random documents for each question. Retrieved: the nearest {k}. Where the curves of "
+            note=f"Random documents for each question: {options.random}. Retrieved: the nearest {options.k}. Where the "
+            "curves of "
             "right and retrieved documents overlap, no threshold can separate them. The paper's figures 1 and 2.",
             split=True,
         ),
@@ -171,14 +192,15 @@ def _meaning(k: int) -> tuple[Curves | SeriesTable, ...]:
     )
 
 
-def _overlap(psi: int) -> tuple[EncoderTable | Curves, ...]:
-    """Return COE and ROE, which the paper reads off at the percentile ``psi``."""
+def _overlap(options: PageOptions) -> tuple[EncoderTable | Curves, ...]:
+    """Return COE and ROE, which the paper reads off at one percentile."""
+    psi = options.psi
     return (
         EncoderTable(
             "Overlap of distributions",
             (Column("COE", "coe", f"psi{psi}"), Column("ROE", "roe", f"psi{psi}")),
             note="Of right documents (COE) and of random ones (ROE): the share that is more similar than the lowest "
-            f"{psi}% of what is retrieved (ψ = {psi}). High COE and low ROE are good. {EXAM}",
+            f"{psi}% of what is retrieved (ψ = {psi}). High COE and low ROE are good. {options.exam}",
         ),
         Curves(
             "COE over ψ", "coe", note="The share of right documents above the ψ-th percentile of what is retrieved."

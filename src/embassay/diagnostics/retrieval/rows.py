@@ -13,7 +13,7 @@ from embassay.metrics.scoreboard import pools_of
 from embassay.metrics.summary import row, share_row
 from embassay.result import MIN_UNITS, Estimate, Row
 from embassay.stats.correlate import MIN_ITEMS, Kind, across_models
-from embassay.stats.exams import GRID, LENGTH, above, exams, minima, percentile_of_top, spread
+from embassay.stats.exams import GRID, above, exams, minima, percentile_of_top, spread
 from embassay.stats.resample import too_few
 from embassay.stats.shares import PooledShare, shares_of_encoders
 from embassay.stats.thresholds import Threshold, questions_needed
@@ -121,7 +121,7 @@ def _without_similarities(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     reason = f"no question has {view.k} similarities"
     undefined = Estimate(None, None, None, 0, 0, len(view.unit), reason)
     main_rows = {
-        f"accuracy_l{LENGTH}": "all",
+        f"accuracy_l{view.length}": "all",
         "coe": f"psi{view.psi}",
         "roe": f"psi{view.psi}",
         "tau": RECOMMENDED["confidence"],
@@ -131,20 +131,19 @@ def _without_similarities(view: RetrievalView, draws: Draws) -> Iterator[Row]:
 
 
 def _exams(view: RetrievalView, draws: Draws) -> Iterator[Row]:
-    """Yield accuracy_l100 and, at each ψ, COE and ROE: means over exams of 100 questions with their 95 % range."""
+    """Yield the accuracy and, at each ψ, COE and ROE: means over exams with the 95 % range of one exam."""
     answers = view.answers
-    drawn = exams(len(answers.top), draws, *view.stream)
+    drawn = exams(len(answers.top), draws, *view.stream, size=view.size)
     accuracy = answers.success[drawn].mean(axis=1, keepdims=True)
     (summary,) = _over_exams(view, accuracy)
-    yield row(view.scores, draws, f"accuracy_l{LENGTH}", "all", summary, interval="exams")
+    yield row(view.scores, draws, f"accuracy_l{view.length}", "all", summary, interval="exams", **view.signed)
 
     thresholds = percentile_of_top(answers.top, drawn, view.percentiles)
-    # All ten random documents of each question: the ROE of one alone moves by half its value with the draw.
     similarities = {"coe": answers.own, "roe": view.random.ravel()}
     for metric, values in similarities.items():
         summaries = _over_exams(view, above(values, thresholds))
         for psi, summary in zip(view.percentiles, summaries, strict=True):
-            yield row(view.scores, draws, metric, f"psi{psi}", summary, interval="exams")
+            yield row(view.scores, draws, metric, f"psi{psi}", summary, interval="exams", **view.signed)
 
 
 def _over_exams(view: RetrievalView, replicates: Floats) -> Iterator[Estimate]:
@@ -170,7 +169,7 @@ def _thresholds_of(view: RetrievalView, draws: Draws) -> dict[str, float]:
     if not len(answers.top):
         return {}
     # The same exams as in the rows of COE and ROE: the random stream has the same name.
-    drawn = exams(len(answers.top), draws, *view.stream)
+    drawn = exams(len(answers.top), draws, *view.stream, size=view.size)
     similarities = {"minima": minima(answers.top, drawn), "pooled": answers.top}
     thresholds = dict[str, float]()
     for definition in DEFINITIONS:
@@ -195,11 +194,13 @@ def _psi_of_paper(view: RetrievalView, thresholds: Mapping[str, float], definiti
 def _thresholds(view: RetrievalView, at: AtThresholds, draws: Draws) -> Iterator[Row]:
     """Yield what each threshold keeps and costs: the paper's, over ψ and at its choice of ψ, and the recommended."""
     for definition in DEFINITIONS:
+        # Only the smallest similarities depend on the exams.
+        signed = view.signed if definition == "minima" else {}
         for psi in view.percentiles:
-            yield from _at_threshold(view, at, draws, f"{definition}:psi{psi}")
+            yield from _at_threshold(view, at, draws, f"{definition}:psi{psi}", **signed)
         best = _psi_of_paper(view, at.thresholds, definition)
-        yield row(view.scores, draws, "psi", f"{definition}:paper", view.estimate(float(best)))
-        yield from _at_threshold(view, at, draws, f"{definition}:paper")
+        yield row(view.scores, draws, "psi", f"{definition}:paper", view.estimate(float(best)), **signed)
+        yield from _at_threshold(view, at, draws, f"{definition}:paper", **signed)
     yield from _recommended(view, at, draws)
 
 

@@ -82,7 +82,7 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row], success: Mapp
                 "y": title,
                 "at": GRID,
                 "lines": lines,
-                "psi": views[0].psi,
+                **views[0].options,
             }
             yield Series(NAME, corpus, metric, "curve", curve)
 

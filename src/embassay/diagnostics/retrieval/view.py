@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.retrieval.scores import RIGHT
+from embassay.diagnostics.retrieval.scores import RANDOM, RIGHT
 from embassay.metrics.scoreboard import View, unit_codes
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.exams import GRID, Answers
+from embassay.stats.exams import EXAMS, GRID, LENGTH, Answers
 from embassay.stats.thresholds import Threshold, recommend
 from embassay.stats.units import Floats
 
@@ -30,13 +30,32 @@ class RetrievalView(View):
 
     Attributes
     ----------
-    k, psi, loss
+    k, psi, loss, exams, length, random_documents
         The diagnostic's options.
     """
 
     k: int
     psi: int
     loss: float
+    exams: int = EXAMS
+    length: int = LENGTH
+    random_documents: int = RANDOM
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The number of exams and of the questions of each."""
+        return self.exams, self.length
+
+    @property
+    def options(self) -> dict[str, int]:
+        """The options that stand on the page, by name."""
+        return {"psi": self.psi, "exams": self.exams, "length": self.length, "random": self.random_documents}
+
+    @property
+    def signed(self) -> dict[str, str]:
+        """The options that figures of exams depend on, for their signatures; those that are not the default."""
+        defaults = {"exams": EXAMS, "length": LENGTH, "random": RANDOM}
+        return {name: str(self.options[name]) for name in defaults if self.options[name] != defaults[name]}
 
     @property
     def headline(self) -> str:
@@ -92,8 +111,8 @@ class RetrievalView(View):
 
     @cached_property
     def random(self) -> Floats:
-        """(d, 10) similarities to random documents; undefined ones are below all others."""
-        similarity = self.scores.values["random"][self.answered][self.has_full_top_k]
+        """(d, r) similarities to random documents; undefined ones are below all others."""
+        similarity = self.scores.values["random"][self.answered][self.has_full_top_k, : self.random_documents]
         return np.where(np.isnan(similarity), -np.inf, similarity)
 
     @cached_property
