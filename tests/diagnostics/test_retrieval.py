@@ -450,7 +450,7 @@ def test_the_number_and_the_length_of_exams_and_the_one_random_document_of_the_p
     changed = "|exams:200|length:30|random:1|"
     signed = {metric for (metric, _, _), row in found.items() if changed in row.signature}
     assert signed == {"accuracy_l30", "coe", "roe", "tau", "psi", "accuracy_at_tau", "kept", "unanswerable_dropped"}
-    assert not any(changed in row.signature for (_, subset, _), row in found.items() if subset.startswith("pooled"))
+    assert not any(changed in row.signature for (_, subset, _), row in found.items() if subset.startswith("pooled:psi"))
 
 
 def test_the_page_names_the_exams_that_were_drawn(literal_world):
@@ -498,6 +498,20 @@ def test_the_papers_choice_is_the_psi_of_the_highest_accuracy(literal_world):
         names = ("accuracy_at_tau", "kept", "unanswerable_dropped")
         expected = literally_at(tau, own, best)
         assert [found[n, f"{definition}:paper", ""].value for n in names] == pytest.approx(expected)
+
+
+def test_in_range_is_the_largest_psi_with_a_success_that_an_exam_may_have(literal_world):
+    _, _, found, own, _, best = literal_world
+    accuracy = {psi: found["accuracy_at_tau", f"pooled:psi{psi}", ""].value for psi in GRID}
+    chosen = found["psi", "pooled:range", ""].value
+    lowest = found["accuracy_l100", "all", ""].low
+    assert chosen == max(psi for psi in GRID if accuracy[psi] >= lowest)
+    assert 5 < chosen < 95
+    tau = found["tau", "pooled:range", ""].value
+    assert tau == found["tau", f"pooled:psi{chosen:.0f}", ""].value
+    names = ("accuracy_at_tau", "kept", "unanswerable_dropped")
+    expected = literally_at(tau, own, best)
+    assert [found[n, "pooled:range", ""].value for n in names] == pytest.approx(expected)
 
 
 # --- recommended thresholds ------------------------------------------------------------------------------

@@ -258,16 +258,18 @@ def _thresholds() -> tuple[ThresholdCurves | EncoderTable, ...]:
 def _paper_thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
     """Return the tables and curves of the paper's thresholds: the best ones, and all that were tried."""
     of_paper = list[Column]()
-    for definition in ("minima", "pooled"):
-        subset, suffix = f"{definition}:paper", f", {definition}"
+    readings = {"minima:paper": "minima", "pooled:paper": "pooled", "pooled:range": "pooled, in range"}
+    for subset, reading in readings.items():
+        suffix = f", {reading}"
         of_paper.append(Column(f"ψ{suffix}", "psi", subset))
         of_paper += _columns_at_threshold(subset, suffix)
     return (
         EncoderTable(
-            "The paper's thresholds at the ψ of the highest accuracy",
+            "The paper's thresholds",
             tuple(of_paper),
             note="minima: the ψ-th percentile of the smallest similarity of each exam, as the paper prints it; pooled: "
-            "of all retrieved similarities. Of ψ = 5, 10, … 95 the one with the highest success at τ.",
+            "of all retrieved similarities. Of ψ = 5, 10, … 95 the one with the highest success at τ; in range: the largest "
+            "with a success in the range of one exam. The paper prints ψ of 20 to 45.",
         ),
         Curves(
             "Success at τ over ψ", "accuracy_at_tau", note="Documents below the ψ-th percentile are dropped (pooled)."
