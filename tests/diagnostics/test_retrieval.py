@@ -463,6 +463,29 @@ def test_the_page_names_the_exams_that_were_drawn(literal_world):
     assert "The mean over 500 exams of 100 questions" in str(layout(create().summarise([scores], DRAWS)))
 
 
+def test_widths_of_exams_are_compared_on_the_same_questions():
+    corpus = many(150, 60, seed=5)
+    encoders = [Table(name, noisy(corpus, noise)) for name, noise in (("poor", 1.5), ("good", 0.5), ("same", 0.5))]
+    result = run(encoders, corpus, resamples=2000)
+    lines = {line[0]: line[1:] for line in data_of(result, "widths")["rows"]}
+    assert list(lines) == ["poor − good", "poor − same", "good − same"]
+    assert lines["good − same"][2:] == [0, 0, 0]
+    p, q = (rows(result, name)["Success@5", "all", ""].value for name in ("poor", "good"))
+    width = [2 * 1.959964 * np.sqrt(share * (1 - share) / 100) for share in (p, q)]
+    assert lines["poor − good"][:3] == pytest.approx([*width, width[0] - width[1]], abs=1e-6)
+    # The same interval from a loop over units, which are the right documents.
+    right = np.array([s.right[0] for s in corpus.samples])
+    members = [np.flatnonzero(right == name) for name in np.unique(right)]
+    rng, replicates = np.random.default_rng(9), []
+    scores = [scored(corpus, e.vectors).values["Success@5"] for e in encoders[:2]]
+    for _ in range(2000):
+        drawn = np.concatenate([members[unit] for unit in rng.integers(0, len(members), len(members))])
+        a, b = (2 * 1.959964 * values[drawn].std() / 10 for values in scores)
+        replicates.append(a - b)
+    assert lines["poor − good"][3:] == pytest.approx(np.percentile(replicates, [2.5, 97.5]), abs=0.012)
+    assert data_of(run(encoders[:1], corpus), "widths") is None
+
+
 def literally_at(tau, own, best):
     """What is left when everything below τ is dropped."""
     pairs = zip(own["Success@5"], own["own"], strict=True)

@@ -229,7 +229,7 @@ class Retrieval:
             draws.resamples,
             rows=tuple(rows),
             comparisons=tuple(summary.comparisons),
-            series=(*series_of(views, rows, success), *beside_published(views, rows)),
+            series=(*series_of(views, rows, success, draws), *beside_published(views, rows)),
             verdicts=(summary.verdict,),
             **answers_and_findings(findings),
         )
