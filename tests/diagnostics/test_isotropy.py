@@ -142,7 +142,9 @@ def test_after_a_transform_there_is_no_unbiased_estimate(measured):
     assert set(UNTRANSFORMED) == {*TRANSFORMED, *UNBIASED}
 
 
-@pytest.mark.parametrize(("condition", "moved"), [("standardize", standardized), ("remove_pcs", without_top_components)])
+@pytest.mark.parametrize(
+    ("condition", "moved"), [("standardize", standardized), ("remove_pcs", without_top_components)]
+)
 def test_rows_after_a_transform_equal_the_definitions(measured, condition, moved):
     # Of six dimensions max(1, 6 // 100) = 1 component goes.
     matrix, result = measured

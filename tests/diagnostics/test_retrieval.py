@@ -447,7 +447,7 @@ def test_the_number_and_the_length_of_exams_and_the_one_random_document_of_the_p
     assert_spread(found["roe", "psi25", ""], [np.mean(own["random"][:, 0] > theta) for theta in thetas])
     gammas = [min(s for q in exam for s in own["top"][q]) for exam in drawn]
     assert found["tau", "minima:psi25", ""].value == pytest.approx(np.percentile(gammas, 25), abs=1e-12)
-    changed = "|exams:200|length:30|random:1|"
+    changed = "|exams:200|length:30|random_documents:1|"
     signed = {metric for (metric, _, _), row in found.items() if changed in row.signature}
     assert signed == {"accuracy_l30", "coe", "roe", "tau", "psi", "accuracy_at_tau", "kept", "unanswerable_dropped"}
     assert not any(changed in row.signature for (_, subset, _), row in found.items() if subset.startswith("pooled:psi"))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 
-from embassay.diagnostics.retrieval.scores import RANDOM, RankingMetric
-from embassay.diagnostics.retrieval.view import LOSS, PSI, K
+from embassay.diagnostics.retrieval.scores import RankingMetric
+from embassay.diagnostics.retrieval.view import LOSS, K, RetrievalOptions
 from embassay.formatting import size_in_points
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import (
@@ -25,33 +24,13 @@ from embassay.layout import (
     ThresholdCurves,
 )
 from embassay.result import Result
-from embassay.stats.exams import EXAMS, LENGTH
 from embassay.stats.thresholds import questions_needed
 
 FOUND = 5
 """How many of the documents found for a question are listed, at most."""
 
 
-@dataclass(frozen=True)
-class PageOptions:
-    """The options of the diagnostic that its page depends on."""
-
-    k: int = K
-    psi: int = PSI
-    exams: int = EXAMS
-    length: int = LENGTH
-    random: int = RANDOM
-
-    @property
-    def exam(self) -> str:
-        """What a figure of exams is."""
-        return (
-            f"The mean over {self.exams:,} exams of {self.length:,} questions drawn with replacement, with the range of "
-            "95% of them."
-        )
-
-
-def options_of(result: Result) -> PageOptions:
+def options_of(result: Result) -> RetrievalOptions:
     """Return the options that a result was made with."""
     # The options are not stored in a result, so they are read from its content.
     k = K
@@ -59,14 +38,13 @@ def options_of(result: Result) -> PageOptions:
         if verdict.metric.startswith("Success@"):
             k = int(verdict.metric.removeprefix("Success@"))
             break
-    names = ("psi", "exams", "length", "random")
     for series in result.series:
         if (series.diagnostic, series.name) == ("retrieval", "coe"):
-            return PageOptions(k, **{name: series.data[name] for name in names if name in series.data})
-    return PageOptions(k)
+            return RetrievalOptions(k, **series.data.get("options", {}))
+    return RetrievalOptions(k)
 
 
-def page(options: PageOptions, ranking: Sequence[RankingMetric]) -> Layout:
+def page(options: RetrievalOptions, ranking: Sequence[RankingMetric]) -> Layout:
     """Return the page for a number of retrieved documents, with COE and ROE at a percentile.
 
     Parameters
@@ -135,7 +113,7 @@ def page(options: PageOptions, ranking: Sequence[RankingMetric]) -> Layout:
             SeriesTable(
                 "The paper's figures: TelecomQuAD (tables 2 and 4), and here",
                 "published",
-                note="With K = 5; τ and ψ as chosen there, here pooled, in range. The two isotropy columns are labelled "
+                note="With K = 5; τ and ψ as chosen there, here pooled, in range. The isotropy columns are labelled "
                 "swapped in the paper; here they have the names that fit their values. The corpus is "
                 "not public: do not compare single values with it.",
             ),
@@ -179,15 +157,15 @@ def _headline(k: int, ranking: Sequence[RankingMetric]) -> EncoderTable:
     )
 
 
-def _meaning(options: PageOptions) -> tuple[Curves | SeriesTable, ...]:
+def _meaning(options: RetrievalOptions) -> tuple[Curves | SeriesTable, ...]:
     """Return the curves and tables on what a similarity means."""
     return (
         Curves(
             "How similar questions are to random, right and retrieved documents",
             "densities",
-            note=f"Random documents for each question: {options.random}. Retrieved: the nearest {options.k}. Where the "
-            "curves of "
-            "right and retrieved documents overlap, no threshold can separate them. The paper's figures 1 and 2.",
+            note=f"Random documents for each question: {options.random_documents}. Retrieved: the nearest {options.k}. "
+            "Where the curves of right and retrieved documents overlap, no threshold can separate them. The paper's "
+            "figures 1 and 2.",
             split=True,
         ),
         SeriesTable(
@@ -199,7 +177,7 @@ def _meaning(options: PageOptions) -> tuple[Curves | SeriesTable, ...]:
     )
 
 
-def _overlap(options: PageOptions) -> tuple[EncoderTable | Curves, ...]:
+def _overlap(options: RetrievalOptions) -> tuple[EncoderTable | Curves, ...]:
     """Return COE and ROE, which the paper reads off at one percentile."""
     psi = options.psi
     return (
@@ -275,8 +253,8 @@ def _paper_thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]
             "The paper's thresholds",
             tuple(of_paper),
             note="minima: the ψ-th percentile of the smallest similarity of each exam, as the paper prints it; pooled: "
-            "of all retrieved similarities. Of ψ = 5, 10, … 95 the one with the highest success at τ; in range: the largest "
-            "with a success in the range of one exam. The paper prints ψ of 20 to 45.",
+            "of all retrieved similarities. Of ψ = 5, 10, … 95 the one with the highest success at τ; in range: the "
+            "largest with a success in the range of one exam. The paper prints ψ of 20 to 45.",
         ),
         Curves(
             "Success at τ over ψ", "accuracy_at_tau", note="Documents below the ψ-th percentile are dropped (pooled)."

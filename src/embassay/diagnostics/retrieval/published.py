@@ -42,24 +42,16 @@ RowsByKey = Mapping[tuple[str, str, str, str], Row]
 """Rows by encoder, metric, subset and condition."""
 Figure = tuple[str, str, str]
 """Metric and subset of a row, and which of its numbers."""
-
-
-def _with_range(metric: str, subset: str) -> tuple[Figure, ...]:
-    return (metric, subset, "value"), (metric, subset, "low"), (metric, subset, "high")
-
-
-ISOTROPY: tuple[Figure, ...] = (("isoscore", "documents", "value"), ("i_a", "documents", "value"))
-OF_SQUAD = (*_with_range("accuracy_l100", "all"), *ISOTROPY)
-OF_CORRELATIONS = (("pearson", "IsoScore and success", "value"), ("pearson", "I-A and success", "value"))
-OF_TRANSFORMS: tuple[Figure, ...] = ((f"Success@{K}", "all", "value"), *ISOTROPY)
-AT_THRESHOLD: tuple[Figure, ...] = tuple((metric, IN_RANGE, "value") for metric in ("tau", "psi", "accuracy_at_tau"))
-OF_TELECOM = (
-    *_with_range("accuracy_l100", "all"),
-    *_with_range("coe", f"psi{PSI}"),
-    *_with_range("roe", f"psi{PSI}"),
-    *AT_THRESHOLD,
+RANGES = (("accuracy_l100", "all"), ("coe", f"psi{PSI}"), ("roe", f"psi{PSI}"))
+ISOTROPY: list[Figure] = [("isoscore", "documents", "value"), ("i_a", "documents", "value")]
+OF_TELECOM = [
+    *((metric, subset, end) for metric, subset in RANGES for end in ("value", "low", "high")),
+    *((metric, IN_RANGE, "value") for metric in ("tau", "psi", "accuracy_at_tau")),
     *ISOTROPY,
-)
+]
+OF_SQUAD = OF_TELECOM[:3] + ISOTROPY
+OF_TRANSFORMS = [(f"Success@{K}", "all", "value"), *ISOTROPY]
+OF_CORRELATIONS = [("pearson", "IsoScore and success", "value"), ("pearson", "I-A and success", "value")]
 """The columns of the tables, as they are measured."""
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -34,7 +35,7 @@ from embassay.diagnostics.retrieval.scores import (
     success_of_blind_choice,
 )
 from embassay.diagnostics.retrieval.series import series_of
-from embassay.diagnostics.retrieval.view import LOSS, PSI, K, RetrievalView
+from embassay.diagnostics.retrieval.view import LOSS, PSI, K, RetrievalOptions, RetrievalView
 from embassay.errors import SpecError
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import Layout
@@ -120,22 +121,16 @@ def create(
     for name, value, low, high in limits:
         if not low <= value <= high:
             raise SpecError(f"diagnostic 'retrieval', option {name!r}: must be {low} to {high}, is {value:g}")
-    return Retrieval(k, psi, loss, search, transforms, compare, exams, length, random, pcs)
+    return Retrieval(k, psi, loss, exams, length, random, search, transforms, compare, pcs)
 
 
 @dataclass(frozen=True)
-class Retrieval:
+class Retrieval(RetrievalOptions):
     """The diagnostic; see the module's documentation."""
 
-    k: int = K
-    psi: int = PSI
-    loss: float = LOSS
     search: str = "exact"
     transforms: str = "none"
     compare: str = "headline"
-    exams: int = EXAMS
-    length: int = LENGTH
-    random: int = RANDOM
     pcs: int = 0
     shape: str = "retrieval"
 
@@ -264,7 +259,7 @@ class Retrieval:
             yield from outcomes
 
     def _view(self, scores: ItemScores) -> RetrievalView:
-        return RetrievalView(scores, self.k, self.psi, self.loss, self.exams, self.length, self.random)
+        return RetrievalView(scores, self.k, self.psi, self.loss, self.exams, self.length, self.random_documents)
 
 
 def _subsets(view: RetrievalView) -> NDArray[np.str_]:
@@ -354,6 +349,7 @@ def _success_after(transform: str) -> Metric:
     )
 
 
+_share_without_items = partial(Metric, kind="computed", low=0.0, high=1.0, format="percent")
 OF_PASSAGES = ("i_a", "isoscore", "isoscore_unbiased", "rank")
 """The metrics of isotropy that are computed of the passages."""
 METRICS = (
@@ -433,23 +429,15 @@ METRICS = (
     *map(_success_after, TRANSFORMS),
     # What follows is computed in embassay.diagnostics.retrieval.rows.
     *(replace(metric, subset="documents") for metric in ISOTROPY_METRICS if metric.name in OF_PASSAGES),
-    Metric(
+    _share_without_items(
         "accuracy_l*",
-        kind="computed",
         better="higher",
-        low=0.0,
-        high=1.0,
-        format="percent",
         meaning="success in an exam of 100 questions (length=): mean and range over 500 exams (exams=)",
     ),
-    Metric(
+    _share_without_items(
         "coe",
         "psi*",
-        kind="computed",
         better="higher",
-        low=0.0,
-        high=1.0,
-        format="percent",
         term="COE",
         explanation=(
             "The share of right documents that are more similar than the ψ-th percentile of the retrieved "
@@ -457,14 +445,10 @@ METRICS = (
         ),
         meaning="share of right documents above the ψ-th percentile of the retrieved similarities",
     ),
-    Metric(
+    _share_without_items(
         "roe",
         "psi*",
-        kind="computed",
         better="lower",
-        low=0.0,
-        high=1.0,
-        format="percent",
         term="ROE",
         explanation=(
             "The share of random documents that are more similar than the ψ-th percentile of the retrieved "
@@ -527,32 +511,23 @@ METRICS = (
         better="higher",
         meaning="share of unanswerable questions for which no document reaches the threshold",
     ),
-    Metric(
+    _share_without_items(
         "loss_limit",
         "*",
-        kind="computed",
         better="lower",
-        low=0.0,
-        high=1.0,
-        format="percent",
         meaning="upper limit of the success that the recommended threshold loses",
         source="Bates et al. (2021), Angelopoulos et al. (2024)",
     ),
-    Metric(
-        "pearson",
-        "* and *",
-        "*",
-        kind="correlation",
-        better="neither",
-        meaning="correlation of two metrics across encoders",
-    ),
-    Metric(
-        "spearman",
-        "* and *",
-        "*",
-        kind="correlation",
-        better="neither",
-        meaning="rank correlation of two metrics across encoders",
+    *(
+        Metric(
+            kind,
+            "* and *",
+            "*",
+            kind="correlation",
+            better="neither",
+            meaning=f"{word} of two metrics across encoders",
+        )
+        for kind, word in (("pearson", "correlation"), ("spearman", "rank correlation"))
     ),
 )
 

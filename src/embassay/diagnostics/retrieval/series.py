@@ -99,7 +99,7 @@ def series_of(
                 "y": title,
                 "at": GRID,
                 "lines": lines,
-                **views[0].options,
+                "options": views[0].shown,
             }
             yield Series(NAME, corpus, metric, "curve", curve)
 

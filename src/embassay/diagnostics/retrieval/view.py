@@ -24,19 +24,18 @@ RECOMMENDED = {"confidence": "recommended", "average": "recommended_on_average"}
 
 
 @dataclass(frozen=True)
-class RetrievalView(View):
-    """One encoder's questions. Below, n counts all questions, m those with a right document, d those of the m with k
-    similarities.
+class RetrievalOptions:
+    """The options that change the summary, and the page; see :func:`~embassay.diagnostics.retrieval.retrieval.create`.
 
     Attributes
     ----------
-    k, psi, loss, exams, length, random_documents
-        The diagnostic's options.
+    random_documents
+        The option ``random``.
     """
 
-    k: int
-    psi: int
-    loss: float
+    k: int = K
+    psi: int = PSI
+    loss: float = LOSS
     exams: int = EXAMS
     length: int = LENGTH
     random_documents: int = RANDOM
@@ -47,15 +46,28 @@ class RetrievalView(View):
         return self.exams, self.length
 
     @property
-    def options(self) -> dict[str, int]:
+    def exam(self) -> str:
+        """What a figure of exams is."""
+        drawn = f"{self.exams:,} exams of {self.length:,} questions drawn with replacement"
+        return f"The mean over {drawn}, with the range of 95% of them."
+
+    @property
+    def shown(self) -> dict[str, int]:
         """The options that stand on the page, by name."""
-        return {"psi": self.psi, "exams": self.exams, "length": self.length, "random": self.random_documents}
+        return {name: getattr(self, name) for name in ("psi", "exams", "length", "random_documents")}
 
     @property
     def signed(self) -> dict[str, str]:
         """The options that figures of exams depend on, for their signatures; those that are not the default."""
-        defaults = {"exams": EXAMS, "length": LENGTH, "random": RANDOM}
-        return {name: str(self.options[name]) for name in defaults if self.options[name] != defaults[name]}
+        default = RetrievalOptions(psi=self.psi).shown
+        return {name: str(value) for name, value in self.shown.items() if value != default[name]}
+
+
+@dataclass(frozen=True)
+class RetrievalView(RetrievalOptions, View):
+    """One encoder's questions. Below, n counts all questions, m those with a right document, d those of the m with k
+    similarities.
+    """
 
     @property
     def headline(self) -> str:
