@@ -114,8 +114,9 @@ def _widths(views: Sequence[RetrievalView], draws: Draws) -> list[list[object]]:
     replicates = bootstrap_means(moments, views[0].unit, draws, *views[0].stream)
     # The first row has the observed widths.
     rows = np.vstack([np.nanmean(moments, axis=0), replicates])
-    width = range_width(*np.hsplit(rows, 2), views[0].length)
-    share = np.array([tail(np.bincount(views[0].unit))])
+    mean, mean_of_squares = np.hsplit(rows, 2)
+    width = range_width(mean, mean_of_squares, views[0].length)
+    share = np.array([tail(np.bincount(views[0].unit).astype(np.float64))])
     lines = list[list[object]]()
     for a, b in combinations(range(len(views)), 2):
         differences = width[:, [a]] - width[:, [b]]
