@@ -82,9 +82,9 @@ def series_of(
         data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
         yield Series(NAME, corpus, "densities", "curve", data)
         yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(drawable, success, card))
-    compared = without_baselines(drawable)
-    if len(compared) > 1 and len(np.unique(views[0].unit)) >= MIN_UNITS:
-        yield table(NAME, corpus, "widths", WIDTHS, _widths(compared, draws))
+    candidates = without_baselines(drawable)
+    if len(candidates) > 1 and len(np.unique(views[0].unit)) >= MIN_UNITS:
+        yield table(NAME, corpus, "widths", WIDTHS, _widths(candidates, draws))
     value_of = {(r.encoder, r.metric, r.subset): r.value for r in rows}
     for metric, prefix, title in CURVES:
         lines = list[dict[str, object]]()
