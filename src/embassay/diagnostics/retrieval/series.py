@@ -58,16 +58,18 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row], success: Mapp
     """Yield the figures of one corpus; ``success`` has the rows of the headline by encoder."""
     corpus = views[0].corpus
     drawable = [view for view in views if len(view.answers.top)]
-    if drawable:
+    # Lists of a few documents have no similarities to random ones.
+    compared = [view for view in drawable if view.listed is None]
+    if compared:
         curves = list[dict[str, object]]()
         card = list[CardRow]()
-        for view in drawable:
+        for view in compared:
             curves += _densities(view)
             card += _card(view)
         # Each line has its own points: the similarities of two encoders may have different ranges.
         data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
         yield Series(NAME, corpus, "densities", "curve", data)
-        yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(drawable, success, card))
+        yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(compared, success, card))
     value_of = {(r.encoder, r.metric, r.subset): r.value for r in rows}
     for metric, prefix, title in CURVES:
         lines = list[dict[str, object]]()
