@@ -111,7 +111,7 @@ def computed_rows(view: RetrievalView, at: AtThresholds, draws: Draws) -> Iterat
         yield from _thresholds(view, at, draws)
     else:
         metrics = ("coe", "roe", "tau") if view.examined.any() else tuple(MAIN)
-        yield from _undefined(view, draws, metrics, f"no question has {view.k} similarities")
+        yield from _undefined(view, draws, metrics, view.why_no_similarities)
 
 
 def _isotropy(view: RetrievalView, draws: Draws) -> Iterator[Row]:

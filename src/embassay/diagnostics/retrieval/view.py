@@ -69,6 +69,13 @@ class RetrievalView(View):
         listed = self.scores.scalars.get("listed")
         return None if listed is None else int(listed)
 
+    @property
+    def why_no_similarities(self) -> str:
+        """Why no question has k similarities, where that is so."""
+        if self.is_lists and not self.scores.scalars["scored"]:
+            return "its lists have no scores"
+        return f"no question has {self.k} similarities"
+
     @cached_property
     def answered(self) -> NDArray[np.bool_]:
         """(n,) which questions have a right document."""
@@ -139,6 +146,8 @@ class RetrievalView(View):
     def recommended(self) -> Threshold:
         """The highest threshold that loses no more than allowed, with its guarantee, or why there is none."""
         answers = self.answers
+        if not len(answers.top):
+            return Threshold(None, None, None, 0.0, self.why_no_similarities)
         unit = self.unit[self.has_full_top_k]
         threshold = recommend(answers.own, answers.success, answers.top, unit, self.loss)
         units = len(np.unique(unit))
