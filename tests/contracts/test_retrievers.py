@@ -1,5 +1,6 @@
 """What every retriever must keep: whole lists, the same for each question in any company, a stable fingerprint."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from embassay.run.resolve import load_corpus, load_encoder
 from embassay.samples.retrieval import Document
 
 SPECS = {
+    "python": "python:answers_of_contract:by_letters,kind=retriever",
     "run": "run:{run}",
 }
 """A spec of each kind. Labels of parts are specs themselves: ``hybrid:tfidf+bm25`` is built on tfidf and bm25."""
@@ -42,11 +44,25 @@ def run(corpus, tmp_path_factory):
     return path
 
 
-@pytest.fixture(params=RETRIEVERS.own_names())
-def retriever(request, tmp_path):
-    """One retriever of each kind."""
-    spec = SPECS[request.param]
-    return load_encoder(spec.format(run=request.getfixturevalue("run")))
+@pytest.fixture
+def python(corpus, tmp_path, monkeypatch):
+    """A module of the user with a function that answers by the letters of the question."""
+    names = [document.id for document in corpus.documents[:20]]
+    (tmp_path / "answers_of_contract.py").write_text(
+        f"NAMES = {names}\ndef by_letters(question):\n"
+        "    return [(NAMES[(len(question) + place) % 20], -float(place)) for place in range(10)]\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "answers_of_contract", raising=False)
+
+
+@pytest.fixture(params=sorted(RETRIEVERS.own_names()))
+def retriever(request):
+    """One retriever of each kind; a fixture of the kind's name makes what its spec names."""
+    is_fixture = request.param in request.fixturenames or request.param in globals()
+    target = request.getfixturevalue(request.param) if is_fixture else ""
+    return load_encoder(SPECS[request.param].format(**{request.param: target}))
 
 
 def questions_of(retriever, corpus):

@@ -1,6 +1,7 @@
 """Retrievers in a run: the lists that they are built on, ranks of right documents, what is kept, what is refused."""
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from zlib import crc32
@@ -17,6 +18,7 @@ from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus
+from embassay.samples.retrieval import Document
 from embassay.store.runs.folder import RunFolder
 from embassay.types import Card
 
@@ -371,6 +373,110 @@ def test_ids_that_are_no_documents_are_counted_and_named(source, tmp_path, capsy
         "2 questions of mine without a list count as missed: q0 and q39",
     ]
     assert f"system: {notes[0]}" in capsys.readouterr().err
+
+
+@pytest.fixture
+def answers(tmp_path, monkeypatch):
+    """Write a module of the user, and return the spec of its ``answer``."""
+
+    def write(content, options=""):
+        (tmp_path / "answers_of_user.py").write_text(content, encoding="utf-8")
+        return f"mine=python:answers_of_user:answer,kind=retriever{options}"
+
+    monkeypatch.syspath_prepend(tmp_path)
+    yield write
+    sys.modules.pop("answers_of_user", None)
+
+
+def test_a_function_answers_with_ids_or_with_scores(answers, corpus):
+    first = [document.id for document in corpus.documents[:7]]
+    result = assay([answers(f"def answer(question):\n    return {first}\n")], corpus)
+    right = [any(name in first[:5] for name in sample.right) for sample in corpus.samples]
+    assert figures(result, "mine")["Success@5", "all"][0] == pytest.approx(np.mean(right))
+    scored = [(name, -number) for number, name in enumerate(first)]
+    again = assay([answers(f"def answer(question):\n    return {scored}\n")], corpus)
+    assert figures(again, "mine", OF_RANKS) == figures(result, "mine", OF_RANKS)
+    assert again.encoders[0].fingerprint != result.encoders[0].fingerprint
+
+
+def test_answers_of_a_function_are_used_again_inside_one_folder_only(answers, source, tmp_path):
+    """With a version also in other runs."""
+    log = tmp_path / "log"
+    code = (
+        f"def answer(question):\n    with open({str(log)!r}, 'a') as file:\n        file.write('x')\n"
+        "    return ['doc 1 100%', 'doc 2 100%']\n"
+    )
+    cached = ["--cache", str(tmp_path / "cache")]
+
+    def asked(spec, out):
+        log.write_text("")
+        common = ["-c", source, "-d", "retrieval", "--resamples", "50", "--no-baselines", "--quiet", *cached]
+        assert exit_code_of(["run", "-e", spec, "-e", "random", *common, "-o", str(tmp_path / out)]) == 0
+        return len(log.read_text())
+
+    spec = answers(code)
+    assert [asked(spec, out) for out in ("a", "a", "b")] == [40, 0, 40]
+    spec = answers(code, ",version=1")
+    assert [asked(spec, out) for out in ("c", "d")] == [40, 0]
+
+
+def test_retrievers_of_langchain_and_llama_index(corpus):
+    """Passages that a store has cut, in the order of bm25: the figures of bm25."""
+    langchain = pytest.importorskip("langchain_core.retrievers", reason="langchain-core is not installed")
+    pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
+    from langchain_core.documents import Document as Passage
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
+
+    documents = tuple(Document(d.id, tuple(d.whole.split(". "))) for d in corpus.documents)
+    cut = replace(corpus, documents=documents)
+    orders = {}
+
+    def note(questions, row):
+        part = questions.parts["bm25"]
+        passages = [questions.passages[place] for place in part.passages[row].tolist()]
+        ids = [cut.documents[place].id for place in part.documents[row].tolist()]
+        orders[questions.texts[row]] = list(zip(ids, passages, part.scores[row].tolist(), strict=True))
+        return Lists(np.array([row]), part.documents[[row]], part.scores[[row]])
+
+    expected = assay(["bm25", Planted(name="noted", parts=("bm25",), depth=60, answer=note)], cut)
+
+    class ByText(langchain.BaseRetriever):
+        def _get_relevant_documents(self, query, *, run_manager):
+            # The first passage again: a document counts once.
+            passages = [text for _, text, _ in orders[query]]
+            return [Passage(page_content=text, metadata={"page": 3}) for text in (passages[0], *passages)]
+
+    class ById(BaseRetriever):
+        def _retrieve(self, bundle):
+            nodes = []
+            for name, text, score in orders[bundle.query_str]:
+                node = TextNode(text=text, relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=name)})
+                nodes.append(NodeWithScore(node=node, score=score))
+            return nodes
+
+    result = assay([ByText(), ea.encoder(ById(), name="by id", version="1")], cut)
+    assert [encoder.name for encoder in result.encoders] == ["ByText", "by id"]
+    assert figures(result, "by id", OF_RANKS) == figures(expected, "noted", OF_RANKS)
+    # LangChain gives no scores, so that ties are broken by the order.
+    by_order = figures(result, "ByText", OF_RANKS)
+    for key, (value, _, _) in figures(expected, "noted", OF_RANKS).items():
+        assert by_order[key][0] == pytest.approx(value, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("answer = 3", "'answer' is not callable"),
+        ("def answer(question): return 'doc'", "it answered with str, not with a list of documents"),
+        ("def answer(question): return [3]", "a document of its answer has neither an id nor a text: '3'"),
+        ("def answer(question): return 1 / 0", "retrieve: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_function_that_does_not_answer_is_named(answers, code, message, corpus):
+    with pytest.raises((SpecError, EncoderError)) as error:
+        assay([answers(code)], corpus)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(

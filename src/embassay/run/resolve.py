@@ -85,7 +85,8 @@ def load_encoder(
     ----------
     spec
         The spec, or an object that turns texts into vectors: LangChain's ``Embeddings``, LlamaIndex's
-        ``BaseEmbedding``, a ``SentenceTransformer``, a model of mteb, or anything with ``encode(list of str)``.
+        ``BaseEmbedding``, a ``SentenceTransformer``, a model of mteb, or anything with ``encode(list of str)``; or one
+        that finds documents: a retriever of LangChain (``invoke``) or of LlamaIndex (``retrieve``).
     name
         The name of an object; a spec has its label.
     version
@@ -99,8 +100,11 @@ def load_encoder(
         If the spec names no encoder, or the object is not an encoder.
     """
     if not isinstance(spec, (str, Spec)):
-        from embassay.encoders.objects.foreign import from_object
+        from embassay.encoders.objects.foreign import from_object, is_encoder
+        from embassay.retrievers import objects
 
+        if objects.is_retriever(spec) and not is_encoder(spec):
+            return objects.from_object(spec, name, version)
         return from_object(spec, name, version)
     if name:
         raise SpecError(f"name= is only for objects; write {name}=SPEC")
@@ -229,9 +233,10 @@ def encoder_list(encoders: Sequence[str | Spec | Encoder] | str | Spec | Encoder
     if isinstance(encoders, (str, Spec)) or not isinstance(encoders, Iterable):
         return [encoders]
     from embassay.encoders.objects.foreign import is_encoder
+    from embassay.retrievers.objects import is_retriever
 
     # A SentenceTransformer is a sequence of its layers.
-    if is_encoder(encoders):
+    if is_encoder(encoders) or is_retriever(encoders):
         return [cast("Encoder", encoders)]
     return list(encoders)
 
