@@ -140,6 +140,11 @@ def test_an_export_read_back_has_the_figures_of_its_encoder(source, passages, tm
     folder = tmp_path / "encoders" / "trec"
     lists = [f"{name}=run:{folder}/mine.{name}.run" for name in ("hashing", "bm25")]
     assert run(tmp_path / "lists", source, *lists) == 0
+    # What was read is exported as it was.
+    assert exit_code_of(["report", str(tmp_path / "lists"), "--format", "trec"]) == 0
+    for name in ("hashing", "bm25"):
+        again = (tmp_path / "lists" / "trec" / f"mine.{name}.run").read_text(encoding="utf-8")
+        assert again == (folder / f"mine.{name}.run").read_text(encoding="utf-8")
     expected, result = ea.read(tmp_path / "encoders"), ea.read(tmp_path / "lists")
     for encoder in ("hashing", "bm25"):
         of_encoder = figures(expected, encoder)
@@ -495,3 +500,22 @@ def test_a_run_file_of_another_form_is_refused_with_its_line(content, message, t
     with pytest.raises(SourceError) as error:
         ea.encoder(f"run:{path}")
     assert str(error.value) == f"{path}{message}"
+
+
+def test_look_asks_nothing(answers, source, capsys):
+    spec = answers("def answer(question): raise SystemError")
+    assert exit_code_of(["look", "-c", source, "-e", spec]) == 0
+    assert "mine: 40 questions to answer, unless the run has the lists" in capsys.readouterr().out
+
+
+def test_two_runs_of_lists_are_compared_and_gated_like_encoders(answers, source, tmp_path, capsys):
+    """The same label in two runs; the second service finds nothing."""
+    right = "def answer(question): return [f'doc {question.split(chr(113))[-1]} 100%']"
+    wrong = "def answer(question): return ['doc 0 100%']"
+    for out, code in (("good", right), ("bad", wrong)):
+        assert run(tmp_path / out, source, answers(code)) == 0
+    assert exit_code_of(["compare", str(tmp_path / "good"), str(tmp_path / "bad")]) == 0
+    assert "mine" in capsys.readouterr().out
+    assert exit_code_of(["bless", str(tmp_path / "good"), "-o", str(tmp_path / "baseline")]) == 0
+    assert exit_code_of(["check", str(tmp_path / "good"), "--baseline", str(tmp_path / "baseline")]) in (0, 4)
+    assert exit_code_of(["check", str(tmp_path / "bad"), "--baseline", str(tmp_path / "baseline")]) == 1

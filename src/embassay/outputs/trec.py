@@ -24,11 +24,14 @@ from numpy.typing import NDArray
 
 from embassay.engine.encode import encode
 from embassay.engine.search.documents import nearest_documents
+from embassay.engine.search.lists import ranked
 from embassay.errors import EncoderError, InputError, OutputError, reason_of
 from embassay.metrics.metric import meaning_of
+from embassay.retrievers.base import Lists
 from embassay.run.items import Items
 from embassay.run.progress import Bar
 from embassay.run.resolve import is_safe_in_files, load_encoder
+from embassay.run.retrieve import lists_key, stored_lists
 from embassay.samples.retrieval import right_pairs
 from embassay.store.cache.cache import VectorCache
 from embassay.types import AnyCorpus, ItemScores
@@ -97,7 +100,7 @@ def qrels(corpus: AnyCorpus) -> bytes:
 
 
 def make_rankings(
-    items: Items, similarities: Mapping[str, Similarity], cache: Path | None
+    items: Items, similarities: Mapping[str, Similarity], cache: Path | None, folder: Path
 ) -> tuple[list[TrecRun], list[str], list[str]]:
     """Search the documents of each retrieval corpus of a run for the nearest documents of each question.
 
@@ -110,6 +113,8 @@ def make_rankings(
         By encoder, how it compares a query with a document.
     cache
         Folder of the vector cache; None for no cache.
+    folder
+        The folder of the run, which has the lists of retrievers.
 
     Raises
     ------
@@ -130,6 +135,11 @@ def make_rankings(
             corpus = task.corpus
             for scores in task.scores:
                 label = scores.origin.encoder
+                lists = stored_lists(folder, lists_key(scores.origin.encoder_fingerprint, corpus))
+                if len(lists.rows):
+                    rankings.append(_listed(corpus, label, lists))
+                    advance(1)
+                    continue
                 try:
                     vectors = _vectors(corpus, scores, similarities.get(label, "cosine"), opened_cache)
                 except (InputError, EncoderError) as error:
@@ -194,6 +204,15 @@ def _ranking(corpus: AnyCorpus, label: str, vectors: Vectors) -> TrecRun:
     is_distinct = nearest.similarity.astype(np.float32) == distinct
     scores = np.where(is_distinct, nearest.similarity, distinct)
     return TrecRun(corpus, label, nearest.documents, scores, depth)
+
+
+def _listed(corpus: AnyCorpus, label: str, lists: Lists) -> TrecRun:
+    """Return the lists of a retriever; one without scores has the order, from −1 down, as scores."""
+    nearest = ranked(corpus, lists, None)
+    scores = nearest.similarity
+    if np.isnan(scores).all():
+        scores = np.broadcast_to(-1.0 - np.arange(scores.shape[1]), scores.shape)
+    return TrecRun(corpus, label, nearest.documents, scores, (nearest.documents >= 0).sum(axis=1))
 
 
 def distinct_float32(similarity: NDArray[np.float64]) -> NDArray[np.float32]:

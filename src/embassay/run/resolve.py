@@ -253,7 +253,7 @@ def scheme_of(head: str) -> tuple[str, str]:
     ``bm25`` has the scheme ``bm25`` and no target, ``onnx:./model`` the scheme ``onnx`` and the target ``./model``. A
     head without a scheme is the target of the default one.
     """
-    schemes = (*ENCODERS.names(), *RETRIEVERS.names())
+    schemes = {*ENCODERS.names(), *RETRIEVERS.names()}
     if head in schemes:
         return head, ""
     before_colon, colon, target = head.partition(":")

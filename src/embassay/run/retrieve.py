@@ -171,7 +171,7 @@ class RetrieverRun(EncoderRun):
         """
         folder = self.services.folder.path if self.services.folder else None
         places = [place for place in (folder, cache if self.retriever.keeps_answers else None) if place]
-        stored = max((_stored(place, key) for place in places), key=lambda lists: len(lists.rows), default=NONE)
+        stored = max((stored_lists(place, key) for place in places), key=lambda lists: len(lists.rows), default=NONE)
         missing = np.setdiff1d(np.arange(len(questions.samples)), stored.rows)
         if not len(missing):
             return stored
@@ -239,7 +239,7 @@ def _encoded(encoder: Encoder, texts: Sequence[Text], *, services: Services) -> 
     return encode(encoder, texts, services.cache, None, services.timeline)[0]
 
 
-def _stored(folder: Path, key: str) -> Lists:
+def stored_lists(folder: Path, key: str) -> Lists:
     """Return the lists that are stored in a folder."""
     arrays = read_lists(folder, key)
     if not arrays:
