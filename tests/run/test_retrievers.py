@@ -286,13 +286,13 @@ def test_vectors_are_those_of_encoders(corpus):
 @pytest.mark.parametrize(
     ("ids", "scores", "message"),
     [
-        (["one", "two", "one"], None, "question '{question}', place 3 of its list: the document is listed before"),
+        (["one", "two", "one"], None, "the list of question '{question}': a document is listed twice"),
         (
             ["one", "two"],
             [1.0, 2.0],
-            "question '{question}', place 2 of its list: the score is higher than the one before",
+            "the list of question '{question}': a score is higher than the one before",
         ),
-        (["one", "two"], [1.0, np.nan], "question '{question}', place 2 of its list: the score is no finite number"),
+        (["one", "two"], [1.0, np.nan], "the list of question '{question}': a score is no finite number"),
         (["one", "two"], [1.0], "question '{question}': 2 documents were listed with 1 score"),
         (["x", "y"], None, "{n} ids in its lists are no documents of some: x and y; they are such as 'one'"),
         ([], None, "it has no list for any question of some, whose ids are such as '{question}'"),

@@ -15,7 +15,7 @@ from embassay.geometry.closeness import paired
 from embassay.geometry.isotropy import isotropy
 from embassay.metrics.metric import Metric
 from embassay.randomness import generator
-from embassay.samples.retrieval import Document, Question, right_pairs
+from embassay.samples.retrieval import Document, Question, first_passages, right_pairs
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats
 from embassay.types import Corpus
@@ -89,7 +89,7 @@ class EncodedCorpus:
         if corpus.stored_documents:
             # Each has one passage.
             return cls(corpus, vectors, queries, vectors.documents, None, None, None, pairs)
-        documents, starts, shown = corpus.documents, _starts(corpus.documents), None
+        documents, starts, shown = corpus.documents, first_passages(corpus.documents), None
         if vectors.of_whole_documents:
             documents, starts, shown = corpus.whole.documents, None, starts
         texts = list[str]()
@@ -130,8 +130,7 @@ class References:
             # Each has one passage.
             self._starts: Ints = np.arange(len(corpus.documents))
         else:
-            sizes = np.array([len(document.passages) for document in corpus.documents], dtype=np.int64)
-            self._starts = np.cumsum(sizes) - sizes
+            self._starts = first_passages(corpus.documents)
 
     def document(self, passage: int) -> Document:
         """Return the document of a passage."""
@@ -351,14 +350,6 @@ def search_transformed(
         scalars |= _isotropy(encoded.distinct(moved), name)
         scalars[f"rank/{name}"] = float(fitted.rank)
     return values, scalars
-
-
-def _starts(documents: Sequence[Document]) -> Ints | None:
-    """Return (N,) the first passage of each document; None where each has one, for which the search is faster."""
-    sizes = np.array([len(document.passages) for document in documents], dtype=np.int64)
-    if (sizes == 1).all():
-        return None
-    return np.cumsum(sizes) - sizes
 
 
 def _shown(documents: Ints, passages: Ints) -> Ints:

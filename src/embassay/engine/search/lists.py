@@ -61,38 +61,26 @@ def checked(lists: Lists, questions: Questions, seconds: float) -> Lists:
     Raises
     ------
     EncoderError
-        If a list has a document twice, or a score that rises or is no number; it names question and place.
+        If a list has a document twice, or a score that rises or is no number; it names the question.
     """
-    documents, scores = lists.documents, lists.scores
-    is_document = documents >= 0
-
-    def refuse(wrong: NDArray[np.bool_], problem: str) -> None:
-        """Raise for the first wrong entry."""
-        if wrong.any():
-            place_of_list, place = np.argwhere(wrong)[0].tolist()
-            question = questions.samples[int(lists.rows[place_of_list])].id
-            raise EncoderError(f"question {question!r}, place {place + 1} of its list: {problem}")
-
-    # With a stable order, the second of two equal documents comes after the first.
-    order = np.argsort(documents, axis=1, kind="stable")
-    in_order = np.take_along_axis(documents, order, axis=1)
-    repeated = np.zeros_like(is_document)
-    repeated[:, 1:] = (in_order[:, 1:] == in_order[:, :-1]) & (in_order[:, 1:] >= 0)
-    is_repeated = np.zeros_like(is_document)
-    np.put_along_axis(is_repeated, order, repeated, axis=1)
-    refuse(is_repeated, "the document is listed before")
-
-    has_scores = (is_document & ~np.isnan(scores)).any(axis=1, keepdims=True)
-    refuse(is_document & has_scores & ~np.isfinite(scores), "the score is no finite number")
-    rises = np.zeros_like(is_document)
-    rises[:, 1:] = scores[:, 1:] > scores[:, :-1]
-    refuse(rises, "the score is higher than the one before; the nearest document comes first")
-
+    for row, documents, scores in zip(lists.rows.tolist(), lists.documents, lists.scores, strict=True):
+        listed = documents[documents >= 0]
+        of_listed = scores[documents >= 0]
+        problem = ""
+        if len(np.unique(listed)) < len(listed):
+            problem = "a document is listed twice"
+        elif not np.isnan(of_listed).all() and not np.isfinite(of_listed).all():
+            problem = "a score is no finite number"
+        elif (np.diff(of_listed) > 0).any():
+            problem = "a score is higher than the one before; the nearest document comes first"
+        if problem:
+            raise EncoderError(f"the list of question {questions.samples[row].id!r}: {problem}")
     passages, of_each = lists.passages, lists.seconds
     if passages is None:
-        passages = np.where(is_document, first_passages(questions.corpus.documents)[documents], -1)
+        first = first_passages(questions.corpus.documents)
+        passages = np.where(lists.documents < 0, -1, first[lists.documents])
     if of_each is None:
-        of_each = np.full(len(documents), seconds / max(len(documents), 1))
+        of_each = np.full(len(lists.rows), seconds / max(len(lists.rows), 1))
     return replace(lists, passages=passages, seconds=of_each)
 
 
