@@ -295,6 +295,7 @@ def _changed(place: str) -> int:
 
 
 ENCODERS = Folder("embassay.encoders", "encoder")
+RETRIEVERS = Folder("embassay.retrievers", "retriever")
 CORPORA = Folder("embassay.corpora", "corpus loader", "load")
 DIAGNOSTICS = Folder("embassay.diagnostics", "diagnostic")
 FORMATS = Folder("embassay.outputs.kinds", "format", "write", group="embassay.formats")

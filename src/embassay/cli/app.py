@@ -131,7 +131,8 @@ def list_(what: str | None = None, *, cite: Flag = False) -> int:
     Parameters
     ----------
     what
-        encoders, corpora, diagnostics, builders, formats, sets or profiles (all of them by default), or metrics.
+        encoders, retrievers, corpora, diagnostics, builders, formats, sets or profiles (all of them by default), or
+        metrics.
     cite
         Print the references in BibTeX: of this package and of the method behind each diagnostic.
     """

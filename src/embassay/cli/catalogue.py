@@ -11,14 +11,21 @@ from rich.text import Text
 from embassay.errors import PluginError, UnknownNameError, say
 from embassay.metrics.metric import listed_metrics
 from embassay.outputs.citations import OURS, other_references
-from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, Folder
+from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, RETRIEVERS, Folder
 from embassay.reports.terminal import stdout
 from embassay.run.presets import Member
 from embassay.run.presets import named as set_named
 from embassay.run.presets import names as set_names
 from embassay.run.profiles import PROFILES
 
-KINDS = {"encoders": ENCODERS, "corpora": CORPORA, "diagnostics": DIAGNOSTICS, "builders": BUILDERS, "formats": FORMATS}
+KINDS = {
+    "encoders": ENCODERS,
+    "retrievers": RETRIEVERS,
+    "corpora": CORPORA,
+    "diagnostics": DIAGNOSTICS,
+    "builders": BUILDERS,
+    "formats": FORMATS,
+}
 SETS = "sets"
 PROFILES_LISTED = "profiles"
 METRICS = "metrics"

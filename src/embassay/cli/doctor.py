@@ -21,7 +21,7 @@ from embassay.encoders.neural.devices import devices_here
 from embassay.encoders.neural.locations import BUNDLED_PACKAGE
 from embassay.engine.cores import cores
 from embassay.formatting import counted, written_bytes
-from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS
+from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
 from embassay.reports.terminal import stdout
 from embassay.store.cache.disks import VARIABLE as LIMIT
 from embassay.store.files import default_folder, exists, size_of
@@ -57,7 +57,9 @@ def _sections() -> Iterator[tuple[str, list[str]]]:
     versions = ", ".join(f"{package} {version(package)}" for package in CORE)
     yield "embassay", [f"{__version__}, Python {platform.python_version()}, {system}", versions]
     yield "extras", list(_extras())
-    others = [name for folder in (ENCODERS, CORPORA, DIAGNOSTICS, BUILDERS) for name in folder.other_names()]
+    others = [
+        name for folder in (ENCODERS, RETRIEVERS, CORPORA, DIAGNOSTICS, BUILDERS) for name in folder.other_names()
+    ]
     yield "plug-ins", [f"of other packages: {', '.join(others)}" if others else "none of other packages"]
     yield "models", [_models()]
     yield "cache", [_cache()]

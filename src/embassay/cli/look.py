@@ -12,6 +12,7 @@ from embassay.errors import EncoderError
 from embassay.findings.advice import advice, visible_differences
 from embassay.formatting import counted
 from embassay.reports.terminal import print_line, stdout
+from embassay.retrievers.base import Retriever
 from embassay.run.candidates import RunEncoder
 from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
@@ -121,6 +122,11 @@ def _show_encoder(
     """Print how many texts an encoder would encode, their tokens or cost, its prompts and its warnings."""
     encoder = entry.encoder
     card = encoder.card
+    if isinstance(encoder, Retriever):
+        questions = sum(len(corpus.samples) for corpus in corpora if entry.suits(corpus))
+        to_answer = f"{entry.label}: {counted(questions, 'question')} to answer, unless the run has the lists"
+        print_line(console, to_answer, indent=4)
+        return
     texts = distinct_texts(corpora)
     count = f"{counted(len(texts), 'distinct text')} to encode"
     to_encode = _not_cached(encoder, texts, cache)

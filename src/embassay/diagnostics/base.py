@@ -18,7 +18,7 @@ from embassay.metrics.summary import Figures
 from embassay.result import Example
 from embassay.stats.units import Floats
 from embassay.types import Corpus, ItemScores, Origin
-from embassay.vectors import Vectors
+from embassay.vectors import Neighbours, Vectors
 
 
 @runtime_checkable
@@ -42,6 +42,22 @@ class ScoresInParallel(Protocol):
 
     def begin(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin, submit: Submit) -> Pending[ItemScores]:
         """Start the work with ``submit`` and return how the scores are put together; called instead of ``score``."""
+        ...
+
+
+@runtime_checkable
+class ScoresRankings(Protocol):
+    """Asks only for rankings, so that it scores retrievers, too; they are left out of all other diagnostics."""
+
+    def score_rankings(self, corpus: Corpus[Any], nearest: Neighbours, origin: Origin) -> ItemScores:
+        """Look at the lists of a retriever, instead of ``score``; no statistics.
+
+        Parameters
+        ----------
+        nearest
+            Its lists, as long as they are, and the ranks of each question's right documents in them. Similarities are
+            the retriever's own scores, NaN where it has none.
+        """
         ...
 
 

@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
@@ -24,12 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.engine.encode import encode
-from embassay.engine.search.top import search
+from embassay.engine.search.documents import nearest_documents
+from embassay.engine.search.lists import ranked
 from embassay.errors import EncoderError, InputError, OutputError, reason_of
 from embassay.metrics.metric import meaning_of
+from embassay.retrievers.base import Lists
 from embassay.run.items import Items
 from embassay.run.progress import Bar
 from embassay.run.resolve import is_safe_in_files, load_encoder
+from embassay.run.retrieve import lists_key, stored_lists
+from embassay.samples.retrieval import right_pairs
 from embassay.store.cache.cache import VectorCache
 from embassay.types import AnyCorpus, ItemScores
 from embassay.vectors import Similarity, Vectors
@@ -51,7 +54,7 @@ class TrecRun:
     documents
         (Q, k) indices of the corpus's documents, nearest first; −1 where there are fewer.
     scores
-        (Q, k) float32 in the same order.
+        (Q, k) in the same order; different ones differ also in float32, with which TREC tools compute.
     depth
         (Q,) number of documents of each question that are written.
     """
@@ -59,7 +62,7 @@ class TrecRun:
     corpus: AnyCorpus
     encoder: str
     documents: NDArray[np.int64]
-    scores: NDArray[np.float32]
+    scores: NDArray[np.float64]
     depth: NDArray[np.int64]
 
     def write(self, file: BinaryIO) -> None:
@@ -74,9 +77,7 @@ class TrecRun:
             lines = []
             for place, document in enumerate(documents):
                 if document >= 0:
-                    # With nine digits, different float32 scores stay different when they are read again.
-                    rank_and_score = f"{place + 1} {scores[place]:.9g}"
-                    lines.append(f"{question} Q0 {document_ids[document]} {rank_and_score} {encoder}\n")
+                    lines.append(f"{question} Q0 {document_ids[document]} {place + 1} {scores[place]} {encoder}\n")
             file.write("".join(lines).encode("utf-8", "replace"))
 
 
@@ -99,7 +100,7 @@ def qrels(corpus: AnyCorpus) -> bytes:
 
 
 def make_rankings(
-    items: Items, similarities: Mapping[str, Similarity], cache: Path | None
+    items: Items, similarities: Mapping[str, Similarity], cache: Path | None, folder: Path
 ) -> tuple[list[TrecRun], list[str], list[str]]:
     """Search the documents of each retrieval corpus of a run for the nearest documents of each question.
 
@@ -112,6 +113,8 @@ def make_rankings(
         By encoder, how it compares a query with a document.
     cache
         Folder of the vector cache; None for no cache.
+    folder
+        The folder of the run, which has the lists of retrievers.
 
     Raises
     ------
@@ -132,6 +135,11 @@ def make_rankings(
             corpus = task.corpus
             for scores in task.scores:
                 label = scores.origin.encoder
+                lists = stored_lists(folder, lists_key(scores.origin.encoder_fingerprint, corpus))
+                if len(lists.rows):
+                    rankings.append(_listed(corpus, label, lists))
+                    advance(1)
+                    continue
                 try:
                     vectors = _vectors(corpus, scores, similarities.get(label, "cosine"), opened_cache)
                 except (InputError, EncoderError) as error:
@@ -184,32 +192,27 @@ def _vectors(corpus: AnyCorpus, scores: ItemScores, similarity: Similarity, cach
 
 def _ranking(corpus: AnyCorpus, label: str, vectors: Vectors) -> TrecRun:
     """Search a corpus with an encoder's vectors."""
-    document_indices = {document.id: index for index, document in enumerate(corpus.documents)}
-    right_pairs = []
-    for question, sample in enumerate(corpus.samples):
-        right_pairs += [(question, document_indices[document_id]) for document_id in sample.right]
-    # (pairs, 2) indices of question and right document.
-    pairs = np.array(right_pairs, dtype=np.int64).reshape(-1, 2)
-
-    questions = [sample.question for sample in corpus.samples]
-    passages = list(chain.from_iterable(document.passages for document in corpus.documents))
-    passage_counts = np.array([len(document.passages) for document in corpus.documents], dtype=np.int64)
-    first_passages = np.cumsum(passage_counts) - passage_counts
-    nearest = search(
-        vectors.take(questions, "query"),
-        vectors.take(passages, "document"),
-        k=min(DEEPEST, len(corpus.documents)),
-        similarity_function=vectors.similarity,
-        starts=first_passages,
-        pairs=pairs,
-    )
+    nearest = nearest_documents(corpus, vectors, DEEPEST)
+    pairs = right_pairs(corpus.samples, corpus.documents)
     # Each question gets DEPTH documents, or more until its last right document. Among documents that are exactly as
     # near, the right one is taken to come last.
     last_rank = nearest.greater + nearest.tied
     depth = np.full(len(corpus.samples), DEPTH)
     np.maximum.at(depth, pairs[:, 0], last_rank)
     depth = np.minimum(depth, nearest.documents.shape[1])
-    return TrecRun(corpus, label, nearest.documents, distinct_float32(nearest.similarity), depth)
+    distinct = distinct_float32(nearest.similarity)
+    is_distinct = nearest.similarity.astype(np.float32) == distinct
+    scores = np.where(is_distinct, nearest.similarity, distinct)
+    return TrecRun(corpus, label, nearest.documents, scores, depth)
+
+
+def _listed(corpus: AnyCorpus, label: str, lists: Lists) -> TrecRun:
+    """Return the lists of a retriever; one without scores has the order, from −1 down, as scores."""
+    nearest = ranked(corpus, lists, None)
+    scores = nearest.similarity
+    if np.isnan(scores).all():
+        scores = np.broadcast_to(-1.0 - np.arange(scores.shape[1]), scores.shape)
+    return TrecRun(corpus, label, nearest.documents, scores, (nearest.documents >= 0).sum(axis=1))
 
 
 def distinct_float32(similarity: NDArray[np.float64]) -> NDArray[np.float32]:

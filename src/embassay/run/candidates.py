@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from embassay.encoders.base import HasStoredVectors, KnownByWeights, MayChange
-from embassay.errors import EncoderError, InputError, MissingExtraError, SpecError
+from embassay.errors import EncoderError, InputError, MissingExtraError, SpecError, UnknownNameError
 from embassay.plugins import ENCODERS
+from embassay.retrievers.base import Retriever
 from embassay.run.presets import EncoderSet, Member, named_in
 from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, default_label, load_encoder
 from embassay.run.specs import Spec, alternatives, as_spec
@@ -59,6 +60,11 @@ class RunEncoder:
     def is_candidate(self) -> bool:
         """Whether the user requested it, and it is not the encoder of random vectors."""
         return not self.baseline and not is_chance(self.encoder.card.spec)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The labels of the candidates that it is built on; only a retriever has any."""
+        return self.encoder.parts if isinstance(self.encoder, Retriever) else ()
 
     def suits(self, corpus: AnyCorpus) -> bool:
         """Return whether the encoder is for corpora of this shape, and has the vectors of documents without texts."""
@@ -249,6 +255,40 @@ def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunE
             continue
         baselines.append(RunEncoder(label, load_encoder(spec, runtime), baseline=True))
     return baselines
+
+
+def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
+    """Return the entries, each after those that it is built on; the others keep their order.
+
+    Raises
+    ------
+    UnknownNameError
+        If a part is the label of no entry.
+    SpecError
+        If entries are built on each other, or vectors are needed of one that has none.
+    """
+    entry_of = {entry.label: entry for entry in entries}
+    ordered: dict[str, RunEncoder] = {}
+
+    def add(entry: RunEncoder, path: tuple[str, ...]) -> None:
+        if entry.label in ordered:
+            return
+        path = (*path, entry.label)
+        for label in entry.parts:
+            if label not in entry_of:
+                hint = "It takes labels of this run; add the missing one with -e LABEL=SPEC."
+                raise UnknownNameError(f"part of {entry.label!r}:", label, entry_of, hint)
+            if label in path:
+                raise SpecError(f"built on itself: {' → '.join((*path, label))}; name other parts")
+            add(entry_of[label], path)
+            needs_vectors = isinstance(entry.encoder, Retriever) and entry.encoder.needs_vectors
+            if needs_vectors and isinstance(entry_of[label].encoder, Retriever):
+                raise SpecError(f"{entry.label!r} needs the vectors of {label!r}, which is no encoder and has none")
+        ordered[entry.label] = entry
+
+    for entry in entries:
+        add(entry, ())
+    return list(ordered.values())
 
 
 def is_same_model(member: Encoder, other: Encoder) -> bool:

@@ -19,10 +19,12 @@ from embassay.errors import EncoderError, one_line, reason_of
 from embassay.findings.limits import findings_of
 from embassay.metrics.metric import headline_columns
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
+from embassay.run.candidates import in_scoring_order
 from embassay.run.examples import ScoredTask, examples_of
 from embassay.run.item_tests import headline_of, missed_by_all, misses, with_not_worse
 from embassay.run.plan import Plan, as_read
 from embassay.run.request import RunRequest
+from embassay.run.retrieve import runs_of
 from embassay.run.score import EncoderRun, Services, SharedVectors
 from embassay.run.variants import Variant, by_corpus, is_same_on_all_variants, joined_setting
 from embassay.samples.base import Text
@@ -88,15 +90,14 @@ def execute(
         Where the time of loading models and of encoding is counted.
     """
     request = plan.request
-    runs: list[EncoderRun] = []
     shared = SharedVectors.of(entry.encoder for entry in plan.entries)
     with open_cache(request) as cache, Workers(workers) as processes:
         services = Services(cache, folder, request.progress, processes.submit, shared, timeline or TimeLine())
+        runs = runs_of(plan.entries, services)
+        run_of = {run.entry.label: run for run in runs}
         try:
-            for entry in plan.entries:
-                run = EncoderRun(entry, services)
-                runs.append(run)
-                score_encoder(run, plan)
+            for entry in in_scoring_order(plan.entries):
+                score_encoder(run_of[entry.label], plan)
                 # Worker processes go on scoring while the next encoder encodes. Too many unfinished calls, which hold
                 # vectors, would fill the memory.
                 collect(runs, at_most=2 * cores())
@@ -317,7 +318,7 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
     return EncoderRecord(
         name=joined_setting(entry.label, setting),
         spec=card.spec,
-        fingerprint=entry.encoder.fingerprint,
+        fingerprint=run.fingerprint,
         revision=card.revision,
         dim=run.dim,
         parameters=card.parameters,
@@ -368,7 +369,8 @@ def dim_by_corpus(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> dict[str, in
     """Return by label the number of dimensions on some corpora, where it depends on the corpus."""
     if run.dim is not None:
         return {}
-    dims = {corpus: int(scores.scalars["dim"]) for (_diagnostic, corpus), scores in run.scores.items()}
+    # The lists of a retriever have no dimensions.
+    dims = {corpus: int(s.scalars["dim"]) for (_diagnostic, corpus), s in run.scores.items() if "dim" in s.scalars}
     return {Variant.of(corpus).corpus: dims[corpus.name] for corpus in corpora if corpus.name in dims}
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
-from embassay.diagnostics.base import ChecksCorpus, SearchesWholeDocuments, SetsSideBySide
+from embassay.diagnostics.base import ChecksCorpus, ScoresRankings, SearchesWholeDocuments, SetsSideBySide
 from embassay.errors import SpecError, UnknownNameError
 from embassay.findings.advice import advice
 from embassay.plugins import CORPORA, DIAGNOSTICS, left_out
-from embassay.run.candidates import Candidates, RunEncoder, load_baselines, load_candidates
+from embassay.retrievers.base import Retriever
+from embassay.run.candidates import Candidates, RunEncoder, in_scoring_order, load_baselines, load_candidates
 from embassay.run.loaders import builtin_names
 from embassay.run.profiles import DEFAULT, diagnostics_of
 from embassay.run.request import RunRequest
@@ -111,6 +112,10 @@ class Plan:
         """Return the tasks that an encoder can be scored on."""
         return suitable_tasks(entry, self.tasks)
 
+    def corpora_of(self, entry: RunEncoder) -> tuple[AnyCorpus, ...]:
+        """Return the corpora that an encoder can be scored on, each once."""
+        return tuple({task.corpus.name: task.corpus for task in self.tasks_of(entry)}.values())
+
     @property
     def reference(self) -> str | None:
         """The label of the encoder that the others are compared with: that requested, or else the first."""
@@ -173,6 +178,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         # Where no encoder was loaded, every note says why one was left out.
         reasons = f" ({'; '.join(candidates.notes[:MAX_NAMED])})" if candidates.notes else ""
         raise SpecError(f"no encoder to assay{reasons}; add one with -e, or drop --no-baselines")
+    in_scoring_order(entries)
     if request.reference:
         entries = with_reference(entries, request.reference, corpora)
 
@@ -184,13 +190,14 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     encoder_notes = []
     for entry in entries:
         encoder_notes += [f"{entry.label}: {warning}" for warning in entry.encoder.card.warnings]
+    without_vectors = unsuitable_for_lists(entries, tasks)
     return Plan(
         request,
         entries=tuple(entries),
         tasks=tuple(tasks),
-        notes=(*candidates.notes, *side_notes, *corpus_notes, *encoder_notes, *favoured),
+        notes=(*candidates.notes, *side_notes, *corpus_notes, *encoder_notes, *favoured, *without_vectors),
         # embassay look prints the notes of corpora and encoders beside each of them.
-        remarks=(*candidates.notes, *favoured),
+        remarks=(*candidates.notes, *favoured, *without_vectors),
     )
 
 
@@ -298,12 +305,26 @@ def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]
     A baseline of whole documents is only scored where documents are cut into passages: elsewhere it adds nothing.
     """
     suitable = [task for task in tasks if entry.suits(task.corpus)]
+    if isinstance(entry.encoder, Retriever):
+        return tuple(task for task in suitable if isinstance(task.diagnostic, ScoresRankings))
     if reads_whole_documents(entry.encoder.card.spec):
         suitable = [task for task in suitable if isinstance(task.diagnostic, SearchesWholeDocuments)]
         if entry.baseline:
             cut = {corpus.name for corpus in always_cut(task.corpus for task in suitable)}
             suitable = [task for task in suitable if task.corpus.name in cut]
     return tuple(suitable)
+
+
+def unsuitable_for_lists(entries: Iterable[RunEncoder], tasks: Sequence[Task]) -> list[str]:
+    """Return a note for each retriever on the diagnostics that leave it out, because they need vectors."""
+    notes: list[str] = []
+    for entry in entries:
+        if isinstance(entry.encoder, Retriever):
+            suitable = suitable_tasks(entry, tasks)
+            names = dict.fromkeys(task.name for task in tasks if entry.suits(task.corpus) and task not in suitable)
+            if names:
+                notes.append(f"{entry.label}: has no vectors, so it is left out of {', '.join(names)}")
+    return notes
 
 
 def as_read(corpus: AnyCorpus, encoder: Encoder) -> AnyCorpus:

@@ -117,7 +117,7 @@ def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
         # All its scores were stored, so nothing was measured.
         return before
     # What was not measured now stays as an earlier start has measured it.
-    query_milliseconds = before.get("query_milliseconds")
+    query_milliseconds = run.query_milliseconds or before.get("query_milliseconds")
     badges = before.get("badges")
     if run.robustness:
         badges = cast("Badges", asdict(run.robustness))

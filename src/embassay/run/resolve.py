@@ -10,7 +10,7 @@ from typing import cast
 from embassay.encoders.addresses import without_secrets
 from embassay.encoders.base import EncodesWithAnother
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError, nearest
-from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS
+from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, Folder
 from embassay.run.loaders import builtin_names, check_kind, find_loader
 from embassay.run.specs import Spec, as_spec, bind, known_options, parse
 from embassay.store.paths import source_path
@@ -85,7 +85,8 @@ def load_encoder(
     ----------
     spec
         The spec, or an object that turns texts into vectors: LangChain's ``Embeddings``, LlamaIndex's
-        ``BaseEmbedding``, a ``SentenceTransformer``, a model of mteb, or anything with ``encode(list of str)``.
+        ``BaseEmbedding``, a ``SentenceTransformer``, a model of mteb, or anything with ``encode(list of str)``; or one
+        that finds documents: a retriever of LangChain (``invoke``) or of LlamaIndex (``retrieve``).
     name
         The name of an object; a spec has its label.
     version
@@ -99,8 +100,11 @@ def load_encoder(
         If the spec names no encoder, or the object is not an encoder.
     """
     if not isinstance(spec, (str, Spec)):
-        from embassay.encoders.objects.foreign import from_object
+        from embassay.encoders.objects.foreign import from_object, is_encoder
+        from embassay.retrievers import objects
 
+        if objects.is_retriever(spec) and not is_encoder(spec):
+            return objects.from_object(spec, name, version)
         return from_object(spec, name, version)
     if name:
         raise SpecError(f"name= is only for objects; write {name}=SPEC")
@@ -112,15 +116,16 @@ def load_encoder(
 
 
 def _create(spec: Spec, runtime: Runtime) -> Encoder:
-    """Return the encoder that the plug-in of a spec's scheme creates."""
+    """Return the encoder, or the retriever, that the plug-in of a spec's scheme creates."""
     scheme, target = scheme_of(spec.head)
+    folder, options = _folder_of(scheme, spec.options)
     # A single word without a scheme means a model of Sentence Transformers, or a misspelt scheme.
     is_single_word = scheme == DEFAULT_SCHEME and "/" not in target and ":" not in spec.head
     if is_single_word and nearest(target, WITHOUT_MODEL):
         hint = f"For a folder write ./{target}, for a model of that name st:{target}."
         raise UnknownNameError("encoder", target, ENCODERS.names(), hint)
     try:
-        module = ENCODERS.module(scheme)
+        module = folder.module(scheme)
     except MissingExtraError:
         if scheme != DEFAULT_SCHEME:
             raise
@@ -133,10 +138,19 @@ def _create(spec: Spec, runtime: Runtime) -> Encoder:
     if target and not target_name:
         raise SpecError(f"write {scheme}, not {spec.head}")
     place = f"encoder {without_secrets(spec.head)!r}"
-    with ENCODERS.guarded(scheme):
-        options = bind(module.create, spec.options, place)
-        encoder: Encoder = module.create(target, runtime, **options)
+    with folder.guarded(scheme):
+        encoder: Encoder = module.create(target, runtime, **bind(module.create, options, place))
     return _with_other(encoder, runtime)
+
+
+def _folder_of(scheme: str, options: Mapping[str, object]) -> tuple[Folder, Mapping[str, object]]:
+    """Return the kind of plug-in that a scheme means, and its options without ``kind``, which chooses among two."""
+    is_both = scheme in RETRIEVERS.names() and scheme in ENCODERS.names()
+    if is_both and options.get("kind") == RETRIEVERS.kind:
+        return RETRIEVERS, {name: value for name, value in options.items() if name != "kind"}
+    if is_both or scheme in ENCODERS.names():
+        return ENCODERS, options
+    return RETRIEVERS, options
 
 
 def _with_other(encoder: Encoder, runtime: Runtime) -> Encoder:
@@ -219,9 +233,10 @@ def encoder_list(encoders: Sequence[str | Spec | Encoder] | str | Spec | Encoder
     if isinstance(encoders, (str, Spec)) or not isinstance(encoders, Iterable):
         return [encoders]
     from embassay.encoders.objects.foreign import is_encoder
+    from embassay.retrievers.objects import is_retriever
 
     # A SentenceTransformer is a sequence of its layers.
-    if is_encoder(encoders):
+    if is_encoder(encoders) or is_retriever(encoders):
         return [cast("Encoder", encoders)]
     return list(encoders)
 
@@ -238,7 +253,7 @@ def scheme_of(head: str) -> tuple[str, str]:
     ``bm25`` has the scheme ``bm25`` and no target, ``onnx:./model`` the scheme ``onnx`` and the target ``./model``. A
     head without a scheme is the target of the default one.
     """
-    schemes = ENCODERS.names()
+    schemes = {*ENCODERS.names(), *RETRIEVERS.names()}
     if head in schemes:
         return head, ""
     before_colon, colon, target = head.partition(":")

@@ -29,6 +29,7 @@ from embassay.encoders.base import (
 from embassay.engine.encode import Effort, derived, encode
 from embassay.engine.pending import Pending, Submit
 from embassay.engine.robustness import Robustness, check_robustness
+from embassay.engine.search.documents import nearest_documents
 from embassay.engine.search.top import search
 from embassay.engine.timeline import TimeLine
 from embassay.errors import EncoderError, OutputError, one_line, reason_of
@@ -39,7 +40,7 @@ from embassay.samples.base import Text
 from embassay.store.cache.cache import VectorCache
 from embassay.store.runs.folder import RunFolder
 from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject, reads_whole_documents
-from embassay.vectors import VectorMatrix, Vectors
+from embassay.vectors import Neighbours, VectorMatrix, Vectors
 
 LOG = logging.getLogger(__name__)
 Key = tuple[str, str]
@@ -142,6 +143,16 @@ class EncoderRun:
         The distinct texts that are longer than it reads; None where that is not known.
     route
         How the encoder computed its vectors, if it reports that: device, precision, notes.
+    fingerprints
+        By corpus, the fingerprint of the encoder after it has learnt from it.
+    depth
+        How many documents of each question the retrievers that are built on it need; 0 without any.
+    keeps_vectors
+        Whether one of them needs its vectors.
+    nearest, vectors
+        By corpus, what they need.
+    query_milliseconds
+        The time of one question, where it was measured while all were answered.
     """
 
     entry: RunEncoder
@@ -155,6 +166,17 @@ class EncoderRun:
     dim: int | None = None
     truncated: frozenset[Text] | None = None
     route: JsonObject = field(default_factory=dict)
+    fingerprints: dict[str, str] = field(default_factory=dict)
+    depth: int = 0
+    keeps_vectors: bool = False
+    nearest: dict[str, Neighbours] = field(default_factory=dict)
+    vectors: dict[str, Vectors] = field(default_factory=dict)
+    query_milliseconds: float | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the encoder before it learns from any corpus."""
+        return self.entry.encoder.fingerprint
 
     @property
     def unfinished_calls(self) -> list[Future[object]]:
@@ -176,6 +198,7 @@ class EncoderRun:
         timeline = self.services.timeline
         with timeline.during("encoding"):
             fitted = fit_encoders(self.entry.encoder, tasks)
+        self.fingerprints = {name: encoder.fingerprint for name, encoder in fitted.items()}
         self.load_stored(tasks, fitted)
         pools = make_pools(tasks, self.scores, fitted)
         effort = Effort()
@@ -199,6 +222,7 @@ class EncoderRun:
                         self.robustness = measure_robustness(pool, vectors, plan.request.seed, pool_effort.encoded)
                 for task in pool.tasks:
                     self.score(task, pool.encoder, vectors)
+                self.serve(pool, vectors, plan)
         self.effort = effort
         if not pools:
             # All scores were stored by an earlier start of the run; they also hold the number of dimensions.
@@ -209,6 +233,28 @@ class EncoderRun:
             self.dim = dim
         with timeline.during("encoding"):
             self.truncated = self.services.shared.truncated_by(self.entry.encoder, plan.corpora)
+
+    def serve(self, pool: Pool, vectors: Vectors, plan: Plan) -> None:
+        """Keep what the retrievers need that are built on this encoder: the nearest documents, and vectors."""
+        if not self.depth:
+            return
+        for corpus in plan.corpora_of(self.entry):
+            # The texts of stored documents, which have no retrievers, are not at hand.
+            if corpus.documents and self.fingerprints[corpus.name] == pool.encoder.fingerprint:
+                self.nearest[corpus.name] = nearest_documents(corpus, vectors, self.depth, plan.request.device)
+                if self.keeps_vectors:
+                    self.vectors[corpus.name] = vectors
+
+    def need(self, corpus: AnyCorpus, plan: Plan) -> None:
+        """Encode a corpus again for the retrievers that are built on this encoder, where all scores were stored."""
+        if corpus.name in self.nearest:
+            return
+        tasks = [task for task in plan.tasks_of(self.entry) if task.corpus is corpus]
+        for pool in make_pools(tasks, (), fit_encoders(self.entry.encoder, tasks)):
+            vectors, _ = self.encode_pool(pool, lambda done: None)
+            whole = reads_whole_documents(pool.encoder.card.spec)
+            self.serve(pool, replace(vectors, of_whole_documents=whole), plan)
+        self.release()
 
     def load_stored(self, tasks: Iterable[Task], fitted: Mapping[str, Encoder]) -> None:
         """Load the scores of tasks that are in the run's folder.

@@ -7,6 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from embassay.samples.base import Text
 
 
@@ -90,3 +93,20 @@ class StoredDocuments(Sequence[Document]):
     @abstractmethod
     def places(self, ids: Collection[str]) -> dict[str, int]:
         """Return the place of each id; ids that no document has are missing."""
+
+
+def right_pairs(samples: Sequence[Question], documents: Sequence[Document]) -> NDArray[np.int64]:
+    """Return (R, 2) the places of each question and of each of its right documents."""
+    if isinstance(documents, StoredDocuments):
+        place_of = documents.places({name for sample in samples for name in sample.right})
+    else:
+        place_of = {document.id: place for place, document in enumerate(documents)}
+    pairs = [(question, place_of[name]) for question, sample in enumerate(samples) for name in sample.right]
+    # Two columns also where no question has a right document.
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def first_passages(documents: Sequence[Document]) -> NDArray[np.int64]:
+    """Return (N,) the first passage of each document, counted over all documents."""
+    sizes = np.array([len(document.passages) for document in documents], dtype=np.int64)
+    return np.cumsum(sizes) - sizes

@@ -12,6 +12,8 @@ from embassay.store.paths import output_path
 
 VECTORS = "vectors"
 """The folder of all vectors in that of the cache; it has a folder for each encoder."""
+LISTS = "lists"
+"""The folder of the lists of retrievers, in that of the cache and in that of a run."""
 HASHES, PROBES = "hashes.json", "probes.json"
 
 
@@ -42,8 +44,10 @@ def exists(folder: Path) -> bool:
 
 def clear(folder: Path) -> int:
     """Remove the files of a cache, damaged or not, and no other files; return the number of bytes freed."""
-    freed = size_of(folder / VECTORS)
-    shutil.rmtree(folder / VECTORS, ignore_errors=True)
+    freed = 0
+    for part in (folder / VECTORS, folder / LISTS):
+        freed += size_of(part)
+        shutil.rmtree(part, ignore_errors=True)
     for path in (folder / HASHES, folder / PROBES):
         with suppress(OSError):
             size = path.stat().st_size

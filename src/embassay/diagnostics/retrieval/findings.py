@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from embassay.claims import AVERAGE_LOSS, COUNT, INTERVAL, LIMIT, THRESHOLD, Template
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
-from embassay.formatting import interval, names, number, rounded_down, size_in_points
+from embassay.formatting import counted, interval, names, number, rounded_down, size_in_points
 from embassay.result import Finding, Row
 
 SATURATED = 0.95
@@ -38,6 +40,12 @@ APPROXIMATE = Template(
     LIMIT,
     title="Approximate search",
     severity="medium",
+)
+LISTED = Template(
+    "{encoder} gives {rankings}; {missed} without a right document in the list count as missed.",
+    "a retriever lists some of the documents, and not every question has a right one among them",
+    COUNT,
+    title="Lists, not all documents",
 )
 NO_THRESHOLD = Template(
     "None is recommended for {encoder}: {reason}.",
@@ -103,6 +111,12 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
     if "search" in view.scores.labels:
         route = view.scores.labels["search"][0]
         yield APPROXIMATE.finding(view.scores.origin, encoder=view.encoder, route=route)
+    missed = int(np.isnan(view.scores.values["rank"][view.answered]).sum())
+    if view.listed is not None and missed:
+        rankings = f"lists of {view.listed:,} or fewer of {view.scores.scalars['documents']:,.0f} documents"
+        yield LISTED.finding(
+            view.scores.origin, encoder=view.encoder, rankings=rankings, missed=counted(missed, "question")
+        )
     if success is not None and success.value is not None:
         yield _threshold(view, row_of, success.value)
 
@@ -188,12 +202,12 @@ def saturation(views: Sequence[RetrievalView], values: Mapping[str, float | None
 def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
     """Yield which encoders do not compare by cosine, and which have too few passages for whitening."""
     candidates = [view for view in views if not view.is_baseline]
-    by_dot = [view.encoder for view in candidates if view.compares_by_dot]
+    by_dot = [view.encoder for view in candidates if view.compares_by_dot and not view.is_lists]
     if by_dot:
         yield BY_DOT_PRODUCT.finding(views[0].scores.origin, encoders=", ".join(by_dot))
 
     # With fewer distinct passages than twice the directions that it scales, whitening mostly scales their noise.
-    passages_of = {view.encoder: view.scores.scalars["distinct_passages"] for view in candidates}
+    passages_of = {view.encoder: view.scores.scalars.get("distinct_passages", 0.0) for view in candidates}
     overfitted = [v for v in candidates if v.scores.scalars.get("rank/whiten", 0.0) > passages_of[v.encoder] / 2]
     if overfitted:
         labels = ", ".join(view.encoder for view in overfitted)

@@ -10,7 +10,7 @@ What the paper prints wrong is listed in ``docs/retrieval.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -30,6 +30,7 @@ from embassay.diagnostics.retrieval.scores import (
     EncodedCorpus,
     RankingMetric,
     References,
+    read_lists,
     search_documents,
     search_transformed,
     success_of_blind_choice,
@@ -48,7 +49,7 @@ from embassay.stats.exams import EXAMS, LENGTH
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints
 from embassay.types import Corpus, Draws, ItemScores, Origin, begun
-from embassay.vectors import Vectors
+from embassay.vectors import Neighbours, Vectors
 
 CITATION = """@misc{roychowdhury2024,
   author = {Roychowdhury, Sujoy and Soman, Sumit and Ranjani, H. G. and Chhabra, Vansh and Gunda, Neeraj
@@ -182,9 +183,25 @@ class Retrieval(RetrievalOptions):
         names = TRANSFORMS if self.transforms == "all" else ()
         has_similarity = ~np.isnan(values["top"][:, 0])
         after_transforms, scalars = search_transformed(encoded, self.k, names, has_similarity, self.pcs)
-        scalars |= {
+        scalars["dot"] = float(vectors.similarity == "dot")
+        return self._item_scores(corpus, origin, {**values, **after_transforms}, scalars, labels)
+
+    def score_rankings(self, corpus: Corpus[Question], nearest: Neighbours, origin: Origin) -> ItemScores:
+        """Take the nearest documents of each question, and the ranks of the right ones, from a retriever's lists."""
+        values, scalars = read_lists(corpus, nearest, self.k, _ranking_metrics(self.k))
+        # Scores are on the retriever's own scale, as dot products are.
+        return self._item_scores(corpus, origin, values, {**scalars, "dot": 1.0}, {})
+
+    def _item_scores(
+        self,
+        corpus: Corpus[Question],
+        origin: Origin,
+        values: Mapping[str, Floats],
+        scalars: Mapping[str, float],
+        labels: Mapping[str, NDArray[np.str_]],
+    ) -> ItemScores:
+        of_corpus = {
             "documents": float(len(corpus.documents)),
-            "dot": float(vectors.similarity == "dot"),
             "chance": success_of_blind_choice(corpus, self.k),
         }
         return ItemScores(
@@ -193,8 +210,8 @@ class Retrieval(RetrievalOptions):
             item=np.array([s.id for s in corpus.samples]),
             unit=corpus.units,
             labels=labels,
-            values={**values, **after_transforms},
-            scalars=scalars,
+            values=values,
+            scalars={**scalars, **of_corpus},
         )
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:

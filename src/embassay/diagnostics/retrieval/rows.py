@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
 from embassay.geometry.transforms import NAMES as TRANSFORMS
@@ -26,6 +27,8 @@ DEFINITIONS = ("minima", "pooled")
 """What the paper's τ is a percentile of: the smallest retrieved similarity of each exam, or all retrieved ones."""
 IN_RANGE = "pooled:range"
 """The subset of the rows at the largest ψ with a success that is still in the range of one exam."""
+MAIN = {"accuracy_l{length}": "all", "coe": "psi{psi}", "roe": "psi{psi}", "tau": RECOMMENDED["confidence"]}
+"""By metric of exams and thresholds, the subset of the row that a reader looks for first."""
 ACROSS = {
     "COE and success": ("coe", "success"),
     "ROE and τ": ("roe", "tau"),
@@ -103,16 +106,23 @@ def _unanswerable_shares(view: RetrievalView, thresholds: Mapping[str, float]) -
 def computed_rows(view: RetrievalView, at: AtThresholds, draws: Draws) -> Iterator[Row]:
     """Yield the rows of one encoder."""
     yield from _isotropy(view, draws)
-    if len(view.answers.top):
+    if view.examined.any():
         yield from _exams(view, draws)
+    if len(view.answers.top):
+        if view.listed is None:
+            yield from _above_thresholds(view, draws)
+        else:
+            yield from _undefined(view, draws, ("coe", "roe"), _needs_all_similarities(view.listed))
         yield from _thresholds(view, at, draws)
     else:
-        yield from _without_similarities(view, draws)
+        metrics = ("coe", "roe", "tau") if view.examined.any() else tuple(MAIN)
+        yield from _undefined(view, draws, metrics, view.why_no_similarities)
 
 
 def _isotropy(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     """Yield I_A and IsoScore of the distinct passages, as they are and after each transform, and the rank it leaves."""
-    passages = int(view.scores.scalars["distinct_passages"])
+    # The lists of a retriever have no passages.
+    passages = int(view.scores.scalars.get("distinct_passages", 0))
     for condition in ("", *TRANSFORMS):
         for metric in ("i_a", "isoscore", "isoscore_unbiased", "rank"):
             value = view.scores.scalars.get(f"{metric}/{condition}")
@@ -121,51 +131,58 @@ def _isotropy(view: RetrievalView, draws: Draws) -> Iterator[Row]:
                 yield row(view.scores, draws, metric, "documents", estimate, condition)
 
 
-def _without_similarities(view: RetrievalView, draws: Draws) -> Iterator[Row]:
-    """Yield the main rows of exams and thresholds, undefined: no question has k similarities."""
-    reason = f"no question has {view.k} similarities"
+def _undefined(view: RetrievalView, draws: Draws, metrics: Sequence[str], reason: str) -> Iterator[Row]:
+    """Yield the main rows of some metrics of exams and thresholds, undefined."""
     undefined = Estimate(None, None, None, 0, 0, len(view.unit), reason)
-    main_rows = {
-        f"accuracy_l{view.length}": "all",
-        "coe": f"psi{view.psi}",
-        "roe": f"psi{view.psi}",
-        "tau": RECOMMENDED["confidence"],
-    }
-    for metric, subset in main_rows.items():
-        yield row(view.scores, draws, metric, subset, undefined)
+    for metric in metrics:
+        yield row(view.scores, draws, metric.format(length=view.length), MAIN[metric].format(psi=view.psi), undefined)
+
+
+def _needs_all_similarities(listed: int) -> str:
+    """Return why COE and ROE are undefined."""
+    return f"it needs the score of every document; there are lists of {listed:,} or fewer"
 
 
 def _exams(view: RetrievalView, draws: Draws) -> Iterator[Row]:
-    """Yield the accuracy and, at each ψ, COE and ROE: means over exams with the 95 % range of one exam."""
-    answers = view.answers
-    drawn = exams(len(answers.top), draws, *view.stream, size=view.size)
-    accuracy = answers.success[drawn].mean(axis=1, keepdims=True)
-    (summary,) = _over_exams(view, accuracy)
+    """Yield the accuracy: the mean over exams with the 95 % range of one exam."""
+    success = view.scores.values[view.headline][view.answered][view.examined]
+    drawn = exams(len(success), draws, *view.stream, size=view.size)
+    (summary,) = _over_exams(view, success[drawn].mean(axis=1, keepdims=True), view.examined)
     yield row(view.scores, draws, f"accuracy_l{view.length}", "all", summary, interval="exams", **view.signed)
 
+
+def _above_thresholds(view: RetrievalView, draws: Draws) -> Iterator[Row]:
+    """Yield COE and ROE at each ψ: means over exams with the 95 % range of one exam."""
+    answers = view.answers
+    drawn = exams(len(answers.top), draws, *view.stream, size=view.size)
     thresholds = percentile_of_top(answers.top, drawn, view.percentiles)
     similarities = {"coe": answers.own, "roe": view.random.ravel()}
     for metric, values in similarities.items():
-        summaries = _over_exams(view, above(values, thresholds))
+        summaries = _over_exams(view, above(values, thresholds), view.has_full_top_k)
         for psi, summary in zip(view.percentiles, summaries, strict=True):
             yield row(view.scores, draws, metric, f"psi{psi}", summary, interval="exams", **view.signed)
 
 
-def _over_exams(view: RetrievalView, replicates: Floats) -> Iterator[Estimate]:
+def _over_exams(view: RetrievalView, replicates: Floats, of: NDArray[np.bool_]) -> Iterator[Estimate]:
     """Yield the mean over exams and the 95 % range of one exam for each column of (exams, k) values.
 
     No range under ``MIN_UNITS`` units: exams drawn from so few would be nearly the same.
+
+    Parameters
+    ----------
+    of
+        (m,) the answered questions that the exams are drawn from.
     """
-    units = len(np.unique(view.unit[view.has_full_top_k]))
+    units = len(np.unique(view.unit[of]))
     means, lows, highs = spread(replicates)
     for column in range(replicates.shape[1]):
         mean_over_exams = float(means[column])
         if units < MIN_UNITS:
-            yield view.estimate(mean_over_exams, too_few(units))
+            yield view.estimate(mean_over_exams, too_few(units), of)
             continue
         low = float(lows[column])
         high = float(highs[column])
-        yield replace(view.estimate(mean_over_exams), low=low, high=high)
+        yield replace(view.estimate(mean_over_exams, of=of), low=low, high=high)
 
 
 def _thresholds_of(view: RetrievalView, draws: Draws) -> tuple[dict[str, float], dict[str, int]]:

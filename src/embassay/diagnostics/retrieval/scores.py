@@ -15,7 +15,7 @@ from embassay.geometry.closeness import paired
 from embassay.geometry.isotropy import isotropy
 from embassay.metrics.metric import Metric
 from embassay.randomness import generator
-from embassay.samples.retrieval import Document, Question
+from embassay.samples.retrieval import Document, Question, first_passages, right_pairs
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats
 from embassay.types import Corpus
@@ -85,11 +85,11 @@ class EncodedCorpus:
         """Take the vectors of a corpus's questions and passages."""
         questions = [sample.question for sample in corpus.samples]
         queries = vectors.take(questions, "query")
-        pairs = pairs_of(corpus)
+        pairs = right_pairs(corpus.samples, corpus.documents)
         if corpus.stored_documents:
             # Each has one passage.
             return cls(corpus, vectors, queries, vectors.documents, None, None, None, pairs)
-        documents, starts, shown = corpus.documents, _starts(corpus.documents), None
+        documents, starts, shown = corpus.documents, first_passages(corpus.documents), None
         if vectors.of_whole_documents:
             documents, starts, shown = corpus.whole.documents, None, starts
         texts = list[str]()
@@ -130,8 +130,7 @@ class References:
             # Each has one passage.
             self._starts: Ints = np.arange(len(corpus.documents))
         else:
-            sizes = np.array([len(document.passages) for document in corpus.documents], dtype=np.int64)
-            self._starts = np.cumsum(sizes) - sizes
+            self._starts = first_passages(corpus.documents)
 
     def document(self, passage: int) -> Document:
         """Return the document of a passage."""
@@ -183,37 +182,68 @@ def search_documents(
             passages=_shown(nearest.passages, encoded.shown),
             own_passages=_shown(nearest.own_passages, encoded.shown),
         )
-    places = _places(corpus, pairs, nearest)
     # A question without any similarity is undefined, not missed.
     without_similarity = np.isnan(nearest.similarity[:, 0])
-    values = dict[str, Floats]()
-    for metric in declared:
-        if len(corpus.documents) > metric.more_documents_than:
-            values[metric.name] = np.where(without_similarity, np.nan, metric.of_places(places, k))
-    values["top"] = nearest.similarity
-    values["found"] = np.where(nearest.passages < 0, np.nan, nearest.passages)
-    values |= nearest_right(len(corpus.samples), pairs, nearest)
-    values[RIGHT] = _largest_at(pairs[:, 0], nearest.own, len(corpus.samples))
+    values = _values(corpus, pairs, nearest, k, declared, without_similarity)
     values["random"] = similarity_to_random(encoded)
-    values["answered"] = np.array([float(bool(s.right)) for s in corpus.samples])
     labels = dict[str, NDArray[np.str_]]()
     if nearest.route.startswith("approximate"):
         labels["search"] = np.full(len(corpus.samples), nearest.route)
     return values, labels
 
 
-def pairs_of(corpus: Corpus[Question]) -> Ints:
-    """Return (R, 2) the places of each question and each of its right documents."""
-    if corpus.stored_documents:
-        place_of = corpus.stored_documents.places({name for sample in corpus.samples for name in sample.right})
-    else:
-        place_of = {document.id: place for place, document in enumerate(corpus.documents)}
-    pairs = list[tuple[int, int]]()
-    for question, sample in enumerate(corpus.samples):
-        for document in sample.right:
-            pairs.append((question, place_of[document]))
-    # Two columns also where no question has a right document.
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+def read_lists(
+    corpus: Corpus[Question], nearest: Neighbours, k: int, declared: Iterable[RankingMetric]
+) -> tuple[dict[str, Floats], dict[str, float]]:
+    """Return what :func:`search_documents` does of the lists that a retriever gave, and what is said about them.
+
+    A right document that is in no list, and has no rank, is missed. ``scored`` is 1 where there are scores, else 0.
+    Where some lists have not all documents, ``listed`` is the number of documents of the longest of these.
+    """
+    pairs = right_pairs(corpus.samples, corpus.documents)
+    never = np.zeros(len(corpus.samples), dtype=np.bool_)
+    values = _values(corpus, pairs, nearest, k, declared, never)
+    values["random"] = np.full((len(corpus.samples), RANDOM), np.nan)
+    scalars = {"scored": float(not np.isnan(nearest.similarity).all())}
+    lengths = (nearest.documents >= 0).sum(axis=1)
+    is_part = lengths < len(corpus.documents)
+    if is_part.any():
+        return values, {**scalars, "listed": float(lengths[is_part].max())}
+    # By place: the similarity of every document.
+    similarity = np.take_along_axis(nearest.similarity, np.argsort(nearest.documents, axis=1), axis=1)
+    values["random"] = np.take_along_axis(similarity, _drawn(corpus), axis=1)
+    return values, scalars
+
+
+def _values(
+    corpus: Corpus[Question],
+    pairs: Ints,
+    nearest: Neighbours,
+    k: int,
+    declared: Iterable[RankingMetric],
+    undefined: NDArray[np.bool_],
+) -> dict[str, Floats]:
+    """Return the values of the first k documents of each question, and of the ranks of the right ones.
+
+    Parameters
+    ----------
+    undefined
+        (n,) the questions whose metrics are undefined.
+    """
+    places = _places(corpus, pairs, nearest)
+    values = dict[str, Floats]()
+    for metric in declared:
+        if len(corpus.documents) > metric.more_documents_than:
+            values[metric.name] = np.where(undefined, np.nan, metric.of_places(places, k))
+    # A list may be shorter than k, or longer.
+    beyond = ((0, 0), (0, max(k - nearest.documents.shape[1], 0)))
+    values["top"] = np.pad(nearest.similarity[:, :k], beyond, constant_values=np.nan)
+    found = np.pad(nearest.passages[:, :k], beyond, constant_values=-1)
+    values["found"] = np.where(found < 0, np.nan, found)
+    values |= nearest_right(len(corpus.samples), pairs, nearest)
+    values[RIGHT] = _largest_at(pairs[:, 0], nearest.own, len(corpus.samples))
+    values["answered"] = np.array([float(bool(s.right)) for s in corpus.samples])
+    return values
 
 
 def success_of_blind_choice(corpus: Corpus[Question], k: int) -> float:
@@ -324,14 +354,6 @@ def search_transformed(
     return values, scalars
 
 
-def _starts(documents: Sequence[Document]) -> Ints | None:
-    """Return (N,) the first passage of each document; None where each has one, for which the search is faster."""
-    sizes = np.array([len(document.passages) for document in documents], dtype=np.int64)
-    if (sizes == 1).all():
-        return None
-    return np.cumsum(sizes) - sizes
-
-
 def _shown(documents: Ints, passages: Ints) -> Ints:
     """Return the passage that stands for each document; −1, for no document, stays."""
     return np.where(documents < 0, documents, passages[documents])
@@ -367,8 +389,7 @@ def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
     questions = len(corpus.samples)
     documents = len(corpus.documents)
     passages = encoded.passages.shape[0]
-    stream = generator(0, "random documents", corpus.fingerprint)
-    drawn = stream.integers(0, documents, size=(questions, RANDOM))
+    drawn = _drawn(corpus)
     starts = np.arange(documents) if encoded.starts is None else encoded.starts
     ends = np.append(starts[1:], passages)
 
@@ -387,6 +408,12 @@ def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
         of_documents = _largest_at(place_of_document, values, len(chosen))
         similarity[block] = of_documents.reshape(-1, RANDOM)
     return similarity
+
+
+def _drawn(corpus: Corpus[Question]) -> Ints:
+    """Return (n, 10) random documents for each question, the same for every encoder."""
+    stream = generator(0, "random documents", corpus.fingerprint)
+    return stream.integers(0, len(corpus.documents), size=(len(corpus.samples), RANDOM))
 
 
 def _passages_of(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:

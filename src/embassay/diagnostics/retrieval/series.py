@@ -72,16 +72,18 @@ def series_of(
     """Yield the figures of one corpus; ``success`` has the rows of the headline by encoder."""
     corpus = views[0].corpus
     drawable = [view for view in views if len(view.answers.top)]
-    if drawable:
+    # Lists of a few documents have no similarities to random ones.
+    compared = [view for view in drawable if view.listed is None]
+    if compared:
         curves = list[dict[str, object]]()
         card = list[CardRow]()
-        for view in drawable:
+        for view in compared:
             curves += _densities(view)
             card += _card(view)
         # Each line has its own points: the similarities of two encoders may have different ranges.
         data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
         yield Series(NAME, corpus, "densities", "curve", data)
-        yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(drawable, success, card))
+        yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(compared, success, card))
     candidates = without_baselines(drawable)
     if len(candidates) > 1 and len(np.unique(views[0].unit)) >= MIN_UNITS:
         yield table(NAME, corpus, "widths", WIDTHS, _widths(candidates, draws))

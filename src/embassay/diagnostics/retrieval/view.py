@@ -89,6 +89,24 @@ class RetrievalView(RetrievalOptions, View):
         """Whether the similarities are dot products, whose scale is the encoder's own; otherwise cosines."""
         return bool(self.scores.scalars["dot"])
 
+    @property
+    def is_lists(self) -> bool:
+        """Whether these are the lists of a retriever: what is not in them is missed, not undefined."""
+        return "scored" in self.scores.scalars
+
+    @property
+    def listed(self) -> int | None:
+        """The number of documents of the longest list without some; None where each list has all documents."""
+        listed = self.scores.scalars.get("listed")
+        return None if listed is None else int(listed)
+
+    @property
+    def why_no_similarities(self) -> str:
+        """Why no question has k similarities, where that is so."""
+        if self.is_lists and not self.scores.scalars["scored"]:
+            return "its lists have no scores"
+        return f"no question has {self.k} similarities"
+
     @cached_property
     def answered(self) -> NDArray[np.bool_]:
         """(n,) which questions have a right document."""
@@ -137,16 +155,30 @@ class RetrievalView(RetrievalOptions, View):
         """(u,) unit codes of the unanswerable questions."""
         return unit_codes(self.scores.unit[~self.answered])
 
-    def estimate(self, value: float | None, reason: str | None = None) -> Estimate:
-        """Return a figure of the d questions that has no interval, a threshold for example."""
-        number = int(self.has_full_top_k.sum())
-        units = len(np.unique(self.unit[self.has_full_top_k]))
-        return Estimate(value, None, None, number, units, len(self.has_full_top_k) - number, reason)
+    @cached_property
+    def examined(self) -> NDArray[np.bool_]:
+        """(m,) which answered questions exams are drawn from: those with a defined success."""
+        return np.ones_like(self.has_full_top_k) if self.is_lists else self.has_full_top_k
+
+    def estimate(self, value: float | None, reason: str | None = None, of: NDArray[np.bool_] | None = None) -> Estimate:
+        """Return a figure that has no interval, a threshold for example.
+
+        Parameters
+        ----------
+        of
+            (m,) the answered questions that it is of; by default the d with k similarities.
+        """
+        of = self.has_full_top_k if of is None else of
+        number = int(of.sum())
+        units = len(np.unique(self.unit[of]))
+        return Estimate(value, None, None, number, units, len(of) - number, reason)
 
     @cached_property
     def recommended(self) -> Threshold:
         """The highest threshold that loses no more than allowed, with its guarantee, or why there is none."""
         answers = self.answers
+        if not len(answers.top):
+            return Threshold(None, None, None, 0.0, self.why_no_similarities)
         unit = self.unit[self.has_full_top_k]
         threshold = recommend(answers.own, answers.success, answers.top, unit, self.loss)
         units = len(np.unique(unit))

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any, cast
 
 from embassay.errors import SpecError, UnknownNameError, reason_of
 
@@ -19,13 +20,17 @@ _sources: dict[str, bytes] = {}
 _LOADED_AT = time.time()
 
 
-def function_of(target: str, version: str = "") -> tuple[Callable[[list[str]], object], str]:
+def function_of(
+    target: str, version: str = "", also: Callable[[object], bool] = callable
+) -> tuple[Callable[..., object], str]:
     """Return the callable that ``module:callable`` names, and a hash of its sources; empty if there is none.
 
     Parameters
     ----------
     version
         Stands for the sources, which are not hashed then.
+    also
+        Which objects that cannot be called are taken, too.
 
     Raises
     ------
@@ -38,14 +43,14 @@ def function_of(target: str, version: str = "") -> tuple[Callable[[list[str]], o
     if not colon or not module_name or not name:
         raise SpecError(f"encoder 'python:{target}': write python:module:callable")
     module = import_module(module_name, target)
-    function = _callable(module, name, target)
+    function = _callable(module, name, target, also)
     if version:
         return function, version
     # The callable may stand in another module, which the first one imports.
     home = sys.modules.get(getattr(function, "__module__", None) or "", module)
     if home is not module and run_if_changed(home, target):
         run_again(module, target)
-        function = _callable(module, name, target)
+        function = _callable(module, name, target, also)
     return function, content_of(module, home)
 
 
@@ -139,7 +144,7 @@ def _source(module: ModuleType) -> Path | None:
     return None
 
 
-def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]], object]:
+def _callable(module: ModuleType, name: str, target: str, also: Callable[[object], bool]) -> Callable[..., Any]:
     """Return the callable with a dotted name in a module."""
     function: object = module
     for part in name.split("."):
@@ -147,6 +152,6 @@ def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]
             callables = [n for n, value in vars(function).items() if callable(value) and not n.startswith("_")]
             raise UnknownNameError(f"callable in module {module.__name__}:", part, callables)
         function = getattr(function, part)
-    if not callable(function):
+    if not callable(function) and not also(function):
         raise SpecError(f"encoder 'python:{target}': {name!r} is not callable")
-    return function
+    return cast("Callable[..., Any]", function)

@@ -29,7 +29,7 @@ def export(finished: FinishedRun) -> Export:
         If a corpus of the run cannot be read again.
     """
     similarities = {encoder.name: encoder.similarity for encoder in finished.result.encoders}
-    rankings, notes, left_out = make_rankings(items_of(finished), similarities, default_folder())
+    rankings, notes, left_out = make_rankings(items_of(finished), similarities, default_folder(), finished.folder.path)
     contents = dict[str, Content]()
     # Labels may have characters that file names cannot have.
     corpus_names, encoder_names = set[str](), set[str]()

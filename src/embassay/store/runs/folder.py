@@ -24,6 +24,7 @@ from embassay.errors import OutputError, one_line
 from embassay.plugins import FORMATS
 from embassay.result import Result
 from embassay.store.canonical import canonical, write
+from embassay.store.files import LISTS
 from embassay.store.partial_files import remove_left_overs
 from embassay.store.runs import results
 from embassay.store.runs.items import CorpusItems, read_items, write_items
@@ -70,7 +71,7 @@ class RunFolder:
         settings = as_written(settings)
         record = self.record()
         self._check_ours(record)
-        for place in (self.path, self.path / "scores", self.path / ITEMS):
+        for place in (self.path, self.path / "scores", self.path / ITEMS, self.path / LISTS):
             remove_left_overs(place)
         changed: tuple[str, ...] = ()
         if overwrite:
@@ -204,7 +205,7 @@ class RunFolder:
         for name in FILES:
             if name != RECORD:
                 (self.path / name).unlink(missing_ok=True)
-        for path in (self.path / "scores").glob("*.npz"):
+        for path in (*(self.path / "scores").glob("*.npz"), *(self.path / LISTS).glob("*.npz")):
             path.unlink(missing_ok=True)
         for path in (self.path / ITEMS).glob("*.json"):
             path.unlink(missing_ok=True)

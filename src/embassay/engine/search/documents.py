@@ -1,0 +1,39 @@
+"""The documents of a corpus that are nearest to its questions by the vectors of an encoder."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+
+from embassay.engine.search.top import search
+from embassay.samples.retrieval import Question, first_passages, right_pairs
+from embassay.types import Corpus
+from embassay.vectors import Neighbours, Vectors
+
+
+def nearest_documents(corpus: Corpus[Question], vectors: Vectors, k: int, device: str = "auto") -> Neighbours:
+    """Return the k documents nearest to each question, and the ranks of the right ones, by an exact search.
+
+    Parameters
+    ----------
+    vectors
+        Of the questions and of all passages, or of whole documents (``Vectors.of_whole_documents``), which are shown by
+        their first passages.
+    """
+    documents = corpus.whole.documents if vectors.of_whole_documents else corpus.documents
+    questions = [sample.question for sample in corpus.samples]
+    nearest = search(
+        vectors.take(questions, "query"),
+        vectors.take(chain.from_iterable(document.passages for document in documents), "document"),
+        k=min(k, len(documents)),
+        similarity_function=vectors.similarity,
+        starts=first_passages(documents),
+        pairs=right_pairs(corpus.samples, corpus.documents),
+        device=device,
+    )
+    if vectors.of_whole_documents:
+        first = first_passages(corpus.documents)
+        nearest = replace(nearest, passages=np.where(nearest.documents < 0, -1, first[nearest.documents]))
+    return nearest

@@ -1,0 +1,136 @@
+"""The lists of retrievers: checked when they are given, joined, and read as the answer of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.errors import EncoderError
+from embassay.retrievers.base import Lists, Questions
+from embassay.samples.retrieval import first_passages, right_pairs
+from embassay.types import AnyCorpus
+from embassay.vectors import Indices, Neighbours
+
+NONE = Lists(
+    rows=np.empty(0, dtype=np.int64),
+    documents=np.empty((0, 0), dtype=np.int64),
+    scores=np.empty((0, 0)),
+    passages=np.empty((0, 0), dtype=np.int64),
+    seconds=np.empty(0),
+)
+"""The lists of no question."""
+
+
+def lists_of(nearest: Neighbours, depth: int) -> Lists:
+    """Return the first documents of each question, as a retriever gets them from a part."""
+    rows = np.arange(len(nearest.documents))
+    return Lists(rows, nearest.documents[:, :depth], nearest.similarity[:, :depth], nearest.passages[:, :depth])
+
+
+def of_rows(questions: Questions, rows: Indices) -> Questions:
+    """Return some of the questions, with their lists from the parts.
+
+    Parameters
+    ----------
+    rows
+        (m,) rows of ``questions.samples``; every part has a list in each.
+    """
+    parts = {}
+    for label, lists in questions.parts.items():
+        parts[label] = Lists(
+            np.arange(len(rows)),
+            lists.documents[rows],
+            lists.scores[rows],
+            None if lists.passages is None else lists.passages[rows],
+        )
+    return replace(questions, samples=[questions.samples[row] for row in rows.tolist()], parts=parts)
+
+
+def checked(lists: Lists, questions: Questions, seconds: float) -> Lists:
+    """Return lists with the passages and the times that the retriever does not know.
+
+    Parameters
+    ----------
+    seconds
+        The time that these lists took together.
+
+    Raises
+    ------
+    EncoderError
+        If a list has a document twice, or a score that rises or is no number; it names the question.
+    """
+    for row, documents, scores in zip(lists.rows.tolist(), lists.documents, lists.scores, strict=True):
+        listed = documents[documents >= 0]
+        of_listed = scores[documents >= 0]
+        problem = ""
+        if len(np.unique(listed)) < len(listed):
+            problem = "a document is listed twice"
+        elif not np.isnan(of_listed).all() and not np.isfinite(of_listed).all():
+            problem = "a score is no finite number"
+        elif (np.diff(of_listed) > 0).any():
+            problem = "a score is higher than the one before; the nearest document comes first"
+        if problem:
+            raise EncoderError(f"the list of question {questions.samples[row].id!r}: {problem}")
+    passages, of_each = lists.passages, lists.seconds
+    if passages is None:
+        first = first_passages(questions.corpus.documents)
+        passages = np.where(lists.documents < 0, -1, first[lists.documents])
+    if of_each is None:
+        of_each = np.full(len(lists.rows), seconds / max(len(lists.rows), 1))
+    return replace(lists, passages=passages, seconds=of_each)
+
+
+def joined(parts: Sequence[Lists]) -> Lists:
+    """Return checked lists of different questions as one record, as wide as the longest list."""
+    width = max(part.documents.shape[1] for part in parts)
+
+    def padded(name: str, filler: float) -> NDArray[Any]:
+        arrays = [getattr(part, name) for part in parts]
+        widened = [np.pad(each, ((0, 0), (0, width - each.shape[1])), constant_values=filler) for each in arrays]
+        return np.concatenate(widened)
+
+    unknown: list[str] = []
+    for part in parts:
+        unknown += part.unknown
+    return Lists(
+        rows=np.concatenate([part.rows for part in parts]),
+        documents=padded("documents", -1),
+        scores=padded("scores", np.nan),
+        passages=padded("passages", -1),
+        seconds=np.concatenate([part.seconds for part in parts if part.seconds is not None]),
+        unknown=tuple(unknown),
+    )
+
+
+def ranked(corpus: AnyCorpus, lists: Lists, rest: Neighbours | None) -> Neighbours:
+    """Return checked lists as the answer of a search: a row for each question, and the ranks of the right documents.
+
+    Documents with equal scores are tied; without scores, each has a rank of its own. A right document that is in no
+    list has the rank that it has in ``rest``; −1 without that.
+    """
+
+    def of_all(values: NDArray[Any] | None, filler: float) -> NDArray[Any]:
+        spread = np.full((len(corpus.samples), lists.documents.shape[1]), filler, dtype=np.asarray(values).dtype)
+        spread[lists.rows] = values
+        return spread
+
+    documents, passages = of_all(lists.documents, -1), of_all(lists.passages, -1)
+    scores = of_all(lists.scores, np.nan)
+    pairs = right_pairs(corpus.samples, corpus.documents)
+    own = np.full(len(pairs), np.nan)
+    own_passages, greater, tied = (np.full(len(pairs), -1, dtype=np.int64) for _ in range(3))
+    if rest is not None:
+        own_passages, greater, tied = rest.own_passages.copy(), rest.greater.copy(), rest.tied.copy()
+    for pair, (question, document) in enumerate(pairs.tolist()):
+        places = np.flatnonzero(documents[question] == document)
+        if len(places):
+            place = int(places[0])
+            own[pair], own_passages[pair] = scores[question, place], passages[question, place]
+            has_score = not np.isnan(own[pair])
+            greater[pair] = np.count_nonzero(scores[question] > own[pair]) if has_score else place
+            tied[pair] = np.count_nonzero(scores[question] == own[pair]) if has_score else 1
+    return Neighbours(documents, passages, scores, own, own_passages, greater, tied, "lists of a retriever")

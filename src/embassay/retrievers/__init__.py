@@ -1,0 +1,1 @@
+"""Retrievers: they order the documents of a corpus for each question."""

@@ -1,0 +1,200 @@
+"""What a retriever is: it answers questions with lists of documents, the nearest first.
+
+A kind of retriever is one file with ``create(target, runtime, *, options)``, which returns a :class:`Retriever`. It
+asks or computes; it reads no labels, writes no file and imports no other kind. The engine gives it the lists of the
+candidates that it is built on, checks its answers, keeps them, measures their time, and finds the ranks of the right
+documents in them (``run/retrieve.py``; ``docs/decisions/042-retrievers.md``).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.errors import EncoderError
+from embassay.samples.base import Role, Text
+from embassay.samples.retrieval import Question
+from embassay.types import Card, Corpus, Encoder
+from embassay.vectors import Indices, VectorMatrix, Vectors
+
+DEPTH = 100
+"""How many documents a list holds, unless the retriever says otherwise."""
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The documents that were listed for some questions, the nearest first.
+
+    Attributes
+    ----------
+    rows
+        (m,) which questions these are: rows of ``Questions.samples``.
+    documents
+        (m, depth) places in ``corpus.documents``; −1 after the last one of a list.
+    scores
+        (m, depth) larger is nearer, never rising; NaN after the last one. All are NaN where nothing is known but the
+        order.
+    passages
+        (m, depth) rows of ``Questions.passages`` by which the documents were found; None where that is not known.
+    seconds
+        (m,) how long each question took; None: all of them together took the time until they were given.
+    unknown
+        Ids that were listed and are no documents of the corpus; the engine counts and names them.
+    """
+
+    rows: Indices
+    documents: Indices
+    scores: NDArray[np.float64]
+    passages: Indices | None = None
+    seconds: NDArray[np.float64] | None = None
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The q questions that a retriever is to answer, and what it may use for it.
+
+    Attributes
+    ----------
+    corpus
+        Its documents are searched.
+    samples
+        (q,) the questions; which documents are right is not for retrievers to see.
+    parts
+        By label, the lists of the candidates in ``Retriever.parts``: a row for each of these questions, at most
+        ``Retriever.depth`` documents, with the passages by which they were found.
+    vectors
+        By label, their vectors, where ``Retriever.needs_vectors``: of all questions (role ``query``) and passages
+        (``document``).
+    encode
+        Encodes distinct (role, text) by an encoder, each once, with the vectors in the cache; a reranker whose scores
+        of texts are its vectors, (n, 1), has them cached and resumed like those.
+    """
+
+    corpus: Corpus[Question]
+    samples: Sequence[Question]
+    parts: Mapping[str, Lists] = field(default_factory=dict)
+    vectors: Mapping[str, Vectors] = field(default_factory=dict)
+    encode: Callable[[Encoder, Sequence[Text]], Vectors] | None = None
+
+    @property
+    def texts(self) -> list[str]:
+        """(q,) the texts of the questions."""
+        return [sample.question for sample in self.samples]
+
+    @cached_property
+    def place_of(self) -> dict[str, int]:
+        """The place of each document by its id."""
+        return {document.id: place for place, document in enumerate(self.corpus.documents)}
+
+    @cached_property
+    def passages(self) -> list[str]:
+        """The texts of all passages, document by document."""
+        texts = list[str]()
+        for document in self.corpus.documents:
+            texts += document.passages
+        return texts
+
+    def listed(
+        self, row: int, ids: Sequence[str], scores: Sequence[float] | None = None, seconds: float | None = None
+    ) -> Lists:
+        """Return the list of one question from the ids of documents; those that are no documents are set aside.
+
+        Parameters
+        ----------
+        scores
+            One for each id; None where only the order is known.
+
+        Raises
+        ------
+        EncoderError
+            If there is another number of scores than of ids.
+        """
+        if scores is not None and len(scores) != len(ids):
+            question = self.samples[row].id
+            raise EncoderError(f"question {question!r}: {len(ids)} documents were listed with {len(scores)} scores")
+        places = np.array([self.place_of.get(name, -1) for name in ids], dtype=np.int64)
+        known = places >= 0
+        values = np.full(len(ids), np.nan) if scores is None else np.array(scores, dtype=np.float64)
+        return Lists(
+            np.array([row]),
+            places[None, known],
+            values[None, known],
+            seconds=None if seconds is None else np.array([seconds]),
+            unknown=tuple(name for name, is_known in zip(ids, known.tolist(), strict=True) if not is_known),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retriever(ABC):
+    """Answers questions with lists of documents. It stands where an encoder stands, but has no vectors.
+
+    Attributes
+    ----------
+    name
+        A short name for people.
+    spec
+        The canonical spec, scheme first, without secrets.
+    fingerprint
+        A hash of all that its lists depend on besides its parts, whose fingerprints the engine adds.
+    parts
+        The labels of the candidates of the run whose lists it is built on; they are scored before it.
+    depth
+        How many documents of each part's list it needs.
+    needs_vectors
+        Whether it needs the vectors of its parts, too, which then are encoders.
+    continues
+        The label of the part whose order goes on after the list of this retriever; empty if nothing is known of what is
+        not in the list. Only for one whose list has the first documents of that part in another order: a right document
+        below it keeps its rank.
+    keeps_answers
+        Whether its answers are the same in every run, so that they are kept in the cache. Those of others are kept in
+        the folder of the run only, to continue it.
+    warnings
+        What its user should know before a run.
+    """
+
+    name: str
+    spec: str
+    fingerprint: str
+    parts: tuple[str, ...] = ()
+    depth: int = DEPTH
+    needs_vectors: bool = False
+    continues: str = ""
+    keeps_answers: bool = False
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def card(self) -> Card:
+        """What is known without asking it: its scores are its own, and no vectors of it are in the cache."""
+        return Card(self.spec, cached=False, similarity="dot", shapes=("retrieval",), warnings=self.warnings)
+
+    @abstractmethod
+    def retrieve(self, questions: Questions) -> Iterator[Lists]:
+        """Yield the lists of all questions, of one or of many at once, in any order; each is kept when it is yielded.
+
+        Raises
+        ------
+        EncoderError
+            If it cannot answer; what was yielded is kept, and the run is continued with the other questions.
+        """
+
+    def fit(self, texts: Sequence[str]) -> Self:
+        """Return itself: it learns nothing from the texts of a corpus."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
+        """Refuse, as it has no vectors.
+
+        Raises
+        ------
+        EncoderError
+            Always.
+        """
+        raise EncoderError(f"{self.card.spec} orders documents and has no vectors; it can be used in retrieval only")

@@ -1,0 +1,257 @@
+"""One retriever on all its tasks: hand it what it is built on, check and keep its lists, score the diagnostics.
+
+Lists are kept in the folder of the run, so that it is continued where it stopped; those of a retriever that answers the
+same in every run are kept in the cache, too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from embassay.diagnostics.base import ScoresRankings
+from embassay.engine.encode import Effort, encode
+from embassay.engine.search.lists import NONE, checked, joined, lists_of, of_rows, ranked
+from embassay.errors import EncoderError
+from embassay.formatting import counted, names
+from embassay.retrievers.base import Lists, Questions, Retriever
+from embassay.run.candidates import RunEncoder
+from embassay.run.plan import Plan, Task
+from embassay.run.score import EncoderRun, Services, as_encoder_error
+from embassay.samples.base import Text
+from embassay.store.lists import read_lists, write_lists
+from embassay.types import AnyCorpus, Encoder, Origin, content_hash
+from embassay.vectors import Neighbours, Vectors
+
+SAVED_AFTER = 30.0
+"""Seconds after which finished lists are written while a retriever still answers."""
+NAMED = 3
+"""Ids that a note names, at most."""
+
+
+def runs_of(entries: Sequence[RunEncoder], services: Services) -> list[EncoderRun]:
+    """Return the run of each entry; those that a retriever is built on know what it needs of them."""
+    runs: list[EncoderRun] = []
+    run_of: dict[str, EncoderRun] = {}
+    for entry in entries:
+        if isinstance(entry.encoder, Retriever):
+            run: EncoderRun = RetrieverRun(entry, services, others=run_of)
+        else:
+            run = EncoderRun(entry, services)
+        run_of[entry.label] = run
+        runs.append(run)
+    for entry in entries:
+        if isinstance(entry.encoder, Retriever):
+            for label in entry.parts:
+                run_of[label].depth = max(run_of[label].depth, entry.encoder.depth)
+                run_of[label].keeps_vectors |= entry.encoder.needs_vectors
+    return runs
+
+
+@dataclass
+class RetrieverRun(EncoderRun):
+    """One retriever in a run.
+
+    Attributes
+    ----------
+    others
+        The runs of all entries, by label; those that it is built on are scored before it.
+    """
+
+    others: Mapping[str, EncoderRun] = field(default_factory=dict)
+
+    @property
+    def retriever(self) -> Retriever:
+        """The retriever."""
+        return cast("Retriever", self.entry.encoder)
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the retriever and of what it is built on, before that learns from any corpus."""
+        return self._with_parts([self.others[label].fingerprint for label in self.retriever.parts])
+
+    def _with_parts(self, of_parts: Sequence[str]) -> str:
+        if not of_parts:
+            return self.retriever.fingerprint
+        return content_hash([self.retriever.fingerprint, *of_parts])
+
+    def score_tasks(self, plan: Plan) -> None:
+        """Score the retriever on its tasks; where it fails on one corpus, the others continue.
+
+        Raises
+        ------
+        EncoderError
+            If it fails on all.
+        """
+        self.effort = Effort()
+        tasks = plan.tasks_of(self.entry)
+        for corpus in plan.corpora_of(self.entry):
+            of_corpus = [task for task in tasks if task.corpus is corpus]
+            try:
+                self.score_on(corpus, of_corpus, plan)
+            except EncoderError as error:
+                self.failed_tasks |= {task.key: str(error) for task in of_corpus if task.key not in self.scores}
+        if not self.scores:
+            raise EncoderError(next(iter(self.failed_tasks.values())))
+
+    def score_on(self, corpus: AnyCorpus, tasks: Sequence[Task], plan: Plan) -> None:
+        """Score the tasks on one corpus, as far as their scores are not stored."""
+        parts = [self.part(label, corpus).fingerprints[corpus.name] for label in self.retriever.parts]
+        self.fingerprints[corpus.name] = self._with_parts(parts)
+        for task in tasks:
+            origin = self.origin(task)
+            stored = self.services.folder.load(origin) if self.services.folder else None
+            if stored is not None:
+                self.scores[task.key] = stored
+                continue
+            self.need(corpus, plan)
+            with self.noting_failure(task.key):
+                diagnostic = cast("ScoresRankings", task.diagnostic)
+                self.keep(task.key, diagnostic.score_rankings(corpus, self.nearest[corpus.name], origin))
+
+    def origin(self, task: Task) -> Origin:
+        """Return what identifies the scores of a task."""
+        fingerprint = self.fingerprints[task.corpus.name]
+        return replace(task.origin(self.entry, self.entry.encoder), encoder_fingerprint=fingerprint)
+
+    def part(self, label: str, corpus: AnyCorpus) -> EncoderRun:
+        """Return the run of a part.
+
+        Raises
+        ------
+        EncoderError
+            If it failed, or is not scored on the corpus.
+        """
+        run = self.others[label]
+        if run.failure is not None:
+            raise EncoderError(f"it is built on {label!r}, which failed: {run.failure}")
+        if corpus.name not in run.fingerprints:
+            raise EncoderError(f"it is built on {label!r}, which is not scored on {corpus.name}")
+        return run
+
+    def need(self, corpus: AnyCorpus, plan: Plan) -> None:
+        """Have the retriever answer the questions of a corpus, unless it has.
+
+        Raises
+        ------
+        EncoderError
+            If it fails, or no list has a document of the corpus.
+        """
+        if corpus.name in self.nearest:
+            return
+        retriever = self.retriever
+        parts: dict[str, Neighbours] = {}
+        for label in retriever.parts:
+            part = self.part(label, corpus)
+            part.need(corpus, plan)
+            parts[label] = part.nearest[corpus.name]
+        run_vectors = {label: self.others[label].vectors for label in retriever.parts}
+        questions = Questions(
+            corpus,
+            corpus.samples,
+            parts={label: lists_of(nearest, retriever.depth) for label, nearest in parts.items()},
+            vectors={label: of[corpus.name] for label, of in run_vectors.items() if corpus.name in of},
+            encode=partial(_encoded, services=self.services),
+        )
+        with self.services.timeline.during("encoding"):
+            lists = self.ask(questions, lists_key(self.fingerprints[corpus.name], corpus), plan.request.cache_folder)
+        self.note(questions, lists)
+        self.nearest[corpus.name] = ranked(corpus, lists, parts.get(retriever.continues))
+
+    def ask(self, questions: Questions, key: str, cache: Path | None) -> Lists:
+        """Return the lists of all questions that have one: stored ones, and those that the retriever gives now.
+
+        What it has given is stored, even if it fails later.
+        """
+        folder = self.services.folder.path if self.services.folder else None
+        places = [place for place in (folder, cache if self.retriever.keeps_answers else None) if place]
+        stored = max((stored_lists(place, key) for place in places), key=lambda lists: len(lists.rows), default=NONE)
+        missing = np.setdiff1d(np.arange(len(questions.samples)), stored.rows)
+        if not len(missing):
+            return stored
+        parts = [stored]
+        saved = started = time.perf_counter()
+        try:
+            for given in self.answers(of_rows(questions, missing)):
+                parts.append(replace(given, rows=missing[given.rows]))
+                if time.perf_counter() - saved > SAVED_AFTER:
+                    parts = [_save(parts, places, key)]
+                    saved = time.perf_counter()
+        finally:
+            lists = _save(parts, places, key)
+        self.effort = (self.effort or Effort()) + Effort(
+            len(questions.samples), len(missing), time.perf_counter() - started
+        )
+        return lists
+
+    def answers(self, questions: Questions) -> Iterator[Lists]:
+        """Yield checked lists as the retriever gives them."""
+        with self.services.progress.encoding(self.entry.label, len(questions.samples)) as advance:
+            began = time.perf_counter()
+            with as_encoder_error("retrieve"):
+                for given in self.retriever.retrieve(questions):
+                    yield checked(given, questions, time.perf_counter() - began)
+                    advance(len(given.rows))
+                    began = time.perf_counter()
+
+    def note(self, questions: Questions, lists: Lists) -> None:
+        """Note ids that are no documents, questions without a list, and the time of a question.
+
+        Raises
+        ------
+        EncoderError
+            If no list has a document of the corpus.
+        """
+        corpus = questions.corpus
+        unknown = f"{counted(len(lists.unknown), 'id')} in its lists are no documents of {corpus.name}: "
+        unknown += names(list(dict.fromkeys(lists.unknown))[:NAMED])
+        if not (lists.documents >= 0).any():
+            reason = f"it has no list for any question of {corpus.name}, whose ids are such as {corpus.samples[0].id!r}"
+            if lists.unknown:
+                reason = f"{unknown}; they are such as {corpus.documents[0].id!r}"
+            raise EncoderError(reason)
+        notes = list(self.route.get("notes", ()))
+        if lists.unknown:
+            notes.append(f"{unknown}; they were left out")
+        has_documents = lists.rows[(lists.documents >= 0).any(axis=1)]
+        without = np.setdiff1d(np.arange(len(questions.samples)), has_documents)
+        if len(without):
+            ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
+            notes.append(f"{counted(len(without), 'question')} of {corpus.name} without a list count as missed: {ids}")
+        self.route = {**self.route, "notes": notes}
+        if lists.seconds is not None:
+            self.query_milliseconds = float(1000 * np.median(lists.seconds))
+
+
+def lists_key(fingerprint: str, corpus: AnyCorpus) -> str:
+    """Return what lists are stored under: the fingerprint of the retriever with its parts, and that of the corpus."""
+    return content_hash([fingerprint, corpus.fingerprint])
+
+
+def _encoded(encoder: Encoder, texts: Sequence[Text], *, services: Services) -> Vectors:
+    """Return the vectors of texts: cached ones, and those that the encoder makes now."""
+    return encode(encoder, texts, services.cache, None, services.timeline)[0]
+
+
+def stored_lists(folder: Path, key: str) -> Lists:
+    """Return the lists that are stored in a folder."""
+    arrays = read_lists(folder, key)
+    if not arrays:
+        return NONE
+    unknown = tuple(arrays.pop("unknown").tolist())
+    return Lists(**arrays, unknown=unknown)
+
+
+def _save(parts: Sequence[Lists], folders: Sequence[Path], key: str) -> Lists:
+    """Store lists, and return them as one record."""
+    lists = joined(parts)
+    arrays = {name: np.asarray(value) for name, value in vars(lists).items()}
+    for folder in folders:
+        write_lists(folder, key, arrays)
+    return lists
