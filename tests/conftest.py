@@ -67,6 +67,15 @@ def data():
 
 
 @pytest.fixture(scope="session")
+def models():
+    """The folder of real weights, named by EMBASSAY_MODELS."""
+    folder = os.environ.get("EMBASSAY_MODELS")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("EMBASSAY_MODELS names no folder with weights")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
 def semantoneg_file(data):
     """SemAntoNeg v1.0 as released."""
     return data / "semantoneg" / "SemAntoNeg_v1.0.json"

@@ -156,6 +156,30 @@ def test_the_trainers_get_training_and_dev_questions_only(adapted):
     assert calls[1][1] == calls[0][1]
 
 
+def test_a_run_on_the_held_out_questions_gives_the_same_figures(adapted, lasting_cache):
+    found, _ = adapted
+    (source,) = found.held_out
+    assert source == f"{found.folder / 'questions' / 'handbook.jsonl'},split=test"
+    models = [f"{label}={spec}" for label, spec in found.models.items()]
+    expected = [row for row in found.result.rows if (row.diagnostic, row.corpus) == ("retrieval", "handbook")]
+    same = {"resamples": 50, "seed": 5, "cache": lasting_cache}
+    alone = ea.assay(models, source, "retrieval,compare=all", baselines=False, **same)
+    assert [c.fingerprint for c in alone.corpora if c.name == "handbook"] == [
+        c.fingerprint for c in found.result.corpora if c.name == "handbook"
+    ]
+    assert [replace(row, signature="") for row in alone.rows] == [replace(row, signature="") for row in expected]
+    # Other encoders and transforms change no value; intervals of shares depend on all encoders of a run.
+    beside = ea.assay([*models, "tfidf"], source, "retrieval,transforms=all", **same)
+    values = {(row.encoder, row.key): row.value for row in beside.rows}
+    assert all(values[row.encoder, row.key] == row.value for row in expected if row.encoder)
+    assert {row.condition for row in beside.rows} >= {"standardize", "whiten", "remove_pcs"}
+    # All other questions, those of the dev set too, are the training part.
+    train = ea.load(source.replace("split=test", "split=train")).samples
+    whole = ea.load(source.removesuffix(",split=test")).samples
+    assert len(whole) - len(train) == alone.corpora[0].items
+    assert whole == ea.load("handbook").samples
+
+
 def test_the_verdict_is_printed_kept_and_made_of_the_result(adapted):
     found, _ = adapted
     kept = (found.folder / "verdict.md").read_text()
@@ -276,7 +300,9 @@ def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, cap
     assert "| handbook " in said.out
     assert "| pretrained+finetuned " in said.out
     assert "The shift between your texts and general ones was not measured" in said.out
-    assert f"finetuned: embassay run -e {tmp_path / 'a' / 'finetuned'}" in said.err
+    questions = tmp_path / "a" / "questions" / "handbook.jsonl"
+    assert f"  embassay run \\\n  -c {questions},split=test \\\n  -e base={base} \\\n" in said.err
+    assert "  -d retrieval,transforms=all --seed 0 --resamples 50 -o RUN\n" in said.err
 
 
 def test_a_dry_run_says_what_would_be_done(base, tmp_path, trainers, capsys):
@@ -318,7 +344,7 @@ def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, mo
         ea.AdaptOptions(),
         options,
     ]
-    assert [request.cache for request in requests] == [cache, None, None, None, cache]
+    assert [request.cache for request in requests] == [cache, "default", "default", None, cache]
     runs = [VariantAssay(request, None, (), ()).run_request for request in requests]
     assert [run.texts for run in runs] == [False, True, True, True, True]
     assert [run.cache for run in runs] == [cache, "default", "default", None, cache]
@@ -340,15 +366,19 @@ def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, mo
         (["-c", "handbook", "--test", "0.3", "--patience", "0"], "'patience'"),
         (
             ["-c", "handbook", "--test", "0.3", "--general", "handbook"],
-            "'handbook' is used for training and as a general corpus",
+            "'handbook' cannot be a general corpus: 86 of its 135 questions are training or dev questions",
         ),
         (
             ["-c", "mine=handbook", "--test", "0.3", "--limit", "40", "--general", "handbook"],
-            "'handbook' is used for training and as a general corpus",
+            "'handbook' cannot be a general corpus",
         ),
         (["-c", "handbook", "--test", "0.3", "--general", "nowhere.json"], "no such file"),
         (["-c", "handbook", "--test", "0.3", "--objective", "nli"], "objective"),
         (["-c", "handbook", "--test", "0.3", "-o", "a,b"], "must not contain a comma"),
+        (["-c", "handbook", "--text", "nowhere.txt"], "no such file"),
+        (["-c", "handbook", "--text", "a.txt", "--finetune"], "--text is for pre-training"),
+        (["-c", "handbook", "--triplets", "a.csv", "--pretrain"], "--triplets is for fine-tuning"),
+        (["-c", "handbook", "--documents", "0"], "documents must be 1 or more"),
         ([], "-c requires an argument"),
     ],
 )
@@ -371,6 +401,55 @@ def test_a_general_corpus_with_questions_that_are_learnt_from_is_refused(base, t
     with pytest.raises(ea.InputError, match="'other' cannot be a general corpus: 86 of its 135 questions are training"):
         ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(test=0.3), general=[other])
     assert not (tmp_path / "a").exists()
+
+
+def test_a_general_corpus_with_queries_of_own_triplets_is_refused(base, tmp_path):
+    rows = [{"query": row.question, "positive": "It was built.", "negatives": []} for row in pairs().samples]
+    (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = ea.AdaptOptions(test=0.3, triplets=str(tmp_path / "own.jsonl"))
+    with pytest.raises(ea.InputError, match="'towns' cannot be a general corpus: 10 of its 10 questions are training"):
+        ea.adapt(base, "handbook", tmp_path / "a", options, general=[pairs()])
+
+
+def test_own_text_and_triplets_are_trained_on_and_named_in_the_card(base, tmp_path, trainers, monkeypatch, capsys):
+    monkeypatch.setattr("embassay.adaptation.domain.BUILT_IN", ("opposites",))
+    (tmp_path / "more.txt").write_text("A valve opens. A seal holds.")
+    questions = [sample.question for sample in ea.load("handbook").samples]
+    rows = [{"query": question, "positive": f"{question} Yes.", "negatives": ["No."]} for question in questions]
+    (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    own = ["--text", str(tmp_path / "more.txt"), "--triplets", str(tmp_path / "own.jsonl"), "--no-texts"]
+    command = ["adapt", base, "-c", "handbook", "-o", str(tmp_path / "a"), "--test", "0.3", "--resamples", "50"]
+    assert exit_code_of([*command, *own]) == 0
+    pretraining, finetuning, _ = (given for _, _, given in trainers)
+    assert pretraining["sentences"][-2:] == ("A valve opens.", "A seal holds.")
+    split = json.loads((tmp_path / "a" / "split.json").read_text())["corpora"]["handbook"]
+    held_out = {sample.question for sample in ea.load("handbook").samples if sample.id in split["test"] + split["dev"]}
+    assert {triplet.question for triplet in finetuning["triplets"]} == set(questions) - held_out
+    assert all(triplet.wrong == ("No.",) for triplet in finetuning["triplets"])
+    assert f"{len(held_out)} triplets left out: of a test or dev question" in capsys.readouterr().err
+    # --no-texts writes no corpus of the held-out questions either.
+    assert not (tmp_path / "a" / "questions").exists()
+    card = (tmp_path / "a" / "finetuned" / "README.md").read_text()
+    assert f"| text: {tmp_path / 'more.txt'} | " in card
+    assert f"| triplets: {tmp_path / 'own.jsonl'} | " in card
+    assert "| window |" not in card
+    # Another text is another adaptation.
+    (tmp_path / "more.txt").write_text("A hose bends.")
+    assert exit_code_of([*command, *own]) == 2
+    assert "contains another adaptation (different: text)" in capsys.readouterr().err
+
+
+def test_fewer_documents_keep_the_questions_that_they_answer(base, tmp_path):
+    whole = ea.load("handbook")
+    adaptation = prepared(base, tmp_path / "a", documents=290)
+    (corpus,) = adaptation.material.corpora
+    names = {document.id for document in corpus.documents}
+    assert len(names) == 290
+    assert [document for document in whole.documents if document.id in names] == list(corpus.documents)
+    answered = [sample for sample in corpus.samples if sample.right]
+    assert answered == [sample for sample in whole.samples if sample.right and names.issuperset(sample.right)]
+    assert "290 of 301 documents and the questions that they answer, chosen at random" in corpus.notes
+    assert prepared(base, tmp_path / "a", documents=301).material.corpora == (whole,)
 
 
 def test_split_by_context_no_negative_answers_a_test_question(base, tmp_path):
@@ -526,7 +605,7 @@ def records(folder):
 def test_a_real_adaptation_that_is_killed_again_and_again_ends_with_the_same_bytes(base, tmp_path, start_process):
     """SIGKILL at each stage: in pre-training, in fine-tuning, between trainings, in the assay."""
     command = [sys.executable, "-m", "embassay", "adapt", base, "-c", "handbook", "--test", "0.3", "--seed", "5"]
-    command += ["--rate", "1e-3", "--epochs", "6", "--batch", "4", "--resamples", "50", "-o", "A"]
+    command += ["--rate", "1e-3", "--epochs", "4", "--batch", "4", "--resamples", "50", "-o", "A"]
     outs = {}
     for name in ("whole", "killed"):
         (tmp_path / name).mkdir()

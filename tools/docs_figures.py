@@ -128,21 +128,6 @@ def xquad(documents: str) -> str:
 # --- the figures ---------------------------------------------------------------------------------------------
 
 
-def minimal_pairs_overlap() -> str:
-    """Lexical overlap of the STS-b test set beside the figures of Chiang et al. (2023), table 1."""
-    result = assay(["hashing"], f"stsb={data('stsbenchmark/sts-test.csv')},loader=pairs", "similarity")
-    # The overlap is a property of the corpus, so its rows have no encoder.
-    overlap = {row.metric: row.value for row in result.rows if not row.encoder}
-    rouge = [f"{100 * overlap[name]:.1f}" for name in ("rouge1", "rouge2", "rougeL")]
-    return table(
-        ["STS-b test", "ROUGE-1", "ROUGE-2", "ROUGE-L", "Levenshtein", "length"],
-        [
-            ["here", *rouge, f"{overlap['levenshtein']:.2f}", f"{overlap['length']:.1f}"],
-            ["published", "55.8", "32.5", "53.2", "0.54", "12.2"],
-        ],
-    )
-
-
 def minimal_pairs_pattern() -> str:
     """Whether a negation is nearer than a synonym: means and majorities on three kinds of text."""
     corpora = {
@@ -194,23 +179,6 @@ def building_negated_antonyms() -> str:
     )
 
 
-def negated_antonyms_checked() -> str:
-    """What all-MiniLM-L6-v2 chooses on SemAntoNeg, and the corpus in numbers."""
-    corpus = ea.load(f"semantoneg={data('semantoneg/SemAntoNeg_v1.0.json')}")
-    result, audit = assay([MINILM], corpus, "negated_antonyms"), corpus.audit()
-    pairs = len({sample.pair for sample in corpus.samples})
-    accuracy = result.figure("accuracy", MINILM)
-    right = round(accuracy.value * accuracy.items)
-    antonym = round(result.figure("chosen[antonym]", MINILM).value * accuracy.items)
-    polarity = round(result.figure("chosen[polarity]", MINILM).value * accuracy.items)
-    return (
-        f"- {MINILM} on SemAntoNeg v1.0: {right} of {accuracy.items:,} right "
-        f"({share(accuracy.value, 2)}; published 1.9), antonym {antonym}, polarity {polarity:,}.\n"
-        f"- SemAntoNeg v1.0: {audit.items:,} entries, {audit.units} units, {audit.duplicates} rows that repeat "
-        f"another, {audit.distinct:,} distinct of {audit.texts:,} texts, {pairs} word pairs.\n"
-    )
-
-
 def composition_webnlg() -> str:
     """The criteria at ε = 0 for three encoders on WebNLG's sets, and C1 on the grid."""
     corpus = ea.load(f"webnlg={data('webnlg_sets/tuples.jsonl')}")
@@ -246,25 +214,6 @@ def composition_webnlg() -> str:
     )
 
 
-def localization_msrp() -> str:
-    """Accuracies on MSRP beside those of the paper and of scikit-learn alone."""
-    corpus = ea.load(f"msrp={data('msrp')},loader=msrp")
-    elsewhere = {
-        "bow,tokens=treebank": "98.37 % (White et al. 2015, table 1, BOW)",
-        "bow": "98.8 %, scikit-learn alone",
-        "bow,tokens=treebank,pca=300": "97.96 % (table 1, PCA BOW)",
-        MINILM: "98.2 %, scikit-learn alone",
-    }
-    # Specs with commas cannot be labels, so the encoders are called e0, e1 …
-    result = assay([f"e{place}={spec}" for place, spec in enumerate(elsewhere)], corpus, "localization")
-    lines = []
-    for place, (spec, other) in enumerate(elsewhere.items()):
-        accuracy = result.figure("accuracy", f"e{place}")
-        lines.append([f"`{spec}`", share(accuracy.value, 2), other])
-    title = f"{accuracy.items} sentences in {accuracy.units} groups"
-    return table([title, "here", "elsewhere"], lines)
-
-
 def retrieval_xquad() -> str:
     """Success of all-MiniLM-L6-v2 and bm25 on XQuAD, and the isotropy of its sentences under each transform."""
     success = []
@@ -286,16 +235,6 @@ def retrieval_xquad() -> str:
         table(["XQuAD English", "", "Success@1", "Success@5"], success)
         + f"\nIsotropy of the sentences for {MINILM}:\n\n"
         + table(headings, isotropy)
-    )
-
-
-def similarity_stsb() -> str:
-    """Spearman's correlation of all-MiniLM-L6-v2 on the STS-b test set."""
-    result = assay([MINILM], f"stsb={data('stsbenchmark/sts-test.csv')},loader=pairs", "similarity")
-    row = result.figure("spearman", MINILM)
-    return (
-        f"Checked: {MINILM} on the STS-b test set has a Spearman correlation of {decimal(row.value, 4)}, "
-        "the published 82.03.\n"
     )
 
 
@@ -364,35 +303,6 @@ def generating_made() -> str:
 
     data("telequad")
     return agreement_table()
-
-
-def bridges_mteb() -> str:
-    """How many figures are the same through mteb as through ``embassay run``, to 1e-6."""
-    import mteb
-    import numpy as np
-
-    from embassay.integrations import mteb_model, mteb_task
-
-    diagnostics = {
-        "negated_antonyms": "opposites",
-        "minimal_pairs": "edits",
-        "composition": "vignettes",
-        "retrieval": "handbook",
-        "localization": "paraphrases",
-    }
-    lines = []
-    for diagnostic, corpus in diagnostics.items():
-        task = mteb_task(corpus, diagnostic, resamples=10)
-        evaluated = mteb.evaluate(mteb_model(ea.encoder(MINILM)), task, cache=None, show_progress_bar=False)
-        scores = evaluated.task_results[0].scores["test"][0]
-        # mteb repeats the headline as its main score. Names differ on both sides, so the sorted values are compared.
-        theirs = sorted(value for name, value in scores.items() if isinstance(value, float) and name != "main_score")
-        result = assay([MINILM], corpus, diagnostic, resamples=10)
-        ours = sorted(row.value for row in result.rows if row.encoder and row.value is not None)
-        if not np.allclose(theirs, ours, rtol=0, atol=1e-6):
-            raise SystemExit(f"docs_figures: figures of {diagnostic} on {corpus} differ between mteb and embassay")
-        lines.append([diagnostic, corpus, str(len(ours))])
-    return table(["diagnostic", "corpus", "figures, equal to 1e-6"], lines)
 
 
 def reproduced_papers() -> str:
@@ -515,19 +425,14 @@ def flag_of(name: str) -> str:
 
 FIGURES: dict[str, Callable[[], str]] = {
     "options-of-a-run": options_of_a_run,
-    "minimal-pairs-overlap": minimal_pairs_overlap,
     "minimal-pairs-pattern": minimal_pairs_pattern,
     "building-minimal-pairs": building_minimal_pairs,
     "building-negated-antonyms": building_negated_antonyms,
-    "negated-antonyms-checked": negated_antonyms_checked,
     "composition-webnlg": composition_webnlg,
-    "localization-msrp": localization_msrp,
     "retrieval-xquad": retrieval_xquad,
-    "similarity-stsb": similarity_stsb,
     "generating-composition": generating_composition,
     "generating-filter": generating_filter,
     "generating-made": generating_made,
-    "bridges-mteb": bridges_mteb,
     "reproduced": reproduced_papers,
     "metrics": metrics,
     "sentences": sentences,

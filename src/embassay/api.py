@@ -389,8 +389,7 @@ def adapt(
         options or AdaptOptions(),
         general=[general] if isinstance(general, (str, Corpus)) else general,
         overwrite=overwrite,
-        cache=None if cache in (None, "default") else output_path(cache),
-        use_cache=cache is not None,
+        cache=cache_of(cache),
     )
     return Adaptation.prepare(request).carry_out()
 

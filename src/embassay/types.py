@@ -460,6 +460,8 @@ class Origin:
         The encoder's ``card.route``.
     group
         The group that the user put the encoder into; empty for none.
+    published
+        What papers call the model, where the spec does not say it; empty for none.
     """
 
     diagnostic: str
@@ -474,6 +476,7 @@ class Origin:
     reference: bool = False
     route: str = ""
     group: str = ""
+    published: str = ""
 
     @property
     def cache_key(self) -> str:

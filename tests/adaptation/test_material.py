@@ -69,7 +69,7 @@ def test_test_and_dev_questions_are_not_pre_trained_on_and_those_left_out_are_co
     assert {name for name, there in asked.items() if not there} == held_out
     assert found.withheld == len(held_out) == len(found.split.test) + len(found.split.dev)
     assert found.warnings() == (
-        "left out of pre-training: 56 sentences of the documents that contain a test or dev question word for word",
+        "left out of pre-training: 56 sentences that contain a test or dev question word for word",
     )
 
 
@@ -123,7 +123,9 @@ def test_a_corpus_without_questions_is_refused():
 def test_queries_that_were_made_from_the_documents_are_no_questions(tmp_path):
     (tmp_path / "a.md").write_text("A pump lifts water from a low to a high place. Its seal keeps the oil in the case.")
     made = load_corpus(str(tmp_path))
-    with pytest.raises(InputError, match=r"has no questions, only queries made from sentences .*; add questions=FILE"):
+    with pytest.raises(
+        InputError, match=r"has no questions, only queries made from sentences .*; add questions=FILE.* --text"
+    ):
         gather([made])
     # A file that was built on purpose, for example for training on inverse cloze, is accepted as far as its size goes.
     with pytest.raises(InputError, match="cannot be divided into training and test"):

@@ -48,7 +48,7 @@ ABILITIES = {
     "hf": NEURAL,
     "random": set(),
     "python": set(),
-    "st": NEURAL,
+    "st": {*NEURAL, "KnownByWeights"},
     "words": KNOWN_WORDS,
     "paragraphs": KNOWN_WORDS,
     "urae": KNOWN_WORDS,

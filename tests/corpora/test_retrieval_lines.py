@@ -55,6 +55,15 @@ def test_questions_of_one_unit_are_one_unit_of_independence(file):
     assert corpus.units.tolist() == [0, 1, 0]
 
 
+def test_a_list_of_units_is_taken_as_it_is(file):
+    several = {**COOLS, "unit": ["oven", "washer"]}
+    own = {**HOLDS, "unit": []}
+    corpus = load_corpus(str(file({**DRUM, "shared": 1}, FAN, several, own)))
+    assert [question.units for question in corpus.samples] == [("oven", "washer"), ()]
+    assert [document.shared for document in corpus.documents] == [1, 0]
+    assert corpus.documents[0].whole == "The drum turns.\nholds 8 kg."
+
+
 def test_without_a_unit_a_question_belongs_to_that_of_its_documents(file):
     bare = {name: value for name, value in COOLS.items() if name != "unit"}
     alone = {name: value for name, value in NONE.items() if name != "unit"}

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from embassay.api import assay
 from embassay.diagnostics import isotropy as module
 from embassay.diagnostics.isotropy import SUBSETS, TRANSFORMED, UNBIASED, UNTRANSFORMED, create
+from embassay.errors import SpecError
 from embassay.geometry import isotropy as geometry
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import isotropy
@@ -37,8 +38,8 @@ def vectors_of(corpus, width=6, seed=0):
     return {t: rng.normal(size=width) * np.linspace(0.3, 2, width) + 0.4 for _, t in corpus.texts()}
 
 
-def run(encoders, corpus, **options):
-    return assay(encoders, [corpus], ["isotropy"], cache=None, **{"baselines": False, **options})
+def run(encoders, corpus, diagnostic="isotropy", **options):
+    return assay(encoders, [corpus], [diagnostic], cache=None, **{"baselines": False, **options})
 
 
 def rows(result, encoder="t", subset="texts"):
@@ -87,12 +88,12 @@ def standardized(v):
     return unit_rows((u - u.mean(axis=0)) / u.std(axis=0))
 
 
-def without_top_component(v):
-    """Unit length, centred, less the direction of the largest variance, unit length."""
+def without_top_components(v, number=1):
+    """Unit length, centred, less the directions of the largest variance, unit length."""
     u = unit_rows(v.astype(np.float64))
     u = u - u.mean(axis=0)
-    top = np.linalg.svd(u)[2][0]
-    return unit_rows(u - np.outer(u @ top, top))
+    top = np.linalg.svd(u)[2][:number]
+    return unit_rows(u - u @ top.T @ top)
 
 
 # --- figures ---------------------------------------------------------------------------------------------
@@ -141,7 +142,9 @@ def test_after_a_transform_there_is_no_unbiased_estimate(measured):
     assert set(UNTRANSFORMED) == {*TRANSFORMED, *UNBIASED}
 
 
-@pytest.mark.parametrize(("condition", "moved"), [("standardize", standardized), ("remove_pcs", without_top_component)])
+@pytest.mark.parametrize(
+    ("condition", "moved"), [("standardize", standardized), ("remove_pcs", without_top_components)]
+)
 def test_rows_after_a_transform_equal_the_definitions(measured, condition, moved):
     # Of six dimensions max(1, 6 // 100) = 1 component goes.
     matrix, result = measured
@@ -149,6 +152,18 @@ def test_rows_after_a_transform_equal_the_definitions(measured, condition, moved
     for metric, value in naive(moved(matrix)).items():
         assert found[condition, metric].value == pytest.approx(value, rel=1e-5, abs=1e-6)
     assert found[condition, "rank"].value == {"standardize": 6, "remove_pcs": 5}[condition]
+
+
+def test_as_many_components_are_removed_as_asked_for(measured):
+    matrix, result = measured
+    corpus = pairs(30)
+    found = rows(run([Table("t", vectors_of(corpus))], corpus, "isotropy,pcs=2"))
+    for metric, value in naive(without_top_components(matrix, 2)).items():
+        assert found["remove_pcs", metric].value == pytest.approx(value, rel=1e-5, abs=1e-6)
+    assert found["remove_pcs", "rank"].value == 4
+    assert found["", "i_a"].value == rows(result)["", "i_a"].value
+    with pytest.raises(SpecError, match="option 'pcs': must be 0 or more, is -1"):
+        create(pcs=-1)
 
 
 def test_whitening_leaves_nearly_equal_directions(measured):

@@ -639,12 +639,12 @@ def test_published_figures_stand_beside_the_paper_s_corpora_only():
     assert series(result, "published_and_measured")["rows"] == [["a", "BOW", 0.6523, 1.0, pytest.approx(1 - 0.6523)]]
 
 
-def of_paper(right, spec, fingerprint, groups=89, sentences=521):
+def of_paper(right, spec, fingerprint, groups=89, sentences=521, published=""):
     """Return the result for ``sentences`` of which the first ``right`` are placed in their group."""
     group = [f"g{n % groups}" for n in range(sentences)]
     named = [g if n < right else f"g{(n + 1) % groups}" for n, g in enumerate(group)]
     scores = scores_of(group, named, [n % 3 for n in range(sentences)])
-    origin = replace(scores.origin, spec=spec, corpus_fingerprint=fingerprint)
+    origin = replace(scores.origin, spec=spec, corpus_fingerprint=fingerprint, published=published)
     return create().summarise([replace(scores, origin=origin)], Draws())
 
 
@@ -668,6 +668,12 @@ def test_the_authors_release_of_msrp_stands_beside_the_published_figures():
     assert series(result, "published_and_measured")["rows"][0][:3] == ["a", "BOW", 0.9837]
     assert differing(result) == []
     assert len(differing(of_paper(500, "bow,tokens=treebank", MSRP_GROUPED, 274, 859))) == 1
+    # The user says which of the paper's models it is.
+    named = of_paper(845, "words:v", MSRP_GROUPED, 274, 859, published="MOWE")
+    assert [f.sentence for f in named.statements if f.title.startswith("Published figures")] == [
+        "White et al. (2015) print 97.91% for MOWE (here 98.4% [96.9, 99.0], a)."
+    ]
+    assert series(named, "published_and_measured")["rows"][0][:3] == ["a", "MOWE", 0.9791]
 
 
 def test_the_sizes_of_groups_are_counted():

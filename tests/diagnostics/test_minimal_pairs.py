@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from embassay.api import assay, report
 from embassay.diagnostics.minimal_pairs.minimal_pairs import CONTRASTS, LABELS, create, normalised, percentiles
-from embassay.diagnostics.published import published, published_name
+from embassay.diagnostics.published import name_in_papers, published
 from embassay.errors import SpecError
 from embassay.run import presets as sets_module
 from embassay.run.resolve import load_corpus
@@ -600,7 +600,7 @@ def test_the_groups_of_the_paper_have_its_models():
     # Table 3: 30 supervised encoders and GloVe; each stands in one group, and in the set of that paper.
     models = [name for names in groups.values() for name in names]
     assert len(set(models)) == len(models) == 31 + 6 + 4
-    known = {published_name(member.spec) for member in sets_module.named("heros").members if member.spec}
+    known = {name_in_papers(member.spec) for member in sets_module.named("heros").members if member.spec}
     assert set(models) <= known
     assert known - set(models) == {name for name in known if "PromptBERT" in name}
 

@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embassay.api import assay
+from embassay.data import SEMANTONEG_V1
 from embassay.diagnostics.negated_antonyms.negated_antonyms import choices, create
 from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published, measured_groups
 from embassay.diagnostics.published import published
 from embassay.examples.planted import Planted, constant
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.samples.choice import Choice
-from embassay.types import Corpus, Origin
+from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 from findings import sentences
 from tables import Table, rows_of
@@ -433,6 +434,34 @@ def test_a_spec_with_options_is_not_the_published_model():
 
     assert "published_and_measured" in names("all-MiniLM-L6-v2")
     assert "published_and_measured" not in names("all-MiniLM-L6-v2,dim=64")
+
+
+def test_a_published_figure_is_said_in_the_papers_digits_beside_the_measured_one():
+    def view(encoder, right, **of_origin):
+        origin = Origin("n", "", "c", SEMANTONEG_V1, encoder, "f", **of_origin)
+        # Of each row of cosines, the largest is chosen: that of the paraphrase in the first ``right``.
+        cosine = np.array([[0, 1, 2] if n < right else [0, 2, 1] for n in range(1000)]) / 2
+        names = np.array([f"i{n}" for n in range(1000)])
+        labels = {"subset": np.array(["adjective:bad–good"] * 1000)}
+        labels |= dict.fromkeys(("part_of_speech", "negation"), np.array(["adjective"] * 1000))
+        return ItemScores(origin, "cosine", names, np.arange(1000), labels=labels, values={"cosine": cosine})
+
+    scores = [
+        view("./mine", 319, spec="st:./mine", published="all-mpnet-base-v2"),
+        view("all-MiniLM-L6-v2", 500, spec="st:all-MiniLM-L6-v2"),
+        view("other", 100, spec="st:other"),
+        # Printed with two digits, all others with one.
+        view("three", 0, spec="st:sentence-transformers/paraphrase-MiniLM-L3-v2"),
+    ]
+    said = {finding.title: finding.sentence for finding in create().summarise(scores, Draws()).statements}
+    assert said["Published figures beside those measured here"] == (
+        "Vahtola et al. (2022) print 31.9% for all-mpnet-base-v2 (here 31.9% [29.1, 34.9], ./mine), "
+        "1.9% for all-MiniLM-L6-v2 (here 50.0% [46.9, 53.1]) and "
+        "0.03% for paraphrase-MiniLM-L3-v2 (here 0.0% [0.0, 0.4], three)."
+    )
+    assert said["A published figure is not reproduced"].startswith(
+        "all-MiniLM-L6-v2: Vahtola et al. (2022) print 1.9% for all-MiniLM-L6-v2 on SemAntoNeg; measured here: 50.0%"
+    )
 
 
 def test_measured_encoders_have_the_papers_group_or_the_users():

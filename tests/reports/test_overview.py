@@ -151,7 +151,7 @@ def test_a_reader_s_questions_lead_to_their_answers():
     page = render(result_of(answers=given), LAYOUTS)
     first, *others = page.split('<dl class="answers">')[1].split("</dl>")[0].strip().split("\n")
     assert first == "<div><dt>Best set</dt><dd>c alone.</dd></div>"
-    assert others == ["<div><dt>Right?</dt><dd>Errors are many. c errs. Also: words.</dd></div>"]
+    assert others == ["<div><dt>Right?</dt><dd>Errors are many. c errs. The same is true of words.</dd></div>"]
     assert page.index('class="answers"') < page.index('id="scorecard"')
     advised = render(
         result_of(answers=(*given, replace(given[0], question="How sure", action="Add 9 <items>."))), LAYOUTS
@@ -163,7 +163,7 @@ def test_a_reader_s_questions_lead_to_their_answers():
 def test_findings_of_several_encoders_are_one_entry():
     findings = [Finding("high", f"{e} errs.", "Errs", "d", "mine", e, "So.", "Do.", link="#d-mine") for e in "abc"]
     (entry,) = entries(findings, LAYOUTS)
-    assert (entry.title, entry.finding.sentence, entry.others) == ("", "a errs.", "Also: b, c.")
+    assert (entry.title, entry.finding.sentence, entry.others) == ("", "a errs.", "The same is true of b and c.")
     assert (entry.place, entry.link, entry.finding.action) == ("Negated antonyms on mine", "#d-mine", "Do.")
 
 

@@ -247,7 +247,8 @@ def test_findings_of_several_encoders_with_one_title_stand_together():
     groups = grouped(findings)
     assert [len(group) for group in groups] == [2, 1, 1]
     assert group_statement(groups[0]) == (
-        "Title 1 (d on corpus_0). What was found of a, number 1, with a figure and its interval of 95%. Also: b 25.0%."
+        "Title 1 (d on corpus_0). What was found of a, number 1, with a figure and its interval of 95%. "
+        "The same is true of b (25.0%)."
     )
 
 
@@ -260,16 +261,16 @@ def test_a_title_that_the_sentence_repeats_is_left_out():
 
 
 @pytest.mark.parametrize(
-    ("style", "written"), [("percent", "b 12.0%"), ("points", "b +12.0 points"), ("number", "b 0.120")]
+    ("style", "written"), [("percent", "b (12.0%)"), ("points", "b (+12.0 points)"), ("number", "b (0.120)")]
 )
 def test_figures_of_further_encoders_are_written_as_they_are_meant(style, written):
     group = [finding(1, "a"), finding(1, "b", value=0.12, format=style)]
-    assert group_statement(group).endswith(f"Also: {written}.")
+    assert group_statement(group).endswith(f"The same is true of {written}.")
 
 
 def test_many_further_encoders_are_counted():
     group = [finding(1, f"e{n}") for n in range(12)]
-    assert "Also: e1, e2, e3, e4 and 7 more." in group_statement(group)
+    assert "The same is true of e1, e2, e3, e4 and 7 more." in group_statement(group)
 
 
 def test_control_characters_of_labels_are_made_visible():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -39,7 +40,7 @@ Draw = Callable[[np.random.Generator, Ints, float, float, int], Floats]
 TIED = {"tied among two or three": tied_answers, "tied among all three": answers_tied_among_all}
 
 
-def coverage(design: str, hits: int, repeats: int = REPEATS, least: float = 0.92) -> Row:
+def coverage(design: str, hits: int, repeats: int, least: float = 0.92) -> Row:
     """Return the row of a design whose interval held the truth so many times."""
     seen, error = rate(hits, repeats)
     return Row(design, "coverage", WANTED, seen, error, (least, 1.0))
@@ -112,34 +113,33 @@ def share_hits(
 
 
 @simulation("shares", "Shares, with three other encoders in the run")
-def shares() -> Iterator[Row]:
+def shares(repeats: int = REPEATS) -> Iterator[Row]:
     """Cross units, sizes, correlations and shares."""
     for units, kind, correlation in product(UNITS, SIZES, CORRELATIONS):
-        for p, hits in share_hits(SHARES, units, kind, correlation).items():
-            yield coverage(named(units, kind, correlation, p), hits)
+        for p, hits in share_hits(SHARES, units, kind, correlation, repeats=repeats).items():
+            yield coverage(named(units, kind, correlation, p), hits, repeats)
 
 
 @simulation("shares-pool", "Shares, with other encoders that are less like the one at hand")
-def shares_with_another_pool() -> Iterator[Row]:
+def shares_with_another_pool(repeats: int = REPEATS) -> Iterator[Row]:
     """No other encoder; others that agree less within units; another law of the answers; others that are as rare."""
     few = (0.02, 0.1, 0.98)
+    hits_of = partial(share_hits, few, repeats=repeats)
     for units, kind, correlation in product(UNITS[:3], SIZES, (0.3, 0.7)):
         pools = {
-            "no other encoder": share_hits(few, units, kind, correlation, others=()),
-            "others without correlation": share_hits(few, units, kind, correlation, pool_correlation=0.0),
-            "copied answers": share_hits(few, units, kind, correlation, draw=copied_counts_of_yes),
-            "two others with 2 %": share_hits(few, units, kind, correlation, others=(0.02, 0.02)),
+            "no other encoder": hits_of(units, kind, correlation, others=()),
+            "others without correlation": hits_of(units, kind, correlation, pool_correlation=0.0),
+            "copied answers": hits_of(units, kind, correlation, draw=copied_counts_of_yes),
+            "two others with 2 %": hits_of(units, kind, correlation, others=(0.02, 0.02)),
         }
         for words, hits in pools.items():
             for p, number in hits.items():
                 # The pool then says too little: a correlation of 0.7 is taken for 0.2.
                 least = 0.88 if words == "others without correlation" else 0.91
-                yield coverage(f"{named(units, kind, correlation, p)}, {words}", number, least=least)
+                yield coverage(f"{named(units, kind, correlation, p)}, {words}", number, repeats, least)
 
 
-def tied_hits(
-    law: str, p: float, units: int, kind: str, correlation: float, ties: float, repeats: int = REPEATS // 4
-) -> int:
+def tied_hits(law: str, p: float, units: int, kind: str, correlation: float, ties: float, repeats: int) -> int:
     """Count how many intervals of a share with ties hold its expected value; two other encoders are tied as often."""
     hits, size = 0, repeats // BATCHES
     for batch in range(BATCHES):
@@ -153,15 +153,15 @@ def tied_hits(
 
 
 @simulation("ties", "Shares with ties: expected answers, one of two or three candidates")
-def shares_with_ties() -> Iterator[Row]:
+def shares_with_ties(repeats: int = REPEATS // 4) -> Iterator[Row]:
     """Cross laws, units, sizes, correlations, shares and how many items are tied."""
     for law, units, kind, correlation, p, ties in product(
         TIED, (28, 155), SIZES, CORRELATIONS, (0.02, 0.3, 0.9), (0.1, 0.9, 0.98)
     ):
-        hits = tied_hits(law, p, units, kind, correlation, ties)
+        hits = tied_hits(law, p, units, kind, correlation, ties, repeats)
         # Where nearly all items are tied, 10 others are as few as 10 yes answers of large units.
         least = 0.88 if ties > 0.5 else 0.91
-        yield coverage(f"{named(units, kind, correlation, p)}, {ties:.0%} {law}", hits, REPEATS // 4, least)
+        yield coverage(f"{named(units, kind, correlation, p)}, {ties:.0%} {law}", hits, repeats, least)
 
 
 GROUPS = {
@@ -191,10 +191,9 @@ def fold_hits(p: float, groups: str, correlation: float, repeats: int) -> int:
 
 
 @simulation("localization", "Accuracy of localization: the mean over three folds, every group in each")
-def localization() -> Iterator[Row]:
+def localization(repeats: int = REPEATS // 2) -> Iterator[Row]:
     """Cross groups, correlations and accuracies."""
     for groups, correlation, p in product(GROUPS, CORRELATIONS, (0.05, 0.3, 0.5, 0.7, 0.9, 0.98, 0.995)):
-        repeats = REPEATS // 2
         design = f"{groups}, correlation {correlation:g}, p {p:g}"
         # 99.5 % lie beyond what is aimed at: most of the 28 groups agree, and an error is three.
         least = 0.90 if p > 0.98 else 0.93
@@ -226,9 +225,8 @@ def mean_hits(law: str, units: int, kind: str, correlation: float, repeats: int)
 
 
 @simulation("means", "Other means: the expanded percentile bootstrap over units")
-def other_means() -> Iterator[Row]:
+def other_means(repeats: int = REPEATS // 2) -> Iterator[Row]:
     """Cross laws, units, sizes and correlations."""
     for law, units, kind, correlation in product(LAWS, UNITS, SIZES, CORRELATIONS):
-        repeats = REPEATS // 2
         design = f"{units} units, {kind} sizes, correlation {correlation:g}, {law} items"
         yield coverage(design, mean_hits(law, units, kind, correlation, repeats), repeats)

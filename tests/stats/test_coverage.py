@@ -1,8 +1,8 @@
 """How often intervals hold the truth and tests reject it, in seeded simulations of the designs that corpora have.
 
 The aim is 95 %; a design passes at 93-97 %, widened by three standard errors of its own simulation. What is known to
-fall short or to go beyond is tested apart, with what is reached, so that the documentation can cite it. The full
-crossing of all designs is marked slow.
+fall short or to go beyond is tested apart, with what is reached, so that the documentation can cite it. The simulations
+of ``tests/simulations`` cross more designs.
 """
 
 from __future__ import annotations
@@ -51,18 +51,16 @@ LAWS = {
     ),
     "exponential": (lambda z: -np.log(stats.norm.sf(z)), 1.0),
 }
-# Every number of units with every kind of sizes, the laws and the correlations taken in turns; for shares every number
-# of units with every share, sizes and correlations in turns. Every other one is slow, as on a chessboard.
+# Every number of units with every other kind of sizes, as on a chessboard, laws and correlations in turns; for
+# shares every number of units with every other share, sizes and correlations in turns.
 MEANS, CLUSTERED_SHARES = [], []
 for (_i, _units), (_j, (_sizes, _p)) in product(enumerate(UNITS), enumerate(zip(USUAL, SHARES, strict=True))):
-    _marks = [pytest.mark.slow] * ((_i + _j) % 2)
-    _law = ("normal", "cosine", "clipped")[(_i + _j) % 3]
-    _clustered = ("four", "poisson", "pareto")[(_i + _j) % 3]
-    _correlation = CORRELATIONS[(_i + 2 * _j) % 3]
-    MEANS.append(pytest.param(_law, _units, _sizes, _correlation, marks=_marks))
-    CLUSTERED_SHARES.append(pytest.param(_p, _units, _clustered, _correlation, marks=_marks))
-ALL_MEANS = list(product(["normal", "cosine", "clipped"], UNITS, ["four", "poisson", "pareto"], CORRELATIONS))
-ALL_SHARES = list(product(SHARES, UNITS, ["four", "poisson", "pareto"], CORRELATIONS))
+    if (_i + _j) % 2 == 0:
+        _law = ("normal", "cosine", "clipped")[(_i + _j) % 3]
+        _clustered = ("four", "poisson", "pareto")[(_i + _j) % 3]
+        _correlation = CORRELATIONS[(_i + 2 * _j) % 3]
+        MEANS.append((_law, _units, _sizes, _correlation))
+        CLUSTERED_SHARES.append((_p, _units, _clustered, _correlation))
 
 
 def allowance(rate, repeats):
@@ -88,7 +86,7 @@ def yes_no(rng, unit, p, correlation, columns):
     return (rng.random((len(unit), columns)) < chance[unit]).astype(float)
 
 
-def covered_by_means(draw, units, sizes, true, name, repeats=2000, groups=20, of_shares=False):
+def covered_by_means(draw, units, sizes, true, name, repeats=1000, groups=20, of_shares=False):
     """Draw and bootstrap in groups, each with its own sizes and resampling counts."""
     hits = []
     for group in range(groups):
@@ -101,7 +99,7 @@ def covered_by_means(draw, units, sizes, true, name, repeats=2000, groups=20, of
     return np.mean(hits)
 
 
-def coverage_of_means(law, units, sizes, correlation, repeats=2000):
+def coverage_of_means(law, units, sizes, correlation, repeats=1000):
     of, true = LAWS[law]
     name = "mean", law, str(units), sizes, str(correlation)
     return covered_by_means(
@@ -109,7 +107,7 @@ def coverage_of_means(law, units, sizes, correlation, repeats=2000):
     )
 
 
-def coverage_of_shares(p, units, sizes, correlation, repeats=2000, groups=20):
+def coverage_of_shares(p, units, sizes, correlation, repeats=1000, groups=20):
     hits = []
     for group in range(groups):
         rng = generator(group, "share", str(p), str(units), sizes, str(correlation))
@@ -124,13 +122,7 @@ def coverage_of_shares(p, units, sizes, correlation, repeats=2000, groups=20):
 
 @pytest.mark.parametrize(("law", "units", "sizes", "correlation"), MEANS)
 def test_the_interval_of_a_mean_holds(law, units, sizes, correlation):
-    assert holds(coverage_of_means(law, units, sizes, correlation), 2000)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("law", "units", "sizes", "correlation"), ALL_MEANS)
-def test_the_interval_of_a_mean_holds_in_every_design(law, units, sizes, correlation):
-    assert holds(coverage_of_means(law, units, sizes, correlation, repeats=4000), 4000)
+    assert holds(coverage_of_means(law, units, sizes, correlation), 1000)
 
 
 def test_the_simulated_interval_is_that_of_mean():
@@ -199,15 +191,8 @@ def test_the_interval_of_a_share_of_single_items_holds(units, p):
 
 @pytest.mark.parametrize(("p", "units", "sizes", "correlation"), CLUSTERED_SHARES)
 def test_the_interval_of_a_share_holds(p, units, sizes, correlation):
-    covered = coverage_of_shares(p, units, sizes, correlation, repeats=1500)
-    assert holds(covered, 1500, *bounds_of_shares(p, units, sizes, correlation))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("p", "units", "sizes", "correlation"), ALL_SHARES)
-def test_the_interval_of_a_share_holds_in_every_design(p, units, sizes, correlation):
-    covered = coverage_of_shares(p, units, sizes, correlation)
-    assert holds(covered, 2000, *bounds_of_shares(p, units, sizes, correlation))
+    covered = coverage_of_shares(p, units, sizes, correlation, repeats=1000)
+    assert holds(covered, 1000, *bounds_of_shares(p, units, sizes, correlation))
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5])
@@ -259,22 +244,22 @@ def discordant(rate, lean, correlation=0.0):
     return draw
 
 
-@pytest.mark.parametrize("units", [15, pytest.param(40, marks=pytest.mark.slow), 120])
+@pytest.mark.parametrize("units", [15, 120])
 @pytest.mark.parametrize("sizes", ["one", "poisson"])
 @pytest.mark.parametrize("law", ["normal", "cosine"])
 def test_the_interval_of_a_difference_of_means_holds(law, sizes, units):
     name = "difference", law, sizes, str(units)
-    assert holds(covered_by_means(two_means(law), units, sizes, 0.0, name), 2000)
+    assert holds(covered_by_means(two_means(law), units, sizes, 0.0, name), 1000)
 
 
-@pytest.mark.parametrize("units", [10, 40, pytest.param(120, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("units", [10, 40])
 @pytest.mark.parametrize("sizes", ["one", "pareto"])
 @pytest.mark.parametrize(("p", "q"), [(0.6, 0.5), (0.9, 0.7), (0.3, 0.3)])
 def test_the_interval_of_a_difference_of_shares_holds(p, q, sizes, units):
     # Some items either way, added to every resample, make few units wide.
     name = "difference", str(p), str(q), sizes, str(units)
     covered = covered_by_means(two_shares(p, q), units, sizes, p - q, name, of_shares=True)
-    assert holds(covered, 2000, 0.93, 0.99 if units <= 20 else 0.97)
+    assert holds(covered, 1000, 0.93, 0.99 if units <= 20 else 0.97)
 
 
 @pytest.mark.parametrize(
@@ -337,14 +322,6 @@ def test_the_interval_of_a_correlation_holds(kind, items, size, repeats):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pearson", "spearman"])
-@pytest.mark.parametrize(("items", "repeats"), [(100, 1000), (400, 500)])
-@pytest.mark.parametrize("size", [1, 4])
-def test_the_interval_of_a_correlation_holds_in_every_design(kind, items, size, repeats):
-    assert holds(coverage_of_correlations(kind, items, size, repeats), repeats)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["pearson", "spearman"])
 @pytest.mark.parametrize("size", [1, 4])
 def test_the_interval_of_a_difference_of_correlations_holds(kind, size):
     hits = []
@@ -376,7 +353,7 @@ def rejected(exchanges):
     return np.mean(found)
 
 
-@pytest.mark.parametrize("units", [12, pytest.param(40, marks=pytest.mark.slow), 120])
+@pytest.mark.parametrize("units", [12, 120])
 @pytest.mark.parametrize("size", [1, 4])
 @pytest.mark.parametrize("kind", ["shares", "numbers"])
 def test_the_permutation_test_has_its_size(kind, size, units):
@@ -416,7 +393,7 @@ def test_flipping_items_instead_of_units_would_reject_too_often():
 @pytest.mark.parametrize(("units", "least"), [(10, 0.90), (20, 0.91), (40, 0.93)])
 def test_limit_means_of_very_skewed_items_fall_a_little_short(units, least, sizes):
     # Exponential items: a sample seldom shows its own tail. About 91 % at 10 to 20 units of one item.
-    assert holds(coverage_of_means("exponential", units, sizes, 0.0), 2000, least)
+    assert holds(coverage_of_means("exponential", units, sizes, 0.0), 1000, least)
 
 
 @pytest.mark.parametrize("law", ["normal", "clipped"])
@@ -440,7 +417,7 @@ def test_limit_plain_differences_that_rest_on_a_few_items_fall_far_short(sizes, 
     # 80 %; as differences of shares the same have intervals that hold in 99 %.
     name = "rare", sizes
     plain = covered_by_means(discordant(0.02, 1.0), 20, sizes, 0.02, name)
-    assert holds(plain, 2000, least, most)
+    assert holds(plain, 1000, least, most)
     assert covered_by_means(discordant(0.02, 1.0), 20, sizes, 0.02, name, of_shares=True) >= 0.99
 
 
@@ -462,7 +439,7 @@ def test_limit_differences_of_shares_in_which_items_differ_in_one_direction_only
     # interval falls short, 88 % at worst (a tenth of 20 single items); with fewer it is wide, with many it holds.
     name = "one direction", str(rate), str(units), sizes
     covered = covered_by_means(discordant(rate, 1.0), units, sizes, rate, name, of_shares=True)
-    assert holds(covered, 2000, least, most)
+    assert holds(covered, 1000, least, most)
 
 
 @pytest.mark.parametrize("sizes", ["one", "four"])

@@ -6,8 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Literal
 
 from embassay.adaptation.gain import Headlines
 from embassay.adaptation.request import AdaptRequest
@@ -98,16 +96,13 @@ class VariantAssay:
     def run_request(self) -> RunRequest:
         """The options of the run, without encoders, corpora and diagnostics."""
         request, options = self.request, self.request.options
-        cache: Path | Literal["default"] | None = None
-        if request.use_cache:
-            cache = request.cache or "default"
         return RunRequest(
             out=request.out / "run",
             seed=options.seed,
             resamples=options.resamples,
             device=options.device,
             texts=not options.no_texts,
-            cache=cache,
+            cache=request.cache,
             quiet=request.quiet,
             baselines=False,
             robustness=True,

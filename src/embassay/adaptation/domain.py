@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from embassay.adaptation.material import Material
 from embassay.adaptation.request import AdaptRequest
 from embassay.errors import SpecError
 from embassay.metrics.metric import ranking_diagnostics
+from embassay.randomness import generator
 from embassay.run.resolve import load_corpus
 from embassay.samples.retrieval import Question
 from embassay.training.triplets import normalised
@@ -44,33 +46,34 @@ def load_corpora(corpora: Sequence[str | AnyCorpus]) -> list[AnyCorpus]:
     return loaded
 
 
-def general_corpora(
-    sources: Sequence[str | AnyCorpus], domain: Sequence[AnyCorpus], material: Material
-) -> tuple[AnyCorpus, ...]:
-    """Return the general corpora: those that the user names, and built-in ones of the other shapes.
+def with_fewer_documents(corpus: AnyCorpus, number: int, seed: int) -> AnyCorpus:
+    """Keep at most this many randomly chosen documents, and the questions whose right documents are all among them."""
+    corpus.need_texts("adaptation")
+    if len(corpus.documents) <= number:
+        return corpus
+    order = generator(seed, "documents", corpus.fingerprint).permutation(len(corpus.documents))
+    documents = tuple(corpus.documents[place] for place in sorted(order[:number].tolist()))
+    names = {document.id for document in documents}
+    samples = tuple(sample for sample in corpus.samples if sample.right and names.issuperset(sample.right))
+    note = f"{number:,} of {len(corpus.documents):,} documents and the questions that they answer, chosen at random"
+    return replace(corpus, samples=samples, documents=documents, notes=(*corpus.notes, note))
 
-    Parameters
-    ----------
-    domain
-        The corpora of the domain, whole.
+
+def general_corpora(sources: Sequence[str | AnyCorpus], material: Material) -> tuple[AnyCorpus, ...]:
+    """Return the general corpora: those that the user names, and built-in ones of the other shapes.
 
     Raises
     ------
     SpecError
-        If a corpus belongs to the domain or shares questions with it, or has a shape that no diagnostic examines.
+        If a corpus has questions that are learnt, or has a shape that no diagnostic examines.
     """
     corpora = load_corpora(sources)
-    domain_fingerprints = {corpus.fingerprint for corpus in domain}
-    learnt = {normalised(question.question) for question in (*material.train, *material.dev)}
+    learnt = set(map(normalised, material.learnt))
     shapes = ranking_diagnostics().keys()
     for corpus in corpora:
         if corpus.shape not in shapes:
             raise SpecError(
                 f"corpus {corpus.name!r} has shape {corpus.shape}; --general takes the shapes {', '.join(shapes)}"
-            )
-        if corpus.fingerprint in domain_fingerprints:
-            raise SpecError(
-                f"corpus {corpus.name!r} is used for training and as a general corpus; name another one with --general"
             )
         if shared := _count_shared(corpus, learnt):
             raise SpecError(
@@ -80,8 +83,7 @@ def general_corpora(
     named_shapes = {corpus.shape for corpus in corpora}
     for name in BUILT_IN:
         corpus = load_corpus(name)
-        is_domain = corpus.fingerprint in domain_fingerprints or _count_shared(corpus, learnt)
-        if corpus.shape not in named_shapes and not is_domain:
+        if corpus.shape not in named_shapes and not _count_shared(corpus, learnt):
             corpora.append(corpus)
     return tuple(corpora)
 

@@ -20,6 +20,8 @@ from embassay.types import JsonObject
 RECORD = "adaptation.json"
 FILES = ("split.json", "verdict.md", RECORD)
 """The files of an adaptation. The record is last, so that a partly removed folder never looks complete."""
+QUESTIONS = "questions"
+"""The folder of the questions, a file for each corpus."""
 MODELS = (PRETRAINED, FINETUNED, BOTH)
 
 
@@ -119,7 +121,7 @@ class AdaptationFolder:
                 for folder in (self.path / name, self.path / f"{name}.training"):
                     if folder.is_dir():
                         shutil.rmtree(folder)
-            for name in FILES:
-                (self.path / name).unlink(missing_ok=True)
+            for file in (*(self.path / QUESTIONS).glob("*.jsonl"), *(self.path / name for name in FILES)):
+                file.unlink(missing_ok=True)
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be emptied: {error.strerror}") from None

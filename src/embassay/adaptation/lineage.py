@@ -10,7 +10,6 @@ from pathlib import Path
 
 from embassay.adaptation.material import Material
 from embassay.errors import SpecError
-from embassay.samples.retrieval import Question
 from embassay.training.model_folder import RECORD, read_json
 from embassay.training.triplets import normalised
 from embassay.types import content_hash
@@ -26,7 +25,7 @@ def record(base: Path, material: Material) -> dict[str, list[str]]:
     base
         The folder of the model that is adapted.
     """
-    here = {_hash(question) for question in (*material.train, *material.dev)}
+    here = {_hash(text) for text in material.learnt}
     return {"before": sorted(learnt(base)), "here": sorted(here)}
 
 
@@ -53,7 +52,7 @@ def check_unlearnt(base: Path, material: Material) -> None:
     total = number = 0
     for test in material.tests:
         total += len(test.samples)
-        number += sum(_hash(question) in learnt_hashes for question in test.samples)
+        number += sum(_hash(question.question) in learnt_hashes for question in test.samples)
     if number:
         raise SpecError(
             f"base {base}: an earlier adaptation used {number:,} of the {total:,} test questions to train it "
@@ -62,5 +61,5 @@ def check_unlearnt(base: Path, material: Material) -> None:
         )
 
 
-def _hash(question: Question) -> str:
-    return content_hash(normalised(question.question))
+def _hash(question: str) -> str:
+    return content_hash(normalised(question))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
+from embassay.adaptation.negatives import NONE, Mined
 from embassay.adaptation.options import By
 from embassay.adaptation.splits import Split, WordForWord, split
 from embassay.corpora.io.passages import sentences
@@ -29,26 +30,38 @@ class Material:
 
     Attributes
     ----------
+    corpora
+        The corpora of the domain.
     union
-        All corpora joined into one. If there are several, ids are ``label/id``.
+        All of them joined into one. If there are several, ids are ``label/id``.
     split
         The training, dev and test questions.
     sentences
-        Distinct sentences of the documents, for pre-training. None contains a test or dev question.
+        Distinct sentences of the documents and of further text, for pre-training. None contains a test or dev question.
     tests
         For each corpus its test questions, with all of its documents.
     withheld
         How many sentences were left out because they contain a test or dev question.
     by
         What training and test questions must not share.
+    own
+        The user's own triplets; without any, negatives are mined.
     """
 
+    corpora: tuple[Corpus[Question], ...]
     union: Corpus[Question]
     split: Split
     sentences: tuple[str, ...]
     tests: tuple[Corpus[Question], ...]
     withheld: int = 0
     by: By = "question"
+    own: Mined = NONE
+
+    @property
+    def learnt(self) -> tuple[str, ...]:
+        """The texts of all questions that a training sees."""
+        questions = (question.question for question in (*self.train, *self.dev))
+        return (*questions, *(triplet.question for triplet in self.own.triplets))
 
     @property
     def train(self) -> tuple[Question, ...]:
@@ -61,12 +74,16 @@ class Material:
         return self._questions(self.split.dev)
 
     @property
+    def held_out_questions(self) -> tuple[Question, ...]:
+        """The test and dev questions."""
+        return self._questions((*self.split.test, *self.split.dev))
+
+    @property
     def held_out(self) -> frozenset[str]:
         """Ids of the held-out documents: with a split by context, those that answer test and dev questions."""
         if self.by == "question":
             return frozenset()
-        questions = self._questions((*self.split.test, *self.split.dev))
-        return frozenset(name for question in questions for name in question.right)
+        return frozenset(name for question in self.held_out_questions for name in question.right)
 
     def warnings(self) -> tuple[str, ...]:
         """Return warnings before training, one sentence each.
@@ -76,8 +93,8 @@ class Material:
         warnings = []
         if self.withheld:
             warnings.append(
-                f"left out of pre-training: {counted(self.withheld, 'sentence')} of the documents that contain a test "
-                "or dev question word for word"
+                f"left out of pre-training: {counted(self.withheld, 'sentence')} that contain a test or dev question "
+                "word for word"
             )
         for test in self.tests:
             units = len(set(test.units.tolist()))
@@ -90,13 +107,10 @@ class Material:
 
     def ids(self) -> dict[str, dict[str, list[str]]]:
         """Return the split by corpus: {label: {train, dev, test: ids of that corpus}}."""
-        parts = asdict(self.split)
-        if len(self.tests) == 1:
-            return {self.union.name: {part: list(names) for part, names in parts.items()}}
         by_corpus = {}
-        for test in self.tests:
-            prefix = f"{test.name}/"
-            by_corpus[test.name] = {part: _without_prefix(names, prefix) for part, names in parts.items()}
+        for corpus in self.corpora:
+            parts = asdict(self.split).items()
+            by_corpus[corpus.name] = {part: _of_corpus(names, corpus, self.corpora) for part, names in parts}
         return by_corpus
 
     def _questions(self, names: Sequence[str]) -> tuple[Question, ...]:
@@ -104,13 +118,25 @@ class Material:
         return tuple(sample for sample in self.union.samples if sample.id in wanted)
 
 
-def gather(corpora: Sequence[AnyCorpus], *, by: By = "question", test: float = 0.2, seed: int = 0) -> Material:
+def gather(
+    corpora: Sequence[AnyCorpus],
+    *,
+    by: By = "question",
+    test: float = 0.2,
+    seed: int = 0,
+    texts: Sequence[str] = (),
+    least_train: int = LEAST_TRAIN,
+) -> Material:
     """Join corpora, divide their questions, and check that there are enough.
 
     Parameters
     ----------
     by, test, seed
         See :func:`~embassay.adaptation.splits.split`. The share refers to all corpora together.
+    texts
+        Further texts, whose sentences are used in pre-training.
+    least_train
+        The minimum number of training questions.
 
     Raises
     ------
@@ -132,8 +158,8 @@ def gather(corpora: Sequence[AnyCorpus], *, by: By = "question", test: float = 0
             )
         if corpus.loader == "documents" and corpus.source in SOURCES.values():
             raise InputError(
-                f"corpus {corpus.name!r} has no questions, only {corpus.source}; add questions=FILE, or build such "
-                "queries on purpose with 'embassay build retrieval'"
+                f"corpus {corpus.name!r} has no questions, only {corpus.source}; add questions=FILE, build such "
+                "queries on purpose with 'embassay build retrieval', or use its text in pre-training with --text"
             )
     union = corpora[0] if len(corpora) == 1 else joined(corpora)
     parts = split(union, test=test, seed=seed, by=by)
@@ -142,16 +168,13 @@ def gather(corpora: Sequence[AnyCorpus], *, by: By = "question", test: float = 0
     not_learnt = {*parts.test, *parts.dev}
     held_out_questions = [sample.question for sample in union.samples if sample.id in not_learnt]
     held_out = WordForWord(held_out_questions)
-    all_sentences = dict.fromkeys(_sentences(union))
+    all_sentences = dict.fromkeys(_sentences((*union.learnt(), *texts)))
     learnt_sentences = tuple(sentence for sentence in all_sentences if not held_out.within(sentence))
 
-    tests = []
-    for corpus in corpora:
-        names = parts.test if len(corpora) == 1 else _without_prefix(parts.test, f"{corpus.name}/")
-        tests.append(_test_corpus(corpus, set(names)))
-    _check_enough(union, parts, tests, test)
+    tests = [_test_corpus(corpus, set(_of_corpus(parts.test, corpus, corpora))) for corpus in corpora]
+    _check_enough(union, parts, tests, test, least_train)
     withheld = len(all_sentences) - len(learnt_sentences)
-    return Material(union, parts, learnt_sentences, tuple(tests), withheld, by)
+    return Material(tuple(corpora), union, parts, learnt_sentences, tuple(tests), withheld, by)
 
 
 def joined(corpora: Sequence[AnyCorpus]) -> Corpus[Question]:
@@ -176,8 +199,9 @@ def joined(corpora: Sequence[AnyCorpus]) -> Corpus[Question]:
     )
 
 
-def _without_prefix(names: Sequence[str], prefix: str) -> list[str]:
-    """Return the names that begin with a prefix, with the prefix removed."""
+def _of_corpus(names: Sequence[str], corpus: AnyCorpus, corpora: Sequence[AnyCorpus]) -> list[str]:
+    """Return the ids of a corpus among those of the union."""
+    prefix = f"{corpus.name}/" if len(corpora) > 1 else ""
     return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
 
 
@@ -188,10 +212,12 @@ def _test_corpus(corpus: Corpus[Question], names: set[str]) -> Corpus[Question]:
     return replace(corpus, samples=samples, notes=(*corpus.notes, note))
 
 
-def _check_enough(union: Corpus[Question], parts: Split, tests: Sequence[Corpus[Question]], share: float) -> None:
-    if len(parts.train) < LEAST_TRAIN:
+def _check_enough(
+    union: Corpus[Question], parts: Split, tests: Sequence[Corpus[Question]], share: float, least_train: int
+) -> None:
+    if len(parts.train) < least_train:
         raise InputError(
-            f"corpus {union.name!r}: {len(parts.train)} questions are left for training; at least {LEAST_TRAIN} are "
+            f"corpus {union.name!r}: {len(parts.train)} questions are left for training; at least {least_train} are "
             "needed: use more questions, or a smaller --test"
         )
     for test in tests:
@@ -203,9 +229,9 @@ def _check_enough(union: Corpus[Question], parts: Split, tests: Sequence[Corpus[
             )
 
 
-def _sentences(corpus: Corpus[Question]) -> Iterator[str]:
-    """Yield the sentences of the documents; a short passage without a sentence end is one sentence."""
-    for text in corpus.learnt():
+def _sentences(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the sentences of texts; a short text without a sentence end is one sentence."""
+    for text in texts:
         if len(text) <= LONGEST and not any(mark in text for mark in SENTENCE_ENDS):
             yield " ".join(text.split())
         else:

@@ -57,10 +57,18 @@ class Mined:
     left_out: Counter[str]
     notes: tuple[str, ...] = ()
 
+    def __bool__(self) -> bool:
+        """Return whether there is a triplet."""
+        return bool(self.triplets)
+
     @property
     def negatives(self) -> int:
         """The number of wrong documents, over all triplets."""
         return sum(len(triplet.wrong) for triplet in self.triplets)
+
+
+NONE = Mined((), Counter())
+"""No triplets."""
 
 
 def mine(

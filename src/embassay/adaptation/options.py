@@ -56,6 +56,12 @@ class AdaptOptions:
         Device for training and assay: auto, cpu, cuda, mps. CUDA_VISIBLE_DEVICES chooses among several GPUs.
     limit
         Keep the questions of at most N randomly chosen units of each corpus. All documents are kept.
+    documents
+        Keep at most N randomly chosen documents of each corpus and the questions that they answer, for a trial.
+    text
+        File or folder of further text for pre-training, repeatable: documents or a table of texts, without questions.
+    triplets
+        Table with the columns query, positive and negatives, to fine-tune on instead of mined negatives.
     no_texts
         Leave all sentences of the corpora out of the result and the report of the run.
 
@@ -84,10 +90,19 @@ class AdaptOptions:
     resamples: int = 1000
     device: str = "auto"
     limit: int | None = None
+    documents: int | None = None
+    text: tuple[str, ...] = ()
+    triplets: str | None = None
     no_texts: bool = False
 
     def __post_init__(self) -> None:
         """Check the options that neither the trainings nor the assay check."""
+        if self.documents is not None and self.documents < 1:
+            raise SpecError(f"documents must be 1 or more, is {self.documents}")
+        if self.text and self.finetune and not self.pretrain:
+            raise SpecError("--text is for pre-training: add --pretrain, or leave out --finetune")
+        if self.triplets and self.pretrain and not self.finetune:
+            raise SpecError("--triplets is for fine-tuning: add --finetune, or leave out --pretrain")
         if self.negatives < 1:
             raise SpecError(f"negatives must be 1 or more, is {self.negatives}")
         if self.window < 1:

@@ -13,14 +13,17 @@ from pathlib import Path
 
 from embassay.adaptation import card, figures, lineage, wording
 from embassay.adaptation.assay import VariantAssay
-from embassay.adaptation.domain import check_outside, general_corpora, load_corpora
-from embassay.adaptation.folder import AdaptationFolder
-from embassay.adaptation.material import Material, gather
+from embassay.adaptation.domain import check_outside, general_corpora, load_corpora, with_fewer_documents
+from embassay.adaptation.folder import QUESTIONS, AdaptationFolder
+from embassay.adaptation.held_out import write_questions
+from embassay.adaptation.material import LEAST_TRAIN, Material, gather
+from embassay.adaptation.own_data import own_triplets, read_texts
 from embassay.adaptation.request import AdaptRequest
 from embassay.adaptation.variant_training import VariantTraining
 from embassay.adaptation.variants import BASE, Stage, planned_stages
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import SpecError
+from embassay.formatting import DASH
 from embassay.result import Result
 from embassay.run.plan import limited
 from embassay.run.record import environment
@@ -30,7 +33,7 @@ from embassay.training.base_model import find_base
 from embassay.training.fitness import check_device, check_objective
 from embassay.training.losses import check_loss
 from embassay.training.stage import spec_of
-from embassay.types import AnyCorpus, Draws, JsonObject
+from embassay.types import AnyCorpus, Draws, JsonObject, content_hash
 
 
 @dataclass(frozen=True)
@@ -45,12 +48,15 @@ class Adapted:
         The spec of each variant and of the base, for ``-e``.
     verdict
         The verdict, one sentence each.
+    held_out
+        For each corpus its source with the test questions only, for ``-c``; empty with ``no_texts``.
     """
 
     folder: Path
     result: Result
     models: Mapping[str, str]
     verdict: tuple[str, ...]
+    held_out: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -88,13 +94,23 @@ class Adaptation:
         base = replace(find_base(request.base), device=options.device)
         check_device(options.device)
         check_outside(request, base.found.folder)
-        whole = load_corpora(request.corpora)
-        corpora = whole
+        corpora = load_corpora(request.corpora)
         if options.limit is not None:
-            corpora = [limited(corpus, options.limit, options.seed) for corpus in whole]
-        material = gather(corpora, by=options.by, test=options.test, seed=options.seed)
-        # Compare with the whole corpora of the domain, even if --limit has left out some of their questions.
-        general = general_corpora(request.general, whole, material)
+            corpora = [limited(corpus, options.limit, options.seed) for corpus in corpora]
+        if options.documents is not None:
+            corpora = [with_fewer_documents(corpus, options.documents, options.seed) for corpus in corpora]
+        texts = read_texts(options.text)
+        material = gather(
+            corpora,
+            by=options.by,
+            test=options.test,
+            seed=options.seed,
+            texts=texts,
+            # The user's triplets can be learnt from without the questions of the corpora.
+            least_train=0 if options.triplets else LEAST_TRAIN,
+        )
+        material = replace(material, own=own_triplets(options.triplets, material))
+        general = general_corpora(request.general, material)
         identity = {
             "base": base.fingerprint,
             "corpora": [[corpus.name, corpus.fingerprint] for corpus in corpora],
@@ -103,6 +119,11 @@ class Adaptation:
         }
         if base.options.explicit:
             identity["options"] = base.options.explicit
+        if texts:
+            identity["text"] = content_hash(list(texts))
+        if material.own:
+            rows = [[row.question, row.right, *row.wrong] for row in material.own.triplets]
+            identity["triplets"] = content_hash(rows)
         adaptation = cls(request, base, material, general, stages, identity)
         adaptation.folder.check(identity, stages, request.overwrite)
         lineage.check_unlearnt(base.found.folder, material)
@@ -135,9 +156,15 @@ class Adaptation:
         """The labels of the corpora of the domain."""
         return tuple(test.name for test in self.material.tests)
 
+    @property
+    def general_sources(self) -> tuple[str, ...]:
+        """The sources of the general corpora of questions that the user names."""
+        named = zip(self.request.general, self.general, strict=False)
+        return tuple(source for source, corpus in named if isinstance(source, str) and corpus.shape == "retrieval")
+
     def notes(self) -> tuple[str, ...]:
         """Return notes about the split, the corpora and the base before training, one sentence each."""
-        return tuple(dict.fromkeys((*self.material.warnings(), *self.assay.base_plan.notes)))
+        return tuple(dict.fromkeys((*self.material.warnings(), *self.material.own.notes, *self.assay.base_plan.notes)))
 
     def summary(self) -> tuple[str, ...]:
         """Return what ``--dry-run`` prints: the base, the data and what is assumed about them."""
@@ -192,6 +219,7 @@ class Adaptation:
         mined = self.making.mined()
         self.folder.open(self.identity, request.overwrite)
         write(request.out / lineage.SPLIT, canonical(self.split_record()))
+        held_out = () if request.options.no_texts else write_questions(request.out / QUESTIONS, self.material)
         self.making.carry_out(mined)
         specs: dict[str, str] = {}
         facts: dict[str, JsonObject] = {}
@@ -205,7 +233,7 @@ class Adaptation:
         verdict = (*sentences, *self.assay.limitations())
         self._write_verdict(result, verdict)
         self._write_cards(result, facts, sentences)
-        return Adapted(request.out, result, {BASE: request.base, **specs}, verdict)
+        return Adapted(request.out, result, {BASE: request.base, **specs}, verdict, held_out)
 
     def _write_verdict(self, result: Result, verdict: Sequence[str]) -> None:
         """Write ``verdict.md``: the sentences, and a table of all variants."""
@@ -216,9 +244,11 @@ class Adaptation:
     def _write_cards(self, result: Result, facts: Mapping[str, JsonObject], verdict: Sequence[str]) -> None:
         """Write a model card into the folder of each variant."""
         # The fingerprints are those of the corpora before the split.
-        learnt = []
-        for test, (_, fingerprint) in zip(self.material.tests, self.identity["corpora"], strict=True):
-            learnt.append((test.name, fingerprint, test.licence))
+        learnt = [(corpus.name, corpus.fingerprint, corpus.licence) for corpus in self.material.corpora]
+        options = self.request.options
+        for kind, source in (("text", ", ".join(options.text)), ("triplets", options.triplets)):
+            if source:
+                learnt.append((f"{kind}: {source}", self.identity[kind], DASH))
         origin = card.VariantsOrigin(
             base=self.request.base,
             fingerprint=self.base.fingerprint,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from embassay.adaptation.options import AdaptOptions
 from embassay.training.trained import Advance
@@ -28,8 +29,8 @@ class AdaptRequest:
         Folder of the variants, their run and the verdict.
     overwrite
         Replace another adaptation in that folder.
-    cache, use_cache
-        Folder of the vector cache, None for the default one; whether vectors are cached at all.
+    cache
+        Folder of the vector cache; None for no cache.
     quiet
         Print no messages during the assay of the variants.
     say
@@ -44,8 +45,7 @@ class AdaptRequest:
     options: AdaptOptions = field(default_factory=AdaptOptions)
     general: Sequence[str | AnyCorpus] = ()
     overwrite: bool = False
-    cache: Path | None = None
-    use_cache: bool = True
+    cache: Path | Literal["default"] | None = "default"
     quiet: bool = True
     say: Callable[[str], None] = lambda line: None
     training: Training = lambda label: nullcontext(lambda done, total: None)

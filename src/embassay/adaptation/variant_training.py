@@ -20,8 +20,6 @@ from embassay.training.trained import Advance, Trained
 
 REPEATED = ("rows", "tokens", "steps", "planned", "device", "evaluations")
 """The facts of ``training.json`` that are copied to the record of the adaptation and to the model card."""
-TIMED_STEPS = 10
-"""Steps from which the rest of a training is estimated."""
 
 
 @dataclass(frozen=True)
@@ -42,23 +40,18 @@ class VariantTraining:
         """Return whether a variant is still to be trained."""
         return self.request.overwrite or self.folder.finished(stage) is None
 
-    @property
-    def finetuning_due(self) -> bool:
-        """Whether any variant is still to be fine-tuned."""
-        return any(stage.kind == "finetune" and self.due(stage) for stage in self.stages)
-
     def mined(self) -> Mined | None:
-        """Find hard negatives with the base model; None if nothing is to be fine-tuned.
+        """Return the user's triplets, or find hard negatives with the base; None if nothing is to be fine-tuned.
 
         Raises
         ------
         InputError
             If there is none.
         """
-        if not self.finetuning_due:
+        if not any(stage.kind == "finetune" and self.due(stage) for stage in self.stages):
             return None
         options = self.request.options
-        mined = mine(
+        mined = self.material.own or mine(
             self.material.union,
             self.material.train,
             self.base,
@@ -132,7 +125,7 @@ class VariantTraining:
         """Train one variant, and record the facts of its training."""
         began = time.perf_counter()
         with self.request.training(stage.variant) as advance:
-            trained = self.train(stage, mined, self._with_estimate(stage, advance))
+            trained = self.train(stage, mined, advance)
         for note in (*trained.notes, f"trained in {duration(time.perf_counter() - began)}"):
             self.request.say(f"{stage.variant}: {note}")
         facts: dict[str, object] = {}
@@ -150,21 +143,6 @@ class VariantTraining:
         # Those of the record, because a model that was complete before a kill is not trained again.
         facts["notes"] = [*notes, *record["notes"]]
         self.folder.finish(stage, facts)
-
-    def _with_estimate(self, stage: Stage, advance: Advance) -> Advance:
-        """Return a callback that also says, after the first steps, how long the training takes without evaluations."""
-        steps: list[tuple[float, int]] = []
-
-        def advance_and_estimate(done: int, total: int) -> None:
-            advance(done, total)
-            # The first step includes the warm-up of the libraries, so the time is measured from its end.
-            steps.append((time.perf_counter(), done))
-            if len(steps) == TIMED_STEPS + 1:
-                (first_end, first_rows), (last_end, last_rows) = steps[0], steps[-1]
-                seconds = (last_end - first_end) / (last_rows - first_rows) * (total - last_rows)
-                self.request.say(f"{stage.variant}: about {duration(seconds)} left without evaluations")
-
-        return advance_and_estimate
 
     def _fingerprint(self, stage: Stage) -> str:
         return find_base(spec_of(self.folder.place(stage))).fingerprint

@@ -43,6 +43,7 @@ class Stage:
             record["objective"] = self.options.objective
         else:
             record["loss"] = self.options.loss
+        if self.kind == "finetune" and not self.options.triplets:
             record["per_question"] = self.options.negatives
             record["window"] = self.options.window
             record["margin"] = self.options.margin

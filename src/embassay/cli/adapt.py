@@ -61,7 +61,7 @@ def adapt(
         options,
         general=general,
         overwrite=overwrite,
-        cache=None if cache is None else output_path(cache),
+        cache="default" if cache is None else output_path(cache),
         quiet=quiet,
     )
     # The verdict is printed also with --quiet.
@@ -83,8 +83,15 @@ def adapt(
     figures = of_variants(adapted.result, adaptation.domain)
     for line in (*adapted.verdict, "", *figures):
         print(line)  # noqa: T201
-    for label, spec in adapted.models.items():
-        request.say(f"{label}: embassay run -e {shlex.quote(spec)}")
+    # Without texts no corpus of the held-out questions was written, and the command has the models only.
+    parts = [f"-c {shlex.quote(source)}" for source in (*adapted.held_out, *adaptation.general_sources)]
+    parts += [f"-e {shlex.quote(f'{label}={spec}')}" for label, spec in adapted.models.items()]
+    parts.append(f"-d retrieval,transforms=all --seed {options.seed} --resamples {options.resamples} -o RUN")
+    request.say("the same models on the held-out questions, with transforms; add any other encoder with -e:")
+    # A part on each line, so that no line is wrapped and the whole can be copied.
+    for line in ("embassay run", *parts[:-1]):
+        request.say(f"  {line} \\")
+    request.say(f"  {parts[-1]}")
     request.say(f"report: {request.out / 'run' / 'report.html'}")
     request.say(f"verdict: {request.out / 'verdict.md'}")
     return FINE

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from embassay.claims import INTERVAL, Template
-from embassay.formatting import interval, number
+from embassay.claims import COUNT, INTERVAL, Template
+from embassay.formatting import interval, names, number
 from embassay.layout import Format
 from embassay.result import Finding, Row
+from embassay.types import Origin
 
 NOT_REPRODUCED = Template(
-    "{encoder}: {paper} print {published:.2f}% for {what}; measured here: {measured}, an interval that does not "
+    "{encoder}: {paper} print {published}% for {what}; measured here: {measured}, an interval that does not "
     "contain it.",
     "the published share lies outside the interval",
     INTERVAL,
     title="A published figure is not reproduced",
     consequence="Compare with figures measured here, not with the published one.",
+)
+PUBLISHED = Template(
+    "{paper} print {figures}.",
+    "the paper has encoders of the run on this corpus",
+    COUNT,
+    title="Published figures beside those measured here",
+    question="Published",
 )
 
 
@@ -28,25 +37,61 @@ def written(row: Row, style: Format = "percent") -> str:
     return text
 
 
-def not_reproduced(row: Row, value: float, what: str, paper: str) -> Iterator[Finding]:
-    """Yield a finding if a published share lies outside the 95 % interval of the one measured here.
+@dataclass(frozen=True)
+class PublishedShare:
+    """A share that a paper prints, and the one measured here.
 
-    Parameters
+    Attributes
     ----------
     row
         The share measured here, of the same model on the same corpus.
-    value
-        The published share, a fraction.
-    what
-        The model and the corpus as the paper names them.
+    published
+        In percent, in the paper's digits.
+    model
+        As the paper calls it.
+    """
+
+    row: Row
+    published: str
+    model: str
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether the published share lies outside the 95 % interval of the one measured here."""
+        if self.row.low is None or self.row.high is None:
+            return False
+        return not self.row.low <= float(self.published) / 100 <= self.row.high
+
+    def __str__(self) -> str:
+        """Write it: ``31.9% for all-mpnet-base-v2 (here 31.9% [29.3, 34.6], ./mpnet)``."""
+        label = "" if self.row.encoder == self.model else f", {self.row.encoder}"
+        return f"{self.published}% for {self.model} (here {written(self.row)}{label})"
+
+
+def beside_paper(origin: Origin, shares: Sequence[PublishedShare], corpus: str, paper: str) -> Iterator[Finding]:
+    """Yield the published shares beside those measured here, and those that differ.
+
+    Parameters
+    ----------
+    origin
+        Of any encoder.
+    corpus
+        As the paper calls it.
     paper
         Its authors and year.
     """
-    if row.low is None or row.high is None or row.low <= value <= row.high:
-        return
-    yield NOT_REPRODUCED.finding(
-        row, encoder=row.encoder, paper=paper, published=100 * value, what=what, measured=written(row)
-    )
+    if shares:
+        yield PUBLISHED.finding(origin, paper=paper, figures=names([str(share) for share in shares]))
+    for share in shares:
+        if share.is_outside:
+            yield NOT_REPRODUCED.finding(
+                share.row,
+                encoder=share.row.encoder,
+                paper=paper,
+                published=share.published,
+                what=f"{share.model} on {corpus}",
+                measured=written(share.row),
+            )
 
 
 def against_chance(row: Row, chance: float) -> str:

@@ -23,6 +23,7 @@ from scipy.sparse import issparse
 
 from embassay.claims import COUNT, LIMIT, Template
 from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
+from embassay.errors import SpecError
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import WIDEST, Isotropy, isotropy
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout
@@ -78,17 +79,35 @@ TOO_FEW_TO_WHITEN = Template(
 )
 
 
-def create() -> IsotropyDiagnostic:
-    """Make the diagnostic."""
-    return IsotropyDiagnostic()
+def create(*, pcs: int = 0) -> IsotropyDiagnostic:
+    """Make the diagnostic.
+
+    Parameters
+    ----------
+    pcs
+        How many principal components the transform ``remove_pcs`` removes; 0 is one in a hundred dimensions.
+
+    Raises
+    ------
+    SpecError
+        For a negative number.
+    """
+    if pcs < 0:
+        raise SpecError(f"diagnostic 'isotropy', option 'pcs': must be 0 or more, is {pcs}")
+    return IsotropyDiagnostic(pcs)
 
 
 @dataclass(frozen=True)
 class IsotropyDiagnostic:
     """The diagnostic; see the module's documentation."""
 
+    pcs: int = 0
     shape: str = "any"
-    options: str = ""
+
+    @property
+    def options(self) -> str:
+        """The options that change item scores, as text for their origin."""
+        return f"pcs={self.pcs}" if self.pcs else ""
 
     def score(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin) -> ItemScores:
         """Measure the vectors of each role's texts, untransformed and transformed."""
@@ -97,7 +116,7 @@ class IsotropyDiagnostic:
         for role, subset in SUBSETS.items():
             rows = [vectors.row[text] for text in texts if text[0] == role]
             if rows:
-                for condition, values in measured(vectors.matrix[rows]).items():
+                for condition, values in measured(vectors.matrix[rows], self.pcs).items():
                     scalars |= {f"{subset}/{condition}/{name}": value for name, value in values.items()}
         return ItemScores(
             origin,
@@ -124,14 +143,14 @@ class IsotropyDiagnostic:
         return Figures.of(IsotropyView, scores, METRICS)
 
 
-def measured(vectors: Any) -> dict[str, dict[str, float]]:
+def measured(vectors: Any, pcs: int = 0) -> dict[str, dict[str, float]]:
     """Return the figures of (n, d) vectors by condition and name; undefined ones are missing."""
     is_dense = not issparse(vectors)
     values = {"": _figures(isotropy(vectors), UNTRANSFORMED)}
     values[""] |= {"width": float(vectors.shape[1]), "dense": float(is_dense)}
     for name in transforms.NAMES if is_dense else ():
         try:
-            fitted = transforms.fit(name, vectors)
+            fitted = transforms.fit(name, vectors, pcs)
         except ValueError:
             # There are too few different vectors to fit the transform on, so its values are undefined.
             continue
@@ -246,7 +265,8 @@ _HEADINGS = {
 _NOTES = {
     "standardize": "Each dimension to mean 0 and variance 1.",
     "whiten": "Covariance to the identity; rank: the directions that are left.",
-    "remove_pcs": "Centred, without the top d // 100 principal components (one at least).",
+    "remove_pcs": "Centred, without the top principal components: d // 100 of them (one at least), or as many as pcs= "
+    "says.",
 }
 
 

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from embassay.result import Series
+from embassay.types import Origin
 
 
 def published(name: str) -> Mapping[str, Any]:
@@ -19,17 +20,22 @@ def published(name: str) -> Mapping[str, Any]:
     return data
 
 
-def published_name(spec: str) -> str:
+def published_name(origin: Origin) -> str:
+    """Return what papers call an encoder: as the user or its weights say, else as its spec does."""
+    return origin.published or name_in_papers(origin.spec)
+
+
+def name_in_papers(spec: str) -> str:
     """Return a spec as papers name a model of sentence-transformers; one with options is another model."""
     return spec.removeprefix("st:").removeprefix("sentence-transformers/")
 
 
 def groups_of(encoder_set: str) -> dict[str, str]:
-    """Return the paper's class of each model of a set of encoders, by :func:`published_name` of its spec."""
+    """Return the paper's class of each model of a set of encoders, by :func:`name_in_papers` of its spec."""
     text = files("embassay.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
     members = tomllib.loads(text)[encoder_set]["encoders"]
     # The price of a service is no property of the model.
-    return {published_name(re.sub(r",price=[^,]+", "", member["spec"])): member["group"] for member in members}
+    return {name_in_papers(re.sub(r",price=[^,]+", "", member["spec"])): member["group"] for member in members}
 
 
 def table(

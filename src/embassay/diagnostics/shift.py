@@ -75,6 +75,8 @@ AGAINST = {
     "pair": "text",
     "Spearman of the distances": "number",
     "overlap of the relative distances": "percent",
+    "farthest, first encoder": "number",
+    "nearest, second encoder": "number",
 }
 """The columns of the table of two encoders, with their formats."""
 Ints = NDArray[np.int64]
@@ -415,7 +417,7 @@ def _overlap(view: ShiftView, subset: str) -> Estimate:
 
 
 def _series(views: Sequence[ShiftView], requested: Sequence[ShiftView], subset: str) -> Iterator[Series]:
-    """Yield the histograms of relative distances, those of the domain together, and the table of pairs of encoders.
+    """Yield the histograms of relative distances, the domain's distances as they are, and the table of pairs.
 
     Yields nothing without distances.
 
@@ -432,40 +434,48 @@ def _series(views: Sequence[ShiftView], requested: Sequence[ShiftView], subset: 
         for side in LINES:
             distances.append((view, side, view.relative(subset, side)))
 
-    # All histograms have the same edges, so that encoders can be compared.
-    pooled = np.concatenate([values for _, _, values in distances])
-    pooled = pooled[~np.isnan(pooled)]
-    if not len(pooled):
+    edges, shares = _binned([values for _, _, values in distances])
+    if not shares:
         return
-    # A little beyond the largest distance: the histogram has a width where all distances are equal.
-    low, high = float(pooled.min()), float(pooled.max()) + 1e-9
     panels = list[dict[str, object]]()
-    for view, side, values in distances:
-        shares = histogram(values, low, high, BINS)[1]
-        panels.append({"encoder": view.encoder, "line": LINES[side], "shares": shares.tolist()})
-    edges = np.linspace(low, high, BINS + 1)
-    title = "distance to the nearest, in mean pair distances"
-    data = {"x": title, "edges": edges.tolist(), "panels": panels}
+    for (view, side, _), bars in zip(distances, shares, strict=True):
+        panels.append({"encoder": view.encoder, "line": LINES[side], "shares": bars})
+    data = {"x": "distance to the nearest, in mean pair distances", "edges": edges.tolist(), "panels": panels}
     yield Series(NAME, corpus, f"distances_{subset}", "histogram", data)
 
-    lines = list[dict[str, object]]()
-    for panel in panels:
-        if panel["line"] == LINES["domain"]:
-            lines.append({"encoder": panel["encoder"], "line": panel["line"], "y": panel["shares"]})
-    centres = (edges[:-1] + edges[1:]) / 2
-    curve = {"x": title, "y": "share of texts", "at": centres.tolist(), "lines": lines}
-    yield Series(NAME, corpus, f"domain_{subset}", "curve", curve)
+    edges, shares = _binned([view.distances(subset, "domain") for view in views])
+    if shares:
+        pairs = zip(views, shares, strict=True)
+        lines = [{"encoder": view.encoder, "line": LINES["domain"], "y": bars} for view, bars in pairs]
+        centres = (edges[:-1] + edges[1:]) / 2
+        curve = {"x": "L2 distance to the nearest", "y": "share of texts", "at": centres.tolist(), "lines": lines}
+        yield Series(NAME, corpus, f"domain_{subset}", "curve", curve)
 
     comparisons_of_pairs = [_compare(a, b, subset) for a, b in combinations(requested, 2)]
     if comparisons_of_pairs:
         yield table(NAME, corpus, f"against_{subset}", AGAINST, comparisons_of_pairs)
 
 
+def _binned(distances: Sequence[Floats]) -> tuple[Floats, list[list[float]]]:
+    """Return the edges of histograms, the same for all so that encoders can be compared, and the shares of the bars.
+
+    There are no shares where no distance is defined.
+    """
+    pooled = np.concatenate(distances)
+    pooled = pooled[~np.isnan(pooled)]
+    if not len(pooled):
+        return pooled, []
+    # A little beyond the largest distance: the histogram has a width where all distances are equal.
+    low, high = float(pooled.min()), float(pooled.max()) + 1e-9
+    shares = [histogram(values, low, high, BINS)[1].tolist() for values in distances]
+    return np.linspace(low, high, BINS + 1), shares
+
+
 def _compare(a: ShiftView, b: ShiftView, subset: str) -> list[object]:
     """Return the row of two encoders in the table ``AGAINST``: both measure the distances of the same texts.
 
-    It has Spearman's correlation of their relative distances, in [−1, 1], and the overlap of the two distributions, in
-    [0, 1]; None where undefined.
+    It has Spearman's correlation of their relative distances, in [−1, 1], the overlap of the two distributions, in
+    [0, 1], the largest distance of the first encoder and the smallest of the second; None where undefined.
     """
     of_a = a.relative(subset, "domain")
     of_b = b.relative(subset, "domain")
@@ -479,7 +489,9 @@ def _compare(a: ShiftView, b: ShiftView, subset: str) -> list[object]:
     if largest == 0:
         largest = 1.0
     shared = _none_if_nan(overlap(of_a, of_b, 0.0, largest))
-    return [f"{a.encoder} − {b.encoder}", rank_correlation, shared]
+    farthest = _none_if_nan(np.fmax.reduce(a.distances(subset, "domain"), initial=np.nan))
+    nearest = _none_if_nan(np.fmin.reduce(b.distances(subset, "domain"), initial=np.nan))
+    return [f"{a.encoder} − {b.encoder}", rank_correlation, shared, farthest, nearest]
 
 
 def _none_if_nan(value: float) -> float | None:
@@ -505,22 +517,12 @@ def _findings(view: ShiftView, rows: Sequence[Row]) -> Iterator[Finding]:
         )
 
 
-def _headline_columns() -> tuple[Column, ...]:
-    """Return for each kind of text the relative distances of both sides, and their overlap."""
+def _columns(*kinds: tuple[str, str, str]) -> tuple[Column, ...]:
+    """Return the columns of each kind of text: the heading with ``{}`` for it, the metric and the condition."""
     columns = list[Column]()
     for subset in SUBSETS.values():
-        columns.append(Column(f"{subset}: distance, relative", "distance", subset, "relative"))
-        columns.append(Column(f"general {subset}, relative", "distance", subset, "general relative"))
-        columns.append(Column(f"{subset}: overlap", "overlap", subset))
-    return tuple(columns)
-
-
-def _absolute_columns() -> tuple[Column, ...]:
-    """Return for each kind of text the distances of both sides as they are."""
-    columns = list[Column]()
-    for subset in SUBSETS.values():
-        columns.append(Column(subset, "distance", subset))
-        columns.append(Column(f"{subset}, general", "distance", subset, "general"))
+        for heading, metric, condition in kinds:
+            columns.append(Column(heading.format(subset), metric, subset, condition))
     return tuple(columns)
 
 
@@ -533,13 +535,15 @@ def _parts(subset: str) -> tuple[IntervalChart | Histograms | Curves | SeriesTab
         Curves(
             f"Distances of the domain's {subset}, all encoders together",
             f"domain_{subset}",
-            note="The paper's figure 3, where the encoders are a model before and after adaptation.",
+            note="The paper's figure 3, where the encoders are a model before and after adaptation. The scales of L2 "
+            "distances differ between encoders.",
         ),
         SeriesTable(
             f"Two encoders on the same {subset}",
             f"against_{subset}",
             note="Are the same texts far from general ones for both encoders, and equally far relative to "
-            "each encoder's own distances? For example before and after adaptation.",
+            "each encoder's own distances? Then the L2 distance of the farthest text for the first encoder and "
+            "of the nearest for the second: before and after adaptation, the paper finds the first to be smaller.",
         ),
     )
 
@@ -549,7 +553,11 @@ LAYOUT = Layout(
     question="How far is the domain from general language, as each encoder measures it?",
     headline=EncoderTable(
         "Distance of the domain's texts to the nearest general text",
-        _headline_columns(),
+        _columns(
+            ("{}: distance, relative", "distance", "relative"),
+            ("general {}, relative", "distance", "general relative"),
+            ("{}: overlap", "overlap", ""),
+        ),
         note="Relative: in units of the encoder's own mean distance of two general texts, so that encoders can be "
         "compared. "
         "General: the same distance of general texts among themselves. Overlap: how much the two distributions "
@@ -561,7 +569,7 @@ LAYOUT = Layout(
         *_parts("texts"),
         EncoderTable(
             "Distances as they are",
-            _absolute_columns(),
+            _columns(("{}", "distance", ""), ("{}, general", "distance", "general")),
             note="At unit length, 0 to 2. Distances of different encoders have different scales.",
         ),
     ),

@@ -180,6 +180,15 @@ class NamesTrainingData(Protocol):
 
 
 @runtime_checkable
+class KnownByWeights(Protocol):
+    """May be a model with published figures, whatever its folder is called."""
+
+    def name_of_weights(self) -> str:
+        """Return what papers call the model that has these weights; empty where that is not known."""
+        ...
+
+
+@runtime_checkable
 class Releases(Protocol):
     """Holds memory or a connection, which is released before the next encoder starts."""
 

@@ -56,7 +56,7 @@ class Transform:
         return unit_rows(centred @ self.matrix)
 
 
-def fit(name: Name, vectors: Any) -> Transform:
+def fit(name: Name, vectors: Any, pcs: int = 0) -> Transform:
     """Fit a transform on (n, d) dense vectors, n at least 2; zero vectors are left out.
 
     ``standardize``
@@ -64,7 +64,7 @@ def fit(name: Name, vectors: Any) -> Transform:
     ``whiten``
         turns the covariance into the identity (PCA whitening); directions without variance are dropped;
     ``remove_pcs``
-        centres the rows and removes their first max(1, d // 100) principal components.
+        centres the rows and removes their first principal components: ``pcs`` of them, or, with 0, max(1, d // 100).
 
     Raises
     ------
@@ -81,7 +81,10 @@ def fit(name: Name, vectors: Any) -> Transform:
     # Written with "not", so that NaN is refused as well.
     if not total_variance > NEGLIGIBLE * len(rows):
         raise ValueError("a transform needs vectors that are not all equal")
-    matrix, rank = _FITTED[name](centred)
+    if name == "remove_pcs":
+        matrix, rank = _remove_pcs(centred, pcs or max(1, centred.shape[1] // 100))
+    else:
+        matrix, rank = _SCALED[name](centred)
     if rank < 1:
         raise ValueError(f"{name} leaves no direction")
     return Transform(mean, matrix, rank, len(rows), removes=name == "remove_pcs")
@@ -104,10 +107,9 @@ def _whiten(centred: Floats) -> tuple[Floats, int]:
     return axes[:, used] / deviations, int(used.sum())
 
 
-def _remove_pcs(centred: Floats) -> tuple[Floats, int]:
+def _remove_pcs(centred: Floats, removed: int) -> tuple[Floats, int]:
     """Return the (d, k) first principal axes, and how many directions with variance remain without them."""
     eigenvalues, axes = _principal_components(centred)
-    removed = max(1, centred.shape[1] // 100)
     top = axes[:, :removed]
     with_variance = np.count_nonzero(eigenvalues > NEGLIGIBLE * eigenvalues[0])
     # There may be fewer axes than are to be removed.
@@ -142,4 +144,4 @@ def _eigh_largest_first(symmetric: Floats) -> tuple[Floats, Floats]:
     return eigenvalues[::-1], vectors[:, ::-1]
 
 
-_FITTED = {"standardize": _standardize, "whiten": _whiten, "remove_pcs": _remove_pcs}
+_SCALED = {"standardize": _standardize, "whiten": _whiten}

@@ -10,7 +10,7 @@ from embassay.findings import templates
 from embassay.findings.decision import MANY
 from embassay.findings.speed import MeasuredTimes
 from embassay.findings.support import cost, rests_on
-from embassay.formatting import number
+from embassay.formatting import names, number
 from embassay.layout import Format, Layout
 from embassay.result import Answer, Finding, Result, Verdict, anchor
 
@@ -149,17 +149,17 @@ def also(others: Sequence[Finding]) -> str:
     """Name the other encoders of which a finding is true, with their figures; an empty text for none."""
     if not others:
         return ""
-    named = ", ".join(_with_value(finding) for finding in others[:ALSO])
+    named = [_with_value(finding) for finding in others[:ALSO]]
     if len(others) > ALSO:
-        named += f" and {len(others) - ALSO} more"
-    return f"Also: {named}."
+        named.append(f"{len(others) - ALSO} more")
+    return f"The same is true of {names(named)}."
 
 
 def _with_value(finding: Finding) -> str:
     if finding.value is None:
         return finding.encoder
     style = cast("Format", finding.format)
-    return f"{finding.encoder} {number(finding.value, style, signed=style == 'points')}"
+    return f"{finding.encoder} ({number(finding.value, style, signed=style == 'points')})"
 
 
 def group_statement(group: Sequence[Finding], *, with_place: bool = True) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from embassay.encoders.neural.locations import BUNDLED_FILES, BUNDLED_MODEL, find_offline
+from embassay.encoders.neural.locations import BUNDLED_MODEL, PUBLISHED_WEIGHTS, find_offline
 from embassay.errors import InputError
 from embassay.result import Result, Row
 from embassay.run.execute import execute
@@ -16,11 +16,6 @@ from embassay.run.request import RunRequest
 from embassay.types import Runtime, sha256_of
 
 WEIGHTS = "model.safetensors"
-KNOWN_WEIGHTS = {
-    BUNDLED_MODEL: BUNDLED_FILES[WEIGHTS],
-    "all-mpnet-base-v2": "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
-}
-"""The SHA-256 of the publisher's weights by the papers' name of the model; those of other models are not checked."""
 HUB = "sentence-transformers"
 
 
@@ -170,7 +165,7 @@ class Bench:
             if self.hub:
                 return f"{HUB}/{name}"
             raise MissingError(f"the weights are not at hand (--models FOLDER with {name}, or --hub)")
-        known = KNOWN_WEIGHTS.get(name)
+        known = PUBLISHED_WEIGHTS.get(name)
         if known and self.weights(name) != known:
             raise MissingError(f"{folder} does not hold the weights of {name}: their SHA-256 is not {known[:16]}…")
         return name if name == BUNDLED_MODEL else str(folder)

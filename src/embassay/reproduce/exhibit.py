@@ -121,11 +121,18 @@ def drawing(what: str) -> Callable[[Bench], Iterable[PaperFigure]]:
 
 @dataclass(frozen=True)
 class ColumnMetric:
-    """How a column of a paper is measured: the metric, its factor to the paper's unit, and the paper's digits."""
+    """How a column of a paper is measured: the metric, its factor to the paper's unit, and the paper's digits.
+
+    Attributes
+    ----------
+    part
+        What of the row it is: its value, or an end of its range.
+    """
 
     metric: str
     factor: float = 100
     digits: int = 2
+    part: Literal["value", "low", "high"] = "value"
 
 
 def elsewhere(
@@ -158,5 +165,6 @@ def elsewhere(
         except MissingError as error:
             yield missing(model, column, published, f"{why}; {error}")
             continue
-        measured = "" if row.value is None else f"{figure.factor * row.value:.{figure.digits}f}"
+        value: float | None = getattr(row, figure.part)
+        measured = "" if value is None else f"{figure.factor * value:.{figure.digits}f}"
         yield missing(model, column, published, why, measured, row.signature)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from embassay.encoders.base import HasStoredVectors, MayChange
+from embassay.encoders.base import HasStoredVectors, KnownByWeights, MayChange
 from embassay.errors import EncoderError, InputError, MissingExtraError, SpecError, UnknownNameError
 from embassay.plugins import ENCODERS
 from embassay.retrievers.base import Retriever
@@ -37,6 +37,8 @@ class RunEncoder:
         The options that vary in the run, with their values: ``dim=64``. The label ends with them.
     group
         The group that its spec names, for means of groups.
+    published
+        What papers call its model, as its spec says.
     """
 
     label: str
@@ -45,6 +47,14 @@ class RunEncoder:
     reference: bool = False
     setting: str = ""
     group: str = ""
+    published: str = ""
+
+    @property
+    def published_name(self) -> str:
+        """What papers call its model, as its spec or the hash of its weights says; empty if neither does."""
+        if not self.published and isinstance(self.encoder, KnownByWeights):
+            return self.encoder.name_of_weights()
+        return self.published
 
     @property
     def is_candidate(self) -> bool:
@@ -221,7 +231,7 @@ def load_object(encoder_object: Encoder) -> RunEncoder:
 def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEncoder:
     """Load the encoder of a spec, with the label of the spec or else the name of its target.
 
-    Its option ``group`` is the run's, not the encoder's.
+    Its options ``group`` and ``published`` are the run's, not the encoder's.
 
     Parameters
     ----------
@@ -231,8 +241,8 @@ def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEnco
     label = spec.label or default_label(spec)
     runtime = replace(runtime, trust_remote_code=label in trusted)
     options = dict(spec.options)
-    group = str(options.pop("group", ""))
-    return RunEncoder(label, load_encoder(replace(spec, options=options), runtime), group=group)
+    group, published = (str(options.pop(name, "")) for name in ("group", "published"))
+    return RunEncoder(label, load_encoder(replace(spec, options=options), runtime), group=group, published=published)
 
 
 def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunEncoder]:

@@ -86,6 +86,7 @@ class Task:
             reference=entry.reference,
             route=entry.encoder.card.route,
             group=entry.group,
+            published=entry.published_name,
         )
 
 

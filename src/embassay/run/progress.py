@@ -137,10 +137,13 @@ class _Step:
             pause = START
             while not finished.wait(pause):
                 pause = INTERVAL
-                amount = "still running"
+                seconds = time.monotonic() - began
+                amount, left = "still running", ""
                 if self.total:
                     amount = f"{self.done:,} of {self.total:,} {self.noun}".rstrip()
-                say(f"{self.label}: {amount} after {duration(time.monotonic() - began)}")
+                    if self.done:
+                        left = f", about {duration(seconds / self.done * (self.total - self.done))} left"
+                say(f"{self.label}: {amount} after {duration(seconds)}{left}")
 
         reporter = threading.Thread(target=report, daemon=True)
         reporter.start()

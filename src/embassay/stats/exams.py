@@ -1,4 +1,4 @@
-"""Bootstrap samples of 100 questions ("exams"), with thresholds and success on them.
+"""Bootstrap samples of questions ("exams"), with thresholds and success on them.
 
 Roychowdhury et al. (2024), "A Compass for Navigating the World of Sentence Embeddings for the Telecom Domain",
 sections 2.1-2.3. Three things are needed of each question: its K largest similarities, that to the right document and
@@ -8,31 +8,46 @@ that to a random one. A bootstrap sample is an array of indices into them, so 50
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
 from embassay.randomness import generator
-from embassay.stats.units import Floats, Ints
+from embassay.stats.units import UPPER, Floats, Ints
 from embassay.types import Draws
 
 EXAMS, LENGTH = 500, 100
 """The number m of samples and their length l, as in section 3.1 of the paper."""
 GRID = tuple(range(5, 100, 5))
 """The percentiles ψ whose similarities are tried as thresholds."""
+Z = NormalDist().inv_cdf(UPPER)
+"""The quantile of the normal law at the upper end of a range."""
 ENDS = (2.5, 97.5)
 """The percentiles over exams that are the ends of a range."""
 
 
-def exams(questions: int, draws: Draws, *purpose: str) -> Ints:
-    """Return (500, 100) indices of questions: a row is one exam, drawn with replacement."""
+def exams(questions: int, draws: Draws, *purpose: str, size: tuple[int, int] = (EXAMS, LENGTH)) -> Ints:
+    """Return (m, l) indices of questions: a row is one exam, drawn with replacement."""
     stream = generator(draws.seed, "exams", *purpose)
-    return stream.integers(0, questions, size=(EXAMS, LENGTH))
+    return stream.integers(0, questions, size=size)
 
 
 def spread(replicates: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the mean and the 2.5th and 97.5th percentile of each column of (m, k) replicates."""
     low, high = np.percentile(replicates, ENDS, axis=0)
     return replicates.mean(axis=0), low, high
+
+
+def range_width(mean: Floats, mean_of_squares: Floats, length: int) -> Floats:
+    """Return the width of the 95 % range of an exam, 2 · 1.96 · √(variance/l), by the normal law.
+
+    Parameters
+    ----------
+    mean, mean_of_squares
+        Of the success of all questions. For a share p the variance is p(1 − p), so the width follows from p.
+    """
+    variance = np.maximum(mean_of_squares - mean**2, 0)
+    return np.asarray(2 * Z * np.sqrt(variance / length))
 
 
 def percentile_of_top(top: Floats, drawn: Ints, psi: tuple[int, ...]) -> Floats:

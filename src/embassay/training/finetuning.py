@@ -111,28 +111,20 @@ def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question],
     A right document that ties with others counts as its probability of being among the nearest. If there are several
     right documents, the best one counts.
     """
-    documents: dict[str, int] = {}
-    passages: list[str] = []
-    starts = []
-    for place, document in enumerate(corpus.documents):
-        documents[document.id] = place
-        starts.append(len(passages))
-        passages += document.passages
-    pairs = []
-    for row, question in enumerate(questions):
-        pairs += [(row, documents[name]) for name in question.right]
-    right_pairs = np.array(pairs, dtype=np.int64)
+    places = {document.id: place for place, document in enumerate(corpus.documents)}
+    sizes = np.array([len(document.passages) for document in corpus.documents])
+    passages = [passage for document in corpus.documents for passage in document.passages]
+    right_pairs = np.array([(row, places[name]) for row, question in enumerate(questions) for name in question.right])
     ranks = search(
         encoder.encode([question.question for question in questions], "query"),
         encoder.encode(passages, "document"),
         k=1,
         similarity_function=encoder.card.similarity,
-        starts=np.array(starts, dtype=np.int64),
+        starts=np.cumsum(sizes) - sizes,
         pairs=right_pairs,
     )
     # Tied documents share a range of ranks; the ranks up to K count.
-    places = np.clip(K - ranks.greater, 0, ranks.tied)
-    probability = places / np.maximum(ranks.tied, 1)
+    probability = np.clip(K - ranks.greater, 0, ranks.tied) / np.maximum(ranks.tied, 1)
     # −1 marks a question without any similarity.
     probability[ranks.greater < 0] = 0.0
     best = np.zeros(len(questions))

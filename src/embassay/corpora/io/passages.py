@@ -5,8 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
-from embassay.errors import SpecError, quoted
+from embassay.errors import MissingExtraError, SpecError, quoted
+
+if TYPE_CHECKING:
+    from nltk.tokenize import PunktTokenizer
 
 Sentences = list[tuple[int, str]]
 """The start of each sentence in a text, and the sentence."""
@@ -100,6 +105,22 @@ def sentences(text: str, language: str = "en") -> Sentences:
     return placed
 
 
+def nltk_sentences(text: str) -> Sentences:
+    """Return what :func:`sentences` does, divided as nltk's ``sent_tokenize`` divides English text.
+
+    Its rules are trained (Kiss and Strunk 2006). Without them nltk takes each abbreviation for the end of a sentence,
+    so they are required.
+
+    Raises
+    ------
+    MissingExtraError
+        If nltk is not installed.
+    SpecError
+        If its trained rules are not.
+    """
+    return [(start, collapsed(text[start:end])) for start, end in _punkt().span_tokenize(text)]
+
+
 def whole_sentences(text: str, language: str = "en") -> list[str]:
     """Return the sentences of :func:`sentences`, but no dotted name is divided: ``np.Array``, ``settings.TIME_ZONE``.
 
@@ -113,6 +134,20 @@ def whole_sentences(text: str, language: str = "en") -> list[str]:
         else:
             whole.append(sentence)
     return whole
+
+
+@cache
+def _punkt() -> PunktTokenizer:
+    """Return nltk's sentence splitter with its rules for English."""
+    try:
+        from nltk.tokenize import PunktTokenizer
+    except ImportError:
+        raise MissingExtraError("sentences=nltk", "words") from None
+    try:
+        return PunktTokenizer("english")
+    except LookupError:
+        needs = "sentences=nltk needs nltk's rules for English sentences"
+        raise SpecError(f"{needs}; download them with: python -m nltk.downloader punkt_tab") from None
 
 
 def _parts(text: str, start: int, end: int, language: str) -> Sentences:

@@ -1,6 +1,7 @@
 """Built sets of questions and documents, or your own: JSON lines document, passages, then id, question, right.
 
-A document may have a unit; a question may have gains, a unit, a split (train or test), an answer and a source.
+A document may have a unit, and the number of words that two passages share; a question may have gains, a unit or a
+list of them, a split (train or test), an answer and a source.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class _Line:
 
     line: int | None
     question: Question
+    has_units: bool
     split: str
     source: str
 
@@ -65,7 +67,7 @@ def load(source: str, name: str, *, split: Split = "all", licence: str = "") -> 
     if not chosen:
         splits = ", ".join(sorted({line.split for line in lines} - {""})) or "none"
         raise SourceError(f"no question has the split {split!r}; splits in the file: {splits}", path)
-    questions = [_with_units(line.question, units) for line in chosen]
+    questions = [line.question if line.has_units else _with_units(line.question, units) for line in chosen]
     notes = _notes(lines, split)
     corpus = corpus_of(name, "retrieval", tuple(documents.values()), questions, licence=licence, notes=notes)
     return replace(corpus, source=_sources(chosen))
@@ -104,13 +106,18 @@ def _document(row: FileRow) -> Document:
         problem = "is empty" if values == [] else f"is {KINDS[type(values)]}"
         raise row.error(f"must be a non-empty list of texts; it {problem}", "passages")
     passages = [row.as_text(value, f"passages[{number}]") for number, value in enumerate(values)]
-    return Document(row.key("document"), tuple(passages))
+    shared = row.values.get("shared", 0)
+    if type(shared) is not int or shared < 0:
+        raise row.error("must be a whole number from 0", "shared")
+    return Document(row.key("document"), tuple(passages), shared)
 
 
 def _line(row: FileRow) -> _Line:
     """Return the question of a line."""
     right = _right(row)
-    unit = row.key("unit")
+    units = row.values.get("unit")
+    if not isinstance(units, list):
+        units = [row.key("unit")] if row.key("unit") else None
     split = row.values.get("split")
     if split is not None and split not in SPLITS:
         raise row.error(f"must be {' or '.join(SPLITS)}, is {str(split)[:100]!r}", "split")
@@ -121,9 +128,9 @@ def _line(row: FileRow) -> _Line:
         question=row.text("question"),
         right=right,
         gains=_gains(row, right),
-        units=(unit,) if unit else (),
+        units=tuple(row.as_key(unit, "unit") for unit in units or ()),
     )
-    return _Line(row.line, question, split or "", row.optional_text("source"))
+    return _Line(row.line, question, units is not None, split or "", row.optional_text("source"))
 
 
 def _right(row: FileRow) -> tuple[str, ...]:
@@ -153,9 +160,7 @@ def _gains(row: FileRow, right: Sequence[str]) -> tuple[int, ...]:
 
 
 def _with_units(question: Question, units: Mapping[str, str]) -> Question:
-    """Return a question with units: its own, else those of its right documents, else the documents themselves."""
-    if question.units:
-        return question
+    """Return a question with the units of its right documents, or with the documents themselves."""
     of_documents = [units.get(key, f"document:{key}") for key in question.right]
     return replace(question, units=tuple(dict.fromkeys(of_documents)))
 

@@ -34,7 +34,7 @@ def class_series(origins: Sequence[Origin], rows: Sequence[Row], columns: Sequen
     value_of = {(row.encoder, row.key.within_diagnostic): row.value for row in rows}
     lines = list[list[object]]()
     for name in dict.fromkeys(class_of_model.values()):
-        members = [o.encoder for o in origins if class_of_model.get(published_name(o.spec)) == name]
+        members = [o.encoder for o in origins if class_of_model.get(published_name(o)) == name]
         figures = np.array([[value_of.get((encoder, column.key)) for column in columns] for encoder in members], float)
         of_class = dict(zip(members, figures, strict=True))
         if len(members) > 1:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from embassay.claims import COUNT, INTERVAL, LIMIT, Template
 from embassay.data import MSRP, MSRP_GROUPED
-from embassay.diagnostics.findings import against_chance, not_reproduced, written
+from embassay.diagnostics.findings import PublishedShare, against_chance, beside_paper, written
 from embassay.diagnostics.localization.view import CLASSIFIER, NAME, LocalizationView
-from embassay.diagnostics.published import published, table
+from embassay.diagnostics.published import published, published_name, table
 from embassay.formatting import counted
 from embassay.result import Finding, Row, Series
 from embassay.types import Draws
@@ -163,7 +163,7 @@ def published_series(
         if measured is None:
             continue
         lines.append((view.encoder, measured, "measured here"))
-        name = SAME.get(view.spec, "")
+        name = _model_of_paper(view)
         if name in published_accuracy:
             difference = measured - published_accuracy[name]
             both.append([view.encoder, name, published_accuracy[name], measured, difference])
@@ -189,6 +189,11 @@ def _corpus_of_paper(view: LocalizationView) -> str:
     return ""
 
 
+def _model_of_paper(view: LocalizationView) -> str:
+    """Return what the paper calls a model; whatever the spec is called, if the paper does not have it."""
+    return SAME.get(view.spec) or published_name(view.scores.origin)
+
+
 def _group_sizes(view: LocalizationView) -> list[list[int]]:
     """Count the groups of each size and their sentences, smallest first (White et al. 2015, figures 2 and 3)."""
     size_of_group = Counter(view.scores.labels["group"].tolist())
@@ -203,8 +208,8 @@ def findings(views: Sequence[LocalizationView], rows: Sequence[Row]) -> Iterator
         accuracy, centroid = row_of["accuracy", "all"], row_of.get(("centroid_accuracy", "all"))
         if accuracy.value is not None:
             yield _placement(view, accuracy, centroid)
-            yield from _differing_from_published(view, accuracy)
         yield from _reservations(view)
+    yield from _beside_published(views, rows)
     yield from _shared_errors(views)
 
 
@@ -234,12 +239,19 @@ def _reservations(view: LocalizationView) -> Iterator[Finding]:
         yield NOT_CONVERGED.finding(view.scores.origin, encoder=view.encoder, folds=view.unconverged)
 
 
-def _differing_from_published(view: LocalizationView, accuracy: Row) -> Iterator[Finding]:
-    """Yield a finding if this is a model of the paper on a corpus of the paper, and its accuracy is another one."""
-    column, model = _corpus_of_paper(view), SAME.get(view.spec, "")
-    if column and model:
-        value = published_accuracies(column)[model]
-        yield from not_reproduced(accuracy, value, f"{model} on {column}", "White et al. (2015)")
+def _beside_published(views: Sequence[LocalizationView], rows: Sequence[Row]) -> Iterator[Finding]:
+    """Yield the published accuracies of models of the paper on a corpus of the paper, beside those measured here."""
+    column = _corpus_of_paper(views[0])
+    if not column:
+        return
+    published_accuracy = published_accuracies(column)
+    row_of = {row.encoder: row for row in rows if (row.metric, row.subset) == ("accuracy", "all")}
+    shares = []
+    for view in views:
+        row, model = row_of[view.encoder], _model_of_paper(view)
+        if row.value is not None and model in published_accuracy:
+            shares.append(PublishedShare(row, f"{100 * published_accuracy[model]:.2f}", model))
+    yield from beside_paper(views[0].scores.origin, shares, column, "White et al. (2015)")
 
 
 def _shared_errors(views: Sequence[LocalizationView]) -> Iterator[Finding]:

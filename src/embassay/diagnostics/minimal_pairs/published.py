@@ -33,7 +33,7 @@ def by_training(
     members: dict[str, list[str]] = {group["fine_tuned_on"]: [] for group in paper["groups"]}
     group_of_model = {model: group["fine_tuned_on"] for group in paper["groups"] for model in group["models"]}
     for encoder, origin in origins.items():
-        group = origin.group or group_of_model.get(published_name(origin.spec))
+        group = origin.group or group_of_model.get(published_name(origin))
         if group:
             members.setdefault(group, []).append(encoder)
     lines = list[list[object]]()

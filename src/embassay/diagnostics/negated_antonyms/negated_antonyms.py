@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from embassay.claims import COUNT, INTERVAL, LIMIT, TWO_INTERVALS, Template
 from embassay.data import SEMANTONEG_V1
 from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.findings import against_chance, not_reproduced, written
+from embassay.diagnostics.findings import PublishedShare, against_chance, beside_paper, written
 from embassay.diagnostics.negated_antonyms.published import (
     beside_published,
     hardest_published,
     measured_groups,
-    published_accuracy,
+    published_model,
 )
 from embassay.diagnostics.published import table
 from embassay.geometry.closeness import paired_cosine
@@ -422,13 +422,15 @@ def _published(views: Sequence[ChoiceView], accuracy: Mapping[str, Row]) -> Iter
 
 def _findings(views: Sequence[ChoiceView], accuracy_of: Mapping[str, Row], rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield how each encoder compares with chance, and which published accuracies differ from those measured here."""
+    shares = []
     for view in views:
         accuracy = accuracy_of[view.encoder]
         yield _finding(view, accuracy, rows)
-        value = published_accuracy(view.spec)
-        if value is None or view.scores.origin.corpus_fingerprint != SEMANTONEG_V1:
-            continue
-        yield from not_reproduced(accuracy, value, "SemAntoNeg", "Vahtola et al. (2022)")
+        origin = view.scores.origin
+        model = published_model(origin)
+        if model and origin.corpus_fingerprint == SEMANTONEG_V1:
+            shares.append(PublishedShare(accuracy, str(model["accuracy"]), model["name"]))
+    yield from beside_paper(views[0].scores.origin, shares, "SemAntoNeg", "Vahtola et al. (2022)")
 
 
 def _finding(view: ChoiceView, accuracy: Row, rows: Sequence[Row]) -> Finding:

@@ -34,16 +34,10 @@ BOTH = {
 }
 
 
-def published_model(spec: str) -> Mapping[str, Any]:
+def published_model(origin: Origin) -> Mapping[str, Any]:
     """Return name, accuracy (percent) and group of a published model; empty if the paper does not have it."""
     models: Mapping[str, Mapping[str, Any]] = {model["name"]: model for model in published("semantoneg")["models"]}
-    return models.get(published_name(spec), {})
-
-
-def published_accuracy(spec: str) -> float | None:
-    """Return the published accuracy of an encoder, a fraction; None if the paper does not have it."""
-    model = published_model(spec)
-    return float(model["accuracy"]) / 100 if model else None
+    return models.get(published_name(origin), {})
 
 
 def measured_groups(accuracies: Mapping[str, float | None], origins: Mapping[str, Origin]) -> Iterator[Series]:
@@ -67,7 +61,7 @@ def measured_groups(accuracies: Mapping[str, float | None], origins: Mapping[str
 
 def group_of(origin: Origin) -> str:
     """Return the group that the user put an encoder into, else the paper's group of the model; empty for none."""
-    return origin.group or str(published_model(origin.spec).get("group", ""))
+    return origin.group or str(published_model(origin).get("group", ""))
 
 
 def _spread(group: str, accuracies: Sequence[float]) -> list[object]:
@@ -115,9 +109,10 @@ def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[
 
     both = list[list[object]]()
     for label, (origin, value) in measured.items():
-        accuracy = published_accuracy(origin.spec)
-        if accuracy is not None:
-            both.append([label, published_name(origin.spec), accuracy, value, value - accuracy])
+        model = published_model(origin)
+        if model:
+            accuracy = model["accuracy"] / 100
+            both.append([label, model["name"], accuracy, value, value - accuracy])
     if both:
         yield table(diagnostic, corpus, "published_and_measured", BOTH, both, source)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from embassay.diagnostics.retrieval.scores import RankingMetric
-from embassay.diagnostics.retrieval.view import LOSS, PSI, K
+from embassay.diagnostics.retrieval.view import LOSS, K, RetrievalOptions
 from embassay.formatting import size_in_points
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import (
@@ -28,33 +28,31 @@ from embassay.stats.thresholds import questions_needed
 
 FOUND = 5
 """How many of the documents found for a question are listed, at most."""
-EXAM = "The mean over 500 exams of 100 questions drawn with replacement, with the range of 95% of them."
 
 
-def options_of(result: Result) -> tuple[int, int]:
-    """Return the number of documents k and the percentile ψ that a result was made with."""
-    # The options are not stored in a result, so both are read from its content.
+def options_of(result: Result) -> RetrievalOptions:
+    """Return the options that a result was made with."""
+    # The options are not stored in a result, so they are read from its content.
     k = K
     for verdict in result.verdicts:
         if verdict.metric.startswith("Success@"):
             k = int(verdict.metric.removeprefix("Success@"))
             break
-    psi = PSI
     for series in result.series:
         if (series.diagnostic, series.name) == ("retrieval", "coe"):
-            psi = series.data["psi"]
-            break
-    return k, psi
+            return RetrievalOptions(k, **series.data.get("options", {}))
+    return RetrievalOptions(k)
 
 
-def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
-    """Return the page for ``k`` retrieved documents, with COE and ROE at the percentile ``psi``.
+def page(options: RetrievalOptions, ranking: Sequence[RankingMetric]) -> Layout:
+    """Return the page for a number of retrieved documents, with COE and ROE at a percentile.
 
     Parameters
     ----------
     ranking
         The ranking metrics with the values of their options.
     """
+    k, length = options.k, options.length
     success = Column(f"Success@{k}", f"Success@{k}")
     found = tuple(f"found{place}" for place in range(1, min(k, FOUND) + 1))
     return Layout(
@@ -69,7 +67,7 @@ def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
                 note="Paired on the same questions; p by exchanging whole units at random, with Holm's correction "
                 "within each question.",
             ),
-            *_meaning(k),
+            *_meaning(options),
             *_thresholds(),
             EncoderTable(
                 "Ranking metrics",
@@ -78,10 +76,17 @@ def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
                 "orders: an encoder that gives all documents the same similarity scores as random choice does.",
             ),
             EncoderTable(
-                "One exam of 100 questions",
-                (Column("accuracy (l = 100)", "accuracy_l100"),),
-                note=f"{EXAM} The range is that of a single test of 100 questions, about √(questions/100) times as "
-                "wide as the interval of Success@k.",
+                f"One exam of {length:,} questions",
+                (Column(f"accuracy (l = {length})", f"accuracy_l{length}"),),
+                note=f"{options.exam} The range is that of a single test of {length:,} questions, about "
+                f"√(questions/{length}) times as wide as the interval of Success@k.",
+            ),
+            SeriesTable(
+                "How wide the range of one exam is",
+                "widths",
+                note=f"2 · 1.96 · √(variance/{length}); of a share p the variance is p(1 − p), so above 50% a higher "
+                "success alone makes the range narrower. Intervals are paired on the same questions. The paper's "
+                "ranges before and after adaptation: 17.0 and 13.0 points.",
             ),
             *_transforms(success),
             *_across(),
@@ -103,12 +108,12 @@ def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
         source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
         "Domain",
         paper=(
-            *_overlap(psi),
+            *_overlap(options),
             *_paper_thresholds(k),
             SeriesTable(
-                "The paper's figures: TelecomQuAD (tables 2 and 4)",
+                "The paper's figures: TelecomQuAD (tables 2 and 4), and here",
                 "published",
-                note="With K = 5; τ and ψ as chosen there. The two isotropy columns are labelled "
+                note="With K = 5; τ and ψ as chosen there, here pooled, in range. The isotropy columns are labelled "
                 "swapped in the paper; here they have the names that fit their values. The corpus is "
                 "not public: do not compare single values with it.",
             ),
@@ -152,14 +157,15 @@ def _headline(k: int, ranking: Sequence[RankingMetric]) -> EncoderTable:
     )
 
 
-def _meaning(k: int) -> tuple[Curves | SeriesTable, ...]:
+def _meaning(options: RetrievalOptions) -> tuple[Curves | SeriesTable, ...]:
     """Return the curves and tables on what a similarity means."""
     return (
         Curves(
             "How similar questions are to random, right and retrieved documents",
             "densities",
-            note=f"Random: ten random documents for each question. Retrieved: the nearest {k}. Where the curves of "
-            "right and retrieved documents overlap, no threshold can separate them. The paper's figures 1 and 2.",
+            note=f"Random documents for each question: {options.random_documents}. Retrieved: the nearest {options.k}. "
+            "Where the curves of right and retrieved documents overlap, no threshold can separate them. The paper's "
+            "figures 1 and 2.",
             split=True,
         ),
         SeriesTable(
@@ -171,14 +177,15 @@ def _meaning(k: int) -> tuple[Curves | SeriesTable, ...]:
     )
 
 
-def _overlap(psi: int) -> tuple[EncoderTable | Curves, ...]:
-    """Return COE and ROE, which the paper reads off at the percentile ``psi``."""
+def _overlap(options: RetrievalOptions) -> tuple[EncoderTable | Curves, ...]:
+    """Return COE and ROE, which the paper reads off at one percentile."""
+    psi = options.psi
     return (
         EncoderTable(
             "Overlap of distributions",
             (Column("COE", "coe", f"psi{psi}"), Column("ROE", "roe", f"psi{psi}")),
             note="Of right documents (COE) and of random ones (ROE): the share that is more similar than the lowest "
-            f"{psi}% of what is retrieved (ψ = {psi}). High COE and low ROE are good. {EXAM}",
+            f"{psi}% of what is retrieved (ψ = {psi}). High COE and low ROE are good. {options.exam}",
         ),
         Curves(
             "COE over ψ", "coe", note="The share of right documents above the ψ-th percentile of what is retrieved."
@@ -236,16 +243,18 @@ def _thresholds() -> tuple[ThresholdCurves | EncoderTable, ...]:
 def _paper_thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
     """Return the tables and curves of the paper's thresholds: the best ones, and all that were tried."""
     of_paper = list[Column]()
-    for definition in ("minima", "pooled"):
-        subset, suffix = f"{definition}:paper", f", {definition}"
+    readings = {"minima:paper": "minima", "pooled:paper": "pooled", "pooled:range": "pooled, in range"}
+    for subset, reading in readings.items():
+        suffix = f", {reading}"
         of_paper.append(Column(f"ψ{suffix}", "psi", subset))
         of_paper += _columns_at_threshold(subset, suffix)
     return (
         EncoderTable(
-            "The paper's thresholds at the ψ of the highest accuracy",
+            "The paper's thresholds",
             tuple(of_paper),
             note="minima: the ψ-th percentile of the smallest similarity of each exam, as the paper prints it; pooled: "
-            "of all retrieved similarities. Of ψ = 5, 10, … 95 the one with the highest success at τ.",
+            "of all retrieved similarities. Of ψ = 5, 10, … 95 the one with the highest success at τ; in range: the "
+            "largest with a success in the range of one exam. The paper prints ψ of 20 to 45.",
         ),
         Curves(
             "Success at τ over ψ", "accuracy_at_tau", note="Documents below the ψ-th percentile are dropped (pooled)."

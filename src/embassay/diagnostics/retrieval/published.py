@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from embassay.diagnostics.published import published, table
-from embassay.diagnostics.retrieval.view import NAME, RetrievalView
+from embassay.diagnostics.retrieval.rows import IN_RANGE
+from embassay.diagnostics.retrieval.view import NAME, PSI, RetrievalView
 from embassay.metrics.scoreboard import without_baselines
 from embassay.result import Row, Series
 
@@ -39,20 +40,35 @@ CORRELATIONS = {
 }
 RowsByKey = Mapping[tuple[str, str, str, str], Row]
 """Rows by encoder, metric, subset and condition."""
+Figure = tuple[str, str, str]
+"""Metric and subset of a row, and which of its numbers."""
+RANGES = (("accuracy_l100", "all"), ("coe", f"psi{PSI}"), ("roe", f"psi{PSI}"))
+ISOTROPY: list[Figure] = [("isoscore", "documents", "value"), ("i_a", "documents", "value")]
+OF_TELECOM = [
+    *((metric, subset, end) for metric, subset in RANGES for end in ("value", "low", "high")),
+    *((metric, IN_RANGE, "value") for metric in ("tau", "psi", "accuracy_at_tau")),
+    *ISOTROPY,
+]
+OF_SQUAD = OF_TELECOM[:3] + ISOTROPY
+OF_TRANSFORMS = [(f"Success@{K}", "all", "value"), *ISOTROPY]
+OF_CORRELATIONS = [("pearson", "IsoScore and success", "value"), ("pearson", "I-A and success", "value")]
+"""The columns of the tables, as they are measured."""
 
 
 def beside_published(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[Series]:
     """Yield the published tables that apply.
 
-    TelecomQuAD is its authors' own corpus: its table always stands alone. The table on SQuAD is for questions of SQuAD,
-    the one of transforms for encoders that were transformed, both for K = 5.
+    The table on SQuAD is for questions of SQuAD, the one of transforms for encoders that were transformed; with another
+    number of documents than K there is no encoder of the run beside the paper's.
     """
     corpus = views[0].corpus
-    yield Series(NAME, corpus, "published", "table", published("telecomquad"))
-    if views[0].k != K:
-        return
     by_key = {(r.encoder, r.metric, r.subset, r.condition): r for r in rows}
-    encoders = [view.encoder for view in without_baselines(views)]
+    encoders = [view.encoder for view in without_baselines(views)] if views[0].k == K else []
+    telecom = published("telecomquad")
+    lines = [[f"{encoder}, here", *_values(by_key, encoder, OF_TELECOM)] for encoder in encoders]
+    yield Series(NAME, corpus, "published", "table", {**telecom, "rows": [*telecom["rows"], *lines]})
+    if not encoders:
+        return
     if all(SQUAD_ID.fullmatch(item) for item in views[0].scores.item.tolist()):
         yield _squad(corpus, encoders, by_key)
     if any(row.condition for row in rows):
@@ -72,13 +88,7 @@ def _squad(corpus: str, encoders: Sequence[str], rows: RowsByKey) -> Series:
             remark = REPEATED
         lines.append([*line, remark])
     for encoder in encoders:
-        accuracy: list[float | None] = [None, None, None]
-        exam = rows.get((encoder, "accuracy_l100", "all", ""))
-        if exam is not None:
-            accuracy = [exam.value, exam.low, exam.high]
-        isoscore = _value(rows, encoder, "isoscore", "documents", "")
-        i_a = _value(rows, encoder, "i_a", "documents", "")
-        lines.append([encoder, *accuracy, isoscore, i_a, "measured here"])
+        lines.append([encoder, *_values(rows, encoder, OF_SQUAD), "measured here"])
     return table(NAME, corpus, "published_squad", SQUAD, lines, paper["source"])
 
 
@@ -100,9 +110,7 @@ def _transforms(corpus: str, encoders: Sequence[str], rows: RowsByKey) -> Series
             continue
         line: list[object] = [encoder, "measured here"]
         for condition in paper["conditions"]:
-            line.append(_value(rows, encoder, f"Success@{K}", "all", condition))
-            line.append(_value(rows, encoder, "isoscore", "documents", condition))
-            line.append(_value(rows, encoder, "i_a", "documents", condition))
+            line += _values(rows, encoder, OF_TRANSFORMS, condition)
         lines.append(line)
     return table(NAME, corpus, "published_transforms", columns, lines, paper["source"])
 
@@ -113,15 +121,12 @@ def _correlations(corpus: str, rows: RowsByKey) -> Series:
     lines = list[list[object]]()
     for condition in paper["conditions"]:
         isoscore, i_a = paper["correlations"][condition]
-        isoscore_here = _value(rows, "", "pearson", "IsoScore and success", condition)
-        i_a_here = _value(rows, "", "pearson", "I-A and success", condition)
+        isoscore_here, i_a_here = _values(rows, "", OF_CORRELATIONS, condition)
         transform = TITLES[condition].removesuffix(", ") or "none"
         lines.append([transform, isoscore, isoscore_here, i_a, i_a_here])
     return table(NAME, corpus, "published_correlations", CORRELATIONS, lines, paper["source"])
 
 
-def _value(rows: RowsByKey, encoder: str, metric: str, subset: str, condition: str) -> float | None:
-    row = rows.get((encoder, metric, subset, condition))
-    if row is None:
-        return None
-    return row.value
+def _values(rows: RowsByKey, encoder: str, figures: Sequence[Figure], condition: str = "") -> list[float | None]:
+    """Return numbers of an encoder's rows; None where there is no such row or number."""
+    return [getattr(rows.get((encoder, metric, subset, condition)), end, None) for metric, subset, end in figures]

@@ -3,7 +3,7 @@
 Roychowdhury et al. (2024), "A Compass for Navigating the World of Sentence Embeddings for the Telecom Domain". Every
 question is compared with every document by the model's own similarity; that of a document is that of its best passage.
 ``Success@5`` is the share of all questions with a right document among the nearest five, ``accuracy_l100`` the paper's:
-the mean over 500 exams of 100 questions, with the interval of one such exam.
+the mean over 500 exams of 100 questions (``exams``, ``length``), with the interval of one such exam.
 
 What the paper prints wrong is listed in ``docs/retrieval.md``.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ from embassay.diagnostics.retrieval.layout import FOUND, options_of, page
 from embassay.diagnostics.retrieval.published import beside_published
 from embassay.diagnostics.retrieval.rows import at_thresholds, computed_rows, correlations
 from embassay.diagnostics.retrieval.scores import (
+    RANDOM,
     RIGHT,
     EncodedCorpus,
     RankingMetric,
@@ -34,7 +36,7 @@ from embassay.diagnostics.retrieval.scores import (
     success_of_blind_choice,
 )
 from embassay.diagnostics.retrieval.series import series_of
-from embassay.diagnostics.retrieval.view import LOSS, PSI, K, RetrievalView
+from embassay.diagnostics.retrieval.view import LOSS, PSI, K, RetrievalOptions, RetrievalView
 from embassay.errors import SpecError
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import Layout
@@ -43,7 +45,7 @@ from embassay.metrics.scoreboard import item_example, without_baselines
 from embassay.metrics.summary import Figures
 from embassay.result import Example, Result, Row, answers_and_findings
 from embassay.samples.retrieval import Question
-from embassay.stats.exams import LENGTH
+from embassay.stats.exams import EXAMS, LENGTH
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints
 from embassay.types import Corpus, Draws, ItemScores, Origin, begun
@@ -72,6 +74,10 @@ def create(
     search: Literal["exact", "approximate"] = "exact",
     transforms: Literal["none", "all"] = "none",
     compare: Literal["headline", "all"] = "headline",
+    exams: int = EXAMS,
+    length: int = LENGTH,
+    random: int = RANDOM,
+    pcs: int = 0,
 ) -> Retrieval:
     """Make the diagnostic.
 
@@ -91,28 +97,42 @@ def create(
         times as long.
     compare
         Which metrics are compared pair by pair: ``headline`` (Success@k) or ``all`` (also R@k, RR, AP and nDCG@10).
+    exams, length
+        How many bootstrap samples of questions are drawn, 100 to 10,000, and of how many questions each, 10 to 1,000:
+        the paper's m and l.
+    random
+        How many random documents of each question ROE is of, 1 to 10: the paper has one.
+    pcs
+        How many principal components the transform ``remove_pcs`` removes, 0 to 1000; 0 is one in a hundred dimensions.
 
     Raises
     ------
     SpecError
         For a number out of range.
     """
-    for name, value, low, high in (("k", k, 1, 1000), ("psi", psi, 1, 99), ("loss", loss, 0, 1)):
+    limits = (
+        ("k", k, 1, 1000),
+        ("psi", psi, 1, 99),
+        ("loss", loss, 0, 1),
+        ("exams", exams, 100, 10_000),
+        ("length", length, 10, 1000),
+        ("random", random, 1, RANDOM),
+        ("pcs", pcs, 0, 1000),
+    )
+    for name, value, low, high in limits:
         if not low <= value <= high:
             raise SpecError(f"diagnostic 'retrieval', option {name!r}: must be {low} to {high}, is {value:g}")
-    return Retrieval(k, psi, loss, search, transforms, compare)
+    return Retrieval(k, psi, loss, exams, length, random, search, transforms, compare, pcs)
 
 
 @dataclass(frozen=True)
-class Retrieval:
+class Retrieval(RetrievalOptions):
     """The diagnostic; see the module's documentation."""
 
-    k: int = K
-    psi: int = PSI
-    loss: float = LOSS
     search: str = "exact"
     transforms: str = "none"
     compare: str = "headline"
+    pcs: int = 0
     shape: str = "retrieval"
 
     @property
@@ -125,6 +145,8 @@ class Retrieval:
             changed.append(f"search={self.search}")
         if self.transforms != "none":
             changed.append(f"transforms={self.transforms}")
+        if self.pcs:
+            changed.append(f"pcs={self.pcs}")
         return ",".join(changed)
 
     @property
@@ -159,7 +181,8 @@ class Retrieval:
         encoded = EncodedCorpus.of(corpus, vectors)
         values, labels = search_documents(encoded, self.k, route, _ranking_metrics(self.k))
         names = TRANSFORMS if self.transforms == "all" else ()
-        after_transforms, scalars = search_transformed(encoded, self.k, names, ~np.isnan(values["top"][:, 0]))
+        has_similarity = ~np.isnan(values["top"][:, 0])
+        after_transforms, scalars = search_transformed(encoded, self.k, names, has_similarity, self.pcs)
         scalars["dot"] = float(vectors.similarity == "dot")
         return self._item_scores(corpus, origin, {**values, **after_transforms}, scalars, labels)
 
@@ -218,7 +241,7 @@ class Retrieval:
             draws.resamples,
             rows=tuple(rows),
             comparisons=tuple(summary.comparisons),
-            series=(*series_of(views, rows, success), *beside_published(views, rows)),
+            series=(*series_of(views, rows, success, draws), *beside_published(views, rows)),
             verdicts=(summary.verdict,),
             **answers_and_findings(findings),
         )
@@ -253,7 +276,7 @@ class Retrieval:
             yield from outcomes
 
     def _view(self, scores: ItemScores) -> RetrievalView:
-        return RetrievalView(scores, self.k, self.psi, self.loss)
+        return RetrievalView(scores, self.k, self.psi, self.loss, self.exams, self.length, self.random_documents)
 
 
 def _subsets(view: RetrievalView) -> NDArray[np.str_]:
@@ -343,6 +366,7 @@ def _success_after(transform: str) -> Metric:
     )
 
 
+_share_without_items = partial(Metric, kind="computed", low=0.0, high=1.0, format="percent")
 OF_PASSAGES = ("i_a", "isoscore", "isoscore_unbiased", "rank")
 """The metrics of isotropy that are computed of the passages."""
 METRICS = (
@@ -422,23 +446,15 @@ METRICS = (
     *map(_success_after, TRANSFORMS),
     # What follows is computed in embassay.diagnostics.retrieval.rows.
     *(replace(metric, subset="documents") for metric in ISOTROPY_METRICS if metric.name in OF_PASSAGES),
-    Metric(
-        f"accuracy_l{LENGTH}",
-        kind="computed",
+    _share_without_items(
+        "accuracy_l*",
         better="higher",
-        low=0.0,
-        high=1.0,
-        format="percent",
-        meaning="success in an exam of 100 questions: mean and range over 500 exams",
+        meaning="success in an exam of 100 questions (length=): mean and range over 500 exams (exams=)",
     ),
-    Metric(
+    _share_without_items(
         "coe",
         "psi*",
-        kind="computed",
         better="higher",
-        low=0.0,
-        high=1.0,
-        format="percent",
         term="COE",
         explanation=(
             "The share of right documents that are more similar than the ψ-th percentile of the retrieved "
@@ -446,14 +462,10 @@ METRICS = (
         ),
         meaning="share of right documents above the ψ-th percentile of the retrieved similarities",
     ),
-    Metric(
+    _share_without_items(
         "roe",
         "psi*",
-        kind="computed",
         better="lower",
-        low=0.0,
-        high=1.0,
-        format="percent",
         term="ROE",
         explanation=(
             "The share of random documents that are more similar than the ψ-th percentile of the retrieved "
@@ -516,32 +528,23 @@ METRICS = (
         better="higher",
         meaning="share of unanswerable questions for which no document reaches the threshold",
     ),
-    Metric(
+    _share_without_items(
         "loss_limit",
         "*",
-        kind="computed",
         better="lower",
-        low=0.0,
-        high=1.0,
-        format="percent",
         meaning="upper limit of the success that the recommended threshold loses",
         source="Bates et al. (2021), Angelopoulos et al. (2024)",
     ),
-    Metric(
-        "pearson",
-        "* and *",
-        "*",
-        kind="correlation",
-        better="neither",
-        meaning="correlation of two metrics across encoders",
-    ),
-    Metric(
-        "spearman",
-        "* and *",
-        "*",
-        kind="correlation",
-        better="neither",
-        meaning="rank correlation of two metrics across encoders",
+    *(
+        Metric(
+            kind,
+            "* and *",
+            "*",
+            kind="correlation",
+            better="neither",
+            meaning=f"{word} of two metrics across encoders",
+        )
+        for kind, word in (("pearson", "correlation"), ("spearman", "rank correlation"))
     ),
 )
 
@@ -553,5 +556,5 @@ def _ranking_metrics(k: int) -> list[RankingMetric]:
 
 def layout(result: Result) -> Layout:
     """Return the page for the options that a result was made with."""
-    k, psi = options_of(result)
-    return page(k, psi, _ranking_metrics(k))
+    options = options_of(result)
+    return page(options, _ranking_metrics(options.k))

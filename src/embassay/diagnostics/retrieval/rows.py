@@ -14,19 +14,21 @@ from embassay.metrics.scoreboard import pools_of
 from embassay.metrics.summary import row, share_row
 from embassay.result import MIN_UNITS, Estimate, Row
 from embassay.stats.correlate import MIN_ITEMS, Kind, across_models
-from embassay.stats.exams import GRID, LENGTH, above, exams, minima, percentile_of_top, spread
+from embassay.stats.exams import GRID, above, exams, minima, percentile_of_top, spread
 from embassay.stats.resample import too_few
 from embassay.stats.shares import PooledShare, shares_of_encoders
 from embassay.stats.thresholds import Threshold, questions_needed
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints
 from embassay.types import Draws
 
 ShareKey = tuple[str, str]
 """Metric and subset of a share."""
 DEFINITIONS = ("minima", "pooled")
 """What the paper's τ is a percentile of: the smallest retrieved similarity of each exam, or all retrieved ones."""
-MAIN = {f"accuracy_l{LENGTH}": "all", "coe": "psi{psi}", "roe": "psi{psi}", "tau": RECOMMENDED["confidence"]}
+MAIN = {"accuracy_l{length}": "all", "coe": "psi{psi}", "roe": "psi{psi}", "tau": RECOMMENDED["confidence"]}
 """By metric of exams and thresholds, the subset of the row that a reader looks for first."""
+IN_RANGE = "pooled:range"
+"""The subset of the rows at the largest ψ with a success that is still in the range of one exam."""
 ACROSS = {
     "COE and success": ("coe", "success"),
     "ROE and τ": ("roe", "tau"),
@@ -45,19 +47,22 @@ class AtThresholds:
     Attributes
     ----------
     thresholds
-        τ by subset: each definition at each ψ, and the recommended one.
+        τ by subset: each definition at each ψ and at the ψ that are chosen, and the recommended one.
+    chosen
+        The chosen ψ by subset.
     pool
         The hash of the other encoders, for signatures.
     """
 
     thresholds: Mapping[str, float]
+    chosen: Mapping[str, int]
     shares: Mapping[ShareKey, PooledShare]
     pool: str
 
 
 def at_thresholds(views: Sequence[RetrievalView], draws: Draws) -> dict[str, AtThresholds]:
     """Return what thresholds do, by encoder."""
-    thresholds = [_thresholds_of(view, draws) for view in views]
+    thresholds, chosen = zip(*(_thresholds_of(view, draws) for view in views), strict=True)
     answered = shares_of_encoders(map(_answered_shares, views, thresholds), views[0].unit)
     unit_of_unanswerable = views[0].unit_of_unanswerable
     unanswerable = shares_of_encoders(map(_unanswerable_shares, views, thresholds), unit_of_unanswerable)
@@ -65,7 +70,7 @@ def at_thresholds(views: Sequence[RetrievalView], draws: Draws) -> dict[str, AtT
     by_encoder = dict[str, AtThresholds]()
     for place, view in enumerate(views):
         shares = {**answered[place], **unanswerable[place]}
-        by_encoder[view.encoder] = AtThresholds(thresholds[place], shares, pools[view.encoder])
+        by_encoder[view.encoder] = AtThresholds(thresholds[place], chosen[place], shares, pools[view.encoder])
     return by_encoder
 
 
@@ -130,7 +135,8 @@ def _undefined(view: RetrievalView, draws: Draws, metrics: Sequence[str], reason
     """Yield the main rows of some metrics of exams and thresholds, undefined."""
     undefined = Estimate(None, None, None, 0, 0, len(view.unit), reason)
     for metric in metrics:
-        yield row(view.scores, draws, metric, MAIN[metric].format(psi=view.psi), undefined)
+        subset = MAIN[metric].format(psi=view.psi)
+        yield row(view.scores, draws, metric.format(length=view.length), subset, undefined)
 
 
 def _needs_all_similarities(listed: int) -> str:
@@ -139,24 +145,23 @@ def _needs_all_similarities(listed: int) -> str:
 
 
 def _exams(view: RetrievalView, draws: Draws) -> Iterator[Row]:
-    """Yield accuracy_l100: the mean over exams of 100 questions with its 95 % range."""
+    """Yield accuracy_l100: the mean over exams with the 95 % range of one exam."""
     success = view.scores.values[view.headline][view.answered][view.examined]
-    drawn = exams(len(success), draws, *view.stream)
+    drawn = exams(len(success), draws, *view.stream, size=view.size)
     (summary,) = _over_exams(view, success[drawn].mean(axis=1, keepdims=True), view.examined)
-    yield row(view.scores, draws, f"accuracy_l{LENGTH}", "all", summary, interval="exams")
+    yield row(view.scores, draws, f"accuracy_l{view.length}", "all", summary, interval="exams", **view.signed)
 
 
 def _above_thresholds(view: RetrievalView, draws: Draws) -> Iterator[Row]:
-    """Yield COE and ROE at each ψ: means over exams of 100 questions with their 95 % range."""
+    """Yield COE and ROE at each ψ: means over exams with the 95 % range of one exam."""
     answers = view.answers
-    drawn = exams(len(answers.top), draws, *view.stream)
+    drawn = exams(len(answers.top), draws, *view.stream, size=view.size)
     thresholds = percentile_of_top(answers.top, drawn, view.percentiles)
-    # All ten random documents of each question: the ROE of one alone moves by half its value with the draw.
     similarities = {"coe": answers.own, "roe": view.random.ravel()}
     for metric, values in similarities.items():
         summaries = _over_exams(view, above(values, thresholds), view.has_full_top_k)
         for psi, summary in zip(view.percentiles, summaries, strict=True):
-            yield row(view.scores, draws, metric, f"psi{psi}", summary, interval="exams")
+            yield row(view.scores, draws, metric, f"psi{psi}", summary, interval="exams", **view.signed)
 
 
 def _over_exams(view: RetrievalView, replicates: Floats, of: NDArray[np.bool_]) -> Iterator[Estimate]:
@@ -181,42 +186,57 @@ def _over_exams(view: RetrievalView, replicates: Floats, of: NDArray[np.bool_]) 
         yield replace(view.estimate(mean_over_exams, of=of), low=low, high=high)
 
 
-def _thresholds_of(view: RetrievalView, draws: Draws) -> dict[str, float]:
-    """Return τ by subset: both definitions at each ψ and at the paper's choice of ψ, and the recommended one."""
+def _thresholds_of(view: RetrievalView, draws: Draws) -> tuple[dict[str, float], dict[str, int]]:
+    """Return τ by subset, both definitions at each ψ and at the chosen ones, and the recommended; and the chosen ψ."""
     answers = view.answers
     if not len(answers.top):
-        return {}
+        return {}, {}
     # The same exams as in the rows of COE and ROE: the random stream has the same name.
-    drawn = exams(len(answers.top), draws, *view.stream)
+    drawn = exams(len(answers.top), draws, *view.stream, size=view.size)
     similarities = {"minima": minima(answers.top, drawn), "pooled": answers.top}
     thresholds = dict[str, float]()
     for definition in DEFINITIONS:
         at_psi = np.percentile(similarities[definition], view.percentiles).tolist()
         for psi, threshold in zip(view.percentiles, at_psi, strict=True):
             thresholds[f"{definition}:psi{psi}"] = threshold
-        # The paper reports τ at the ψ of the highest accuracy.
-        best = _psi_of_paper(view, thresholds, definition)
-        thresholds[f"{definition}:paper"] = thresholds[f"{definition}:psi{best}"]
+    chosen = _chosen(view, thresholds, drawn)
+    for subset, psi in chosen.items():
+        thresholds[subset] = thresholds[f"{subset.split(':')[0]}:psi{psi}"]
     recommended = view.recommended
     if recommended.value is not None and recommended.loss_limit is not None and recommended.guarantee is not None:
         thresholds[RECOMMENDED[recommended.guarantee]] = recommended.value
-    return thresholds
+    return thresholds, chosen
 
 
-def _psi_of_paper(view: RetrievalView, thresholds: Mapping[str, float], definition: str) -> int:
-    """Return the ψ that the paper reports, of the highest mean accuracy; of equal ones the one that drops most."""
-    accuracy = {psi: view.answers.right_at(thresholds[f"{definition}:psi{psi}"]).mean() for psi in GRID}
-    return max(GRID, key=lambda psi: (accuracy[psi], psi))
+def _chosen(view: RetrievalView, thresholds: Mapping[str, float], drawn: Ints) -> dict[str, int]:
+    """Return the ψ of both readings of the paper by subset.
+
+    It prints the ψ of the highest mean accuracy; of equal ones, this is the one that drops most. Its ψ of 20 to 45 can
+    only come out where a lower accuracy is accepted: the largest ψ whose accuracy is still in the range of one exam.
+    """
+    chosen = dict[str, int]()
+    for definition in DEFINITIONS:
+        accuracy = {psi: view.answers.right_at(thresholds[f"{definition}:psi{psi}"]).mean() for psi in GRID}
+        chosen[f"{definition}:paper"] = max(GRID, key=lambda psi: (accuracy[psi], psi))
+    # Pooled, the last of the definitions: the smallest similarities of exams cost hardly anything at any ψ.
+    _, (low,), _ = spread(view.answers.success[drawn].mean(axis=1, keepdims=True))
+    in_range = [psi for psi in GRID if accuracy[psi] >= low]
+    if in_range:
+        chosen[IN_RANGE] = max(in_range)
+    return chosen
 
 
 def _thresholds(view: RetrievalView, at: AtThresholds, draws: Draws) -> Iterator[Row]:
     """Yield what each threshold keeps and costs: the paper's, over ψ and at its choice of ψ, and the recommended."""
     for definition in DEFINITIONS:
+        # Only the smallest similarities depend on the exams.
+        signed = view.signed if definition == "minima" else {}
         for psi in view.percentiles:
-            yield from _at_threshold(view, at, draws, f"{definition}:psi{psi}")
-        best = _psi_of_paper(view, at.thresholds, definition)
-        yield row(view.scores, draws, "psi", f"{definition}:paper", view.estimate(float(best)))
-        yield from _at_threshold(view, at, draws, f"{definition}:paper")
+            yield from _at_threshold(view, at, draws, f"{definition}:psi{psi}", **signed)
+    for subset, psi in at.chosen.items():
+        signed = {} if subset == "pooled:paper" else view.signed
+        yield row(view.scores, draws, "psi", subset, view.estimate(float(psi)), **signed)
+        yield from _at_threshold(view, at, draws, subset, **signed)
     yield from _recommended(view, at, draws)
 
 

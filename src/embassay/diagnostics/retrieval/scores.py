@@ -308,7 +308,7 @@ def nearest_right(questions: int, pairs: Ints, nearest: Neighbours) -> dict[str,
 
 
 def search_transformed(
-    encoded: EncodedCorpus, k: int, names: Sequence[transforms.Name], defined: NDArray[np.bool_]
+    encoded: EncodedCorpus, k: int, names: Sequence[transforms.Name], defined: NDArray[np.bool_], pcs: int = 0
 ) -> tuple[dict[str, Floats], dict[str, float]]:
     """Return the success after each transform, and the isotropy of the passages before and after.
 
@@ -322,6 +322,8 @@ def search_transformed(
         The transforms.
     defined
         (n,) which questions have a similarity at all; the others stay undefined.
+    pcs
+        How many principal components ``remove_pcs`` removes; 0 for one in a hundred dimensions.
     """
     corpus, passages = encoded.corpus, encoded.passages
     sample = encoded.distinct(passages)
@@ -336,7 +338,7 @@ def search_transformed(
     for name in names:
         metric = f"Success@{k}/{name}"
         try:
-            fitted = transforms.fit(name, sample)
+            fitted = transforms.fit(name, sample, pcs)
         except ValueError:
             # The transform leaves nothing of these vectors.
             values[metric] = np.full(len(corpus.samples), np.nan)

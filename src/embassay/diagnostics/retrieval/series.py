@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -12,10 +13,12 @@ from embassay.diagnostics.published import table
 from embassay.diagnostics.retrieval.view import NAME, RetrievalView
 from embassay.formatting import number
 from embassay.metrics.scoreboard import without_baselines
-from embassay.result import Row, Series
+from embassay.result import MIN_UNITS, Row, Series
 from embassay.stats.density import bandwidth, density
-from embassay.stats.exams import GRID
+from embassay.stats.exams import GRID, range_width
+from embassay.stats.resample import bootstrap_means, percentiles, tail
 from embassay.stats.units import Floats
+from embassay.types import Draws
 
 POINTS = 160
 """Points of each density curve."""
@@ -29,6 +32,15 @@ CARD = {
     "retrieved pairs below it": "percent",
     "right pairs below it": "percent",
 }
+WIDTHS = {
+    "pair": "text",
+    "width of the first": "percent",
+    "of the second": "percent",
+    "difference": "percent",
+    "from": "percent",
+    "to": "percent",
+}
+"""The columns of the table of the widths of the ranges of exams, with their formats."""
 CURVES = (
     ("coe", "", "COE"),
     ("roe", "", "ROE"),
@@ -54,7 +66,9 @@ class CardRow(NamedTuple):
     right_below: float
 
 
-def series_of(views: Sequence[RetrievalView], rows: Sequence[Row], success: Mapping[str, Row]) -> Iterator[Series]:
+def series_of(
+    views: Sequence[RetrievalView], rows: Sequence[Row], success: Mapping[str, Row], draws: Draws
+) -> Iterator[Series]:
     """Yield the figures of one corpus; ``success`` has the rows of the headline by encoder."""
     corpus = views[0].corpus
     drawable = [view for view in views if len(view.answers.top)]
@@ -70,6 +84,9 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row], success: Mapp
         data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
         yield Series(NAME, corpus, "densities", "curve", data)
         yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(compared, success, card))
+    candidates = without_baselines(drawable)
+    if len(candidates) > 1 and len(np.unique(views[0].unit)) >= MIN_UNITS:
+        yield table(NAME, corpus, "widths", WIDTHS, _widths(candidates, draws))
     value_of = {(r.encoder, r.metric, r.subset): r.value for r in rows}
     for metric, prefix, title in CURVES:
         lines = list[dict[str, object]]()
@@ -84,9 +101,31 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row], success: Mapp
                 "y": title,
                 "at": GRID,
                 "lines": lines,
-                "psi": views[0].psi,
+                "options": views[0].shown,
             }
             yield Series(NAME, corpus, metric, "curve", curve)
+
+
+def _widths(views: Sequence[RetrievalView], draws: Draws) -> list[list[object]]:
+    """Return how much the widths of the ranges of exams differ, for each pair of encoders.
+
+    The intervals are paired: each resample of units gives the widths of all encoders.
+    """
+    success = np.stack([view.scores.values[view.headline][view.answered] for view in views], axis=1)
+    moments = np.hstack([success, success**2])
+    replicates = bootstrap_means(moments, views[0].unit, draws, *views[0].stream)
+    # The first row has the observed widths.
+    rows = np.vstack([np.nanmean(moments, axis=0), replicates])
+    mean, mean_of_squares = np.hsplit(rows, 2)
+    width = range_width(mean, mean_of_squares, views[0].length)
+    share = np.array([tail(np.bincount(views[0].unit).astype(np.float64))])
+    lines = list[list[object]]()
+    for a, b in combinations(range(len(views)), 2):
+        differences = width[:, [a]] - width[:, [b]]
+        low, high = percentiles(differences[1:], share)
+        figures = [width[0, a], width[0, b], differences[0, 0], low[0], high[0]]
+        lines.append([f"{views[a].encoder} − {views[b].encoder}", *map(float, figures)])
+    return lines
 
 
 def _densities(view: RetrievalView) -> Iterator[dict[str, object]]:

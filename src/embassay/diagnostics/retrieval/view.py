@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.retrieval.scores import RIGHT
+from embassay.diagnostics.retrieval.scores import RANDOM, RIGHT
 from embassay.metrics.scoreboard import View, unit_codes
 from embassay.result import MIN_UNITS, Estimate
-from embassay.stats.exams import GRID, Answers
+from embassay.stats.exams import EXAMS, GRID, LENGTH, Answers
 from embassay.stats.thresholds import Threshold, recommend
 from embassay.stats.units import Floats
 
@@ -24,19 +24,50 @@ RECOMMENDED = {"confidence": "recommended", "average": "recommended_on_average"}
 
 
 @dataclass(frozen=True)
-class RetrievalView(View):
-    """One encoder's questions. Below, n counts all questions, m those with a right document, d those of the m with k
-    similarities.
+class RetrievalOptions:
+    """The options that change the summary, and the page; see :func:`~embassay.diagnostics.retrieval.retrieval.create`.
 
     Attributes
     ----------
-    k, psi, loss
-        The diagnostic's options.
+    random_documents
+        The option ``random``.
     """
 
-    k: int
-    psi: int
-    loss: float
+    k: int = K
+    psi: int = PSI
+    loss: float = LOSS
+    exams: int = EXAMS
+    length: int = LENGTH
+    random_documents: int = RANDOM
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The number of exams and of the questions of each."""
+        return self.exams, self.length
+
+    @property
+    def exam(self) -> str:
+        """What a figure of exams is."""
+        drawn = f"{self.exams:,} exams of {self.length:,} questions drawn with replacement"
+        return f"The mean over {drawn}, with the range of 95% of them."
+
+    @property
+    def shown(self) -> dict[str, int]:
+        """The options that stand on the page, by name."""
+        return {name: getattr(self, name) for name in ("psi", "exams", "length", "random_documents")}
+
+    @property
+    def signed(self) -> dict[str, str]:
+        """The options that figures of exams depend on, for their signatures; those that are not the default."""
+        default = RetrievalOptions(psi=self.psi).shown
+        return {name: str(value) for name, value in self.shown.items() if value != default[name]}
+
+
+@dataclass(frozen=True)
+class RetrievalView(RetrievalOptions, View):
+    """One encoder's questions. Below, n counts all questions, m those with a right document, d those of the m with k
+    similarities.
+    """
 
     @property
     def headline(self) -> str:
@@ -110,8 +141,8 @@ class RetrievalView(View):
 
     @cached_property
     def random(self) -> Floats:
-        """(d, 10) similarities to random documents; undefined ones are below all others."""
-        similarity = self.scores.values["random"][self.answered][self.has_full_top_k]
+        """(d, r) similarities to random documents; undefined ones are below all others."""
+        similarity = self.scores.values["random"][self.answered][self.has_full_top_k, : self.random_documents]
         return np.where(np.isnan(similarity), -np.inf, similarity)
 
     @cached_property

@@ -34,7 +34,7 @@ from embassay.encoders.neural.hf_files import (
     mask_token,
     of_tokenizer,
 )
-from embassay.encoders.neural.hf_loading import AUTO_MAP, load_model, load_tokenizer
+from embassay.encoders.neural.hf_loading import AUTO_MAP, check_pooler, load_model, load_tokenizer
 from embassay.encoders.neural.hf_runner import PooledRunner, Pooling, templated_ids, within
 from embassay.encoders.neural.locations import find, read_json
 from embassay.encoders.neural.model_files import folder_files
@@ -83,8 +83,9 @@ def create(
     Parameters
     ----------
     pooling
-        What a text's vector is: the ``mean`` or ``max`` of its tokens, its first (``cls``) or ``last`` token, or the
-        ``mask`` token of the template (Jiang et al. 2022, PromptBERT); the last of a decoder, else the mean.
+        What a text's vector is: the ``mean`` or ``max`` of its tokens, its first (``cls``) or ``last`` token, the first
+        after the model's ``pooler`` layer, or the ``mask`` token of the template (Jiang et al. 2022, PromptBERT); the
+        last of a decoder, else the mean.
     layer
         Layer whose hidden states are used: -1 is the last layer, 0 the embeddings, 1 the first layer.
     template
@@ -248,6 +249,8 @@ class TransformersEncoder(NeuralEncoder):
     def load(self, device: str) -> PreTrainedModel:
         """Load the model onto a device."""
         model = load_model(self.folder, self.kind, self.options.dtype, self.runtime.trust_remote_code, device)
+        if self.pooling == "pooler":
+            check_pooler(model, self.folder)
         check_limit(self.max_tokens, len(self._library_tokenizer("")["input_ids"]))
         return model
 
@@ -330,6 +333,8 @@ def _check_pooling(encoder: TransformersEncoder) -> None:
     template = options.template
     if template and template.count("{text}") != 1:
         raise SpecError(f"encoder {target!r}, option 'template': must contain {{text}} exactly once, is {template!r}")
+    if encoder.pooling == "pooler" and layer != -1:
+        raise SpecError(f"encoder {target!r}: pooling=pooler is computed from the last layer; leave layer out")
     if encoder.pooling != "mask":
         return
     mask = mask_token(encoder.tokens)

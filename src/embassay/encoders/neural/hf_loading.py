@@ -104,6 +104,21 @@ def check_whole(info: Mapping[str, Iterable[str]]) -> None:
         raise EncoderError(f"{len(missing)} of the model's weights are missing from its files (first: {first})")
 
 
+def check_pooler(model: PreTrainedModel, folder: Path) -> None:
+    """Raise an error if a loaded model has no pooling layer, or its files lack its weights.
+
+    Pickled weights, whose names are not read, are trusted.
+
+    Raises
+    ------
+    EncoderError
+        In these cases.
+    """
+    stored = tensor_shapes(folder)
+    if getattr(model, "pooler", None) is None or (stored and not any("pooler." in name for name in stored)):
+        raise EncoderError("pooling=pooler cannot be used: the model has no weights of a pooling layer")
+
+
 def check_stored(model: PreTrainedModel, folder: Path) -> None:
     """Raise an error if weights of a loaded model are missing from the files of its folder.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedTokenizerBase
 
-Pooling = Literal["mean", "cls", "max", "last", "mask"]
+Pooling = Literal["mean", "cls", "max", "last", "mask", "pooler"]
 
 
 @dataclass(kw_only=True)
@@ -74,11 +74,16 @@ class PooledRunner(TorchRunner):
         cls     the text's first token
         last    the text's last token
         mask    the mask token of PromptBERT's template (Jiang et al. 2022, section 3)
+        pooler  the first token after the model's own pooling layer, as SimCSE's supervised models have it
         ======  =====================================================================================
         """
         import torch
 
-        states = self._states({"input_ids": ids, "attention_mask": torch.ones_like(ids)}).float()
+        features = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+        if self.pooling == "pooler":
+            pooled: Tensor = self.model(**features).pooler_output
+            return pooled.float()
+        states = self._states(features).float()
         if self.pooling == "mean":
             return states.mean(dim=1)
         if self.pooling == "max":

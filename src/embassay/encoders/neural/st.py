@@ -20,8 +20,8 @@ from embassay.encoders.neural.devices import check_place
 from embassay.encoders.neural.encoder import NeuralEncoder, check_code, check_no_adapter
 from embassay.encoders.neural.hf_loading import check_stored
 from embassay.encoders.neural.library_messages import quiet, reason
-from embassay.encoders.neural.locations import find, find_offline, read_json
-from embassay.encoders.neural.model_files import folder_files
+from embassay.encoders.neural.locations import LOCAL_FOLDER, PUBLISHED_WEIGHTS, find, find_offline, read_json
+from embassay.encoders.neural.model_files import SAFE, folder_files
 from embassay.encoders.neural.model_options import ModelOptions
 from embassay.encoders.neural.modules import (
     check_tokenizer,
@@ -160,6 +160,14 @@ class SentenceTransformersEncoder(NeuralEncoder):
         settings = {name: explicit.get(name) for name in ("dim", "normalize", "max_length", "vectors")}
         runs_own_code = bool(self.runtime.trust_remote_code and own_code(folder))
         return content_hash(["st", files, self.prompts, settings, self.options.dtype, runs_own_code])
+
+    def name_of_weights(self) -> str:
+        """Return what papers call the model of a local folder; empty if its weights are not known, or with options."""
+        weights = self.folder / SAFE[0]
+        if self.found.revision == LOCAL_FOLDER and not self.options.explicit and weights.is_file():
+            digest = self.runtime.sha256(weights)
+            return next((name for name, known in PUBLISHED_WEIGHTS.items() if known == digest), "")
+        return ""
 
     @property
     def _configured_prompts(self) -> Prompts:

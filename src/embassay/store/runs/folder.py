@@ -259,8 +259,8 @@ def _identity(origin: Origin) -> JsonObject:
     """
     identity = asdict(origin)
     del identity["baseline"], identity["reference"]
-    # Scores of encoders with a single route, and without a group, are stored as before there were such.
-    for name in ("route", "group"):
+    # Scores of encoders with a single route, without a group and a published name are stored as before there were such.
+    for name in ("route", "group", "published"):
         if not identity[name]:
             del identity[name]
     return identity
