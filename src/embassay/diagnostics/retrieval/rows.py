@@ -25,10 +25,10 @@ ShareKey = tuple[str, str]
 """Metric and subset of a share."""
 DEFINITIONS = ("minima", "pooled")
 """What the paper's τ is a percentile of: the smallest retrieved similarity of each exam, or all retrieved ones."""
-IN_RANGE = "pooled:range"
-"""The subset of the rows at the largest ψ with a success that is still in the range of one exam."""
 MAIN = {"accuracy_l{length}": "all", "coe": "psi{psi}", "roe": "psi{psi}", "tau": RECOMMENDED["confidence"]}
 """By metric of exams and thresholds, the subset of the row that a reader looks for first."""
+IN_RANGE = "pooled:range"
+"""The subset of the rows at the largest ψ with a success that is still in the range of one exam."""
 ACROSS = {
     "COE and success": ("coe", "success"),
     "ROE and τ": ("roe", "tau"),
@@ -135,7 +135,8 @@ def _undefined(view: RetrievalView, draws: Draws, metrics: Sequence[str], reason
     """Yield the main rows of some metrics of exams and thresholds, undefined."""
     undefined = Estimate(None, None, None, 0, 0, len(view.unit), reason)
     for metric in metrics:
-        yield row(view.scores, draws, metric.format(length=view.length), MAIN[metric].format(psi=view.psi), undefined)
+        subset = MAIN[metric].format(psi=view.psi)
+        yield row(view.scores, draws, metric.format(length=view.length), subset, undefined)
 
 
 def _needs_all_similarities(listed: int) -> str:

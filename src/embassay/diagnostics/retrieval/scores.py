@@ -89,9 +89,10 @@ class EncodedCorpus:
         if corpus.stored_documents:
             # Each has one passage.
             return cls(corpus, vectors, queries, vectors.documents, None, None, None, pairs)
-        documents, starts, shown = corpus.documents, first_passages(corpus.documents), None
+        documents, first = corpus.documents, first_passages(corpus.documents)
         if vectors.of_whole_documents:
-            documents, starts, shown = corpus.whole.documents, None, starts
+            documents = corpus.whole.documents
+        starts, shown = (None, first) if vectors.of_whole_documents else (first, None)
         texts = list[str]()
         for document in documents:
             texts += document.passages
