@@ -100,7 +100,7 @@ def test_a_key_that_was_not_sent_is_no_wrong_key(service, pauses):
 
 def test_an_unknown_path_is_shown(service, endpoint):
     service.script(service.status(404, b"nothing"))
-    assert "nothing at /v1/embeddings; check the model's name and base_url" in str(failure(endpoint))
+    assert "no such model, or nothing at /v1/embeddings; check base_url" in str(failure(endpoint))
 
 
 def test_after_six_attempts_it_is_given_up(service, endpoint, pauses):

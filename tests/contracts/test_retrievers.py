@@ -14,11 +14,13 @@ from embassay.engine.search.lists import checked, joined, lists_of, of_rows
 from embassay.errors import EncoderError
 from embassay.plugins import RETRIEVERS
 from embassay.retrievers.base import Questions, Retriever
-from embassay.run.resolve import load_corpus, load_encoder
+from embassay.run.resolve import load_corpus, load_encoder, scheme_of
 from embassay.samples.retrieval import Document
+from search_server import SearchServer
 
 SPECS = {
     "python": "python:answers_of_contract:by_letters,kind=retriever",
+    "https": "{https}",
     "run": "run:{run}",
 }
 """A spec of each kind. Labels of parts are specs themselves: ``hybrid:tfidf+bm25`` is built on tfidf and bm25."""
@@ -42,6 +44,15 @@ def run(corpus, tmp_path_factory):
     lines = [f"{sample.id} Q0 {first} 1 2.5 me\n{sample.id} Q0 {second} 2 -1 me\n" for sample in corpus.samples]
     path.write_text("".join(lines), encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="module")
+def https(corpus):
+    """The spec of a search service on this machine."""
+    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    server = SearchServer(corpus)
+    yield f"{server.address},ids=hits.hits.*._id,scores=hits.hits.*._score"
+    server.close()
 
 
 @pytest.fixture
@@ -93,7 +104,7 @@ def test_each_kind_has_a_spec():
 def test_it_is_a_retriever_with_a_name_and_its_own_scheme(retriever):
     assert isinstance(retriever, Retriever)
     assert retriever.name
-    assert retriever.card.spec.partition(":")[0] in RETRIEVERS.names()
+    assert scheme_of(retriever.card.spec)[0] in RETRIEVERS.names()
     assert retriever.card.shapes == ("retrieval",)
     assert abilities_of(retriever, base) == set()
 

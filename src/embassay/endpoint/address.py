@@ -55,10 +55,11 @@ class Address:
             values.append(value or name)
         return (self.user, self.password, *(value for value in values if len(value) >= SHORTEST_SECRET))
 
-    def url(self, path: str) -> str:
-        """Return the address of a path under this one, with the query."""
+    def url(self, path: str, query: str = "") -> str:
+        """Return the address of a path under this one, with the query, and with further parameters."""
+        query = "&".join(part for part in (self.query, query) if part)
         url = f"{self.shown}{path}"
-        return f"{url}?{self.query}" if self.query else url
+        return f"{url}?{query}" if query else url
 
 
 def read_address(text: str) -> Address:

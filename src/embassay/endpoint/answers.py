@@ -26,18 +26,18 @@ PROBLEMS = {
     400: "the request was refused",
     401: "{key} was not accepted",
     403: "{key} does not allow this",
-    404: "no such model, or nothing at {path}; check the model's name and base_url",
+    404: "no such model, or nothing at {path}; {check}",
     413: "the request is too large",
     429: "too many requests, or the account has no credit left",
 }
 
 
-def problem(status: int, key: str, path: str) -> str:
+def problem(status: int, key: str, path: str, check: str) -> str:
     """Return the meaning of an HTTP status; ``key`` is the name of the key, empty if no key was sent."""
     if status in (401, 403) and not key:
         return "a key is required, but none was sent (set key_env= to the environment variable that holds it)"
     general = "it failed" if status >= 500 else "the request was refused"
-    return PROBLEMS.get(status, general).format(key=key, path=path)
+    return PROBLEMS.get(status, general).format(key=key, path=path, check=check)
 
 
 def error_within(answer: object) -> int | None:

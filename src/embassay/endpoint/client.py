@@ -14,6 +14,7 @@ from concurrent.futures import CancelledError
 from functools import cached_property
 from threading import Event, Lock
 from typing import TypeVar
+from urllib.parse import urlencode
 
 from embassay._version import __version__
 from embassay.endpoint import answers, workers
@@ -38,6 +39,9 @@ class Endpoint:
         key: str = "",
         *,
         key_name: str = "the key",
+        headers: Mapping[str, str] | None = None,
+        secrets: Sequence[str] = (),
+        address_name: str = "base_url",
         timeout: float = 120.0,
         concurrency: int = 4,
         retries: Retries | None = None,
@@ -52,6 +56,12 @@ class Endpoint:
             The address. If it contains a user and a password, they are sent instead of a key.
         key, key_name
             The bearer token, and its name in messages.
+        headers
+            Further headers of each request.
+        secrets
+            What must not be in a message nor sent unencrypted, besides the key: values of ``headers``, for example.
+        address_name
+            What the user calls the address, in messages.
         timeout
             Seconds for one attempt, from connecting to the last byte of the answer.
         concurrency
@@ -70,6 +80,8 @@ class Endpoint:
         self.concurrency = concurrency
         self.spending = spending or Spending()
         self._key_name = key_name
+        self._address_name = address_name
+        self._headers = dict(headers or {})
         self._timeout = timeout
         self._retries = retries or Retries()
         self._announcements = Announcements(tell, self._retries.attempts)
@@ -81,15 +93,16 @@ class Endpoint:
             self._authorization = f"Basic {base64.b64encode(pair).decode()}"
         elif key:
             self._authorization = f"Bearer {key}"
-        if self._authorization and self.address.scheme == "http" and not self.address.loopback:
+        has_secrets = bool(self._authorization or secrets)
+        if has_secrets and self.address.scheme == "http" and not self.address.loopback:
             raise SpecError(
-                f"base_url {self.address.shown}: the key would be sent unencrypted; use https://, or send no key"
+                f"{address_name} {self.address.shown}: the key would be sent unencrypted; use https://, or send no key"
             )
         if not (key.isascii() and key.isprintable() and " " not in key):
             raise SpecError(f"{key_name} contains characters that no key has, for example a space or a line break")
-        secrets = [self._authorization.partition(" ")[2], *self.address.secrets]
-        self.hide = hider(secrets)
-        self._hide_in_messages = hider(secrets, quarters=True)
+        hidden = [self._authorization.partition(" ")[2], *self.address.secrets, *secrets]
+        self.hide = hider(hidden)
+        self._hide_in_messages = hider(hidden, quarters=True)
 
     def __repr__(self) -> str:
         """Return the address without secrets."""
@@ -102,6 +115,7 @@ class Endpoint:
         tokens: int = 0,
         used: Callable[[object], int | None] = answers.used_tokens,
         longest: int = LONGEST_SHORT,
+        parameters: Mapping[str, str] | None = None,
     ) -> object:
         """Send JSON to a path and return the JSON of the answer.
 
@@ -114,6 +128,8 @@ class Endpoint:
             Returns the number of tokens that an answer reports; None if it reports none.
         longest
             Maximum bytes of an answer after decompression; a longer answer is not read to its end.
+        parameters
+            Parameters of the address, besides its own.
 
         Raises
         ------
@@ -123,6 +139,24 @@ class Endpoint:
             If the budget would be exceeded.
         """
         content = json.dumps(payload, allow_nan=False).encode()
+        url = self.address.url(path, urlencode(parameters or {}))
+        return self._answer("POST", path, url, content, tokens, used, longest)
+
+    def get(self, parameters: Mapping[str, str], longest: int = LONGEST_SHORT) -> object:
+        """Ask the address itself with these parameters and return the JSON of the answer; see :meth:`post`."""
+        url = self.address.url("", urlencode(parameters))
+        return self._answer("GET", "", url, b"", 0, answers.used_tokens, longest)
+
+    def _answer(
+        self,
+        method: str,
+        path: str,
+        url: str,
+        content: bytes,
+        tokens: int,
+        used: Callable[[object], int | None],
+        longest: int,
+    ) -> object:
         stop = self._stop
 
         def send() -> object:
@@ -131,7 +165,7 @@ class Endpoint:
                 raise CancelledError
             self.spending.reserve(tokens)
             try:
-                return self._json(self._exchange(path, content, longest), path, longest)
+                return self._json(self._exchange(method, url, content, longest), path, longest)
             except BaseException as error:
                 if isinstance(error, RetryableError) and error.answer_lost:
                     self.spending.settle(tokens, tokens, lost=True)
@@ -177,11 +211,15 @@ class Endpoint:
             if connections := vars(self).pop("_connections", None):
                 connections.close()
 
+    @property
+    def _check(self) -> str:
+        return f"check {self._address_name}"
+
     def _announce(self, reason: str, seconds: float, attempt: int) -> None:
         self.spending.again()
         self._announcements.announce(reason, seconds, attempt)
 
-    def _exchange(self, path: str, content: bytes, longest: int) -> Received:
+    def _exchange(self, method: str, url: str, content: bytes, longest: int) -> Received:
         """Send a request and read the answer to its end.
 
         A failure before anything was sent is the service's. A later failure may be due to the content of the request,
@@ -192,7 +230,7 @@ class Endpoint:
         with self._lock:
             # The lock makes sure that close() cancels this request, and that it is not started after close().
             connections = self._connections
-            exchange = connections.post(self.address.url(path), content, longest)
+            exchange = connections.send(method, url, content, longest)
         try:
             return exchange.result()
         except CancelledError:
@@ -228,13 +266,13 @@ class Endpoint:
         except ValueError:
             encoding = answers.one_line(received.headers.get("content-encoding", ""), self._hide_in_messages)
             if encoding.lower() not in ("", "identity", "gzip"):
-                problem = f"the answer is compressed as '{encoding}', but only gzip was requested; check base_url"
+                problem = f"the answer is compressed as '{encoding}', but only gzip was requested; {self._check}"
                 raise self.error(problem, status) from None
             # An answer that begins like JSON was probably cut off on its way.
             if body.lstrip()[:1] in (b"{", b"["):
                 failure = self.error("the JSON of the answer is damaged or truncated", status, body, LostError)
                 raise RetryableError(failure, answer_lost=True) from None
-            raise self.error("the answer is not JSON; check base_url", status, body) from None
+            raise self.error(f"the answer is not JSON; {self._check}", status, body) from None
         error_status = answers.error_within(answer)
         if error_status is None:
             return answer
@@ -248,18 +286,18 @@ class Endpoint:
             # Redirects are not followed: the texts and the key are for the address that the user named.
             target = redirect_target(received.headers.get("location", ""), self.address.url(path))
             shown = answers.one_line(target, self._hide_in_messages)
-            return self.error(f"the service redirects to {shown}; check base_url", status)
+            return self.error(f"the service redirects to {shown}; {self._check}", status)
         key_name = self._key_name if self._authorization else ""
         is_passing = status in answers.RETRYABLE and answers.QUOTA_USED_UP not in received.body
         # A rate limit or an outage is not caused by the content of the request.
         kind = LostError if is_passing and status not in answers.OF_THE_SERVICE else EndpointError
-        problem = answers.problem(status, key_name, self.address.path + path)
+        problem = answers.problem(status, key_name, self.address.path + path, self._check)
         error = self.error(problem, status, received.body, kind)
         return RetryableError(error, answers.retry_after(received.headers)) if is_passing else error
 
     @cached_property
     def _connections(self) -> Connections:
-        headers = {"content-type": "application/json", "user-agent": f"embassay/{__version__}"}
+        headers = {"content-type": "application/json", "user-agent": f"embassay/{__version__}", **self._headers}
         if self._authorization:
             headers["authorization"] = self._authorization
         # Requests to this machine do not use a proxy.

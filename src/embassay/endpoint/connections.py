@@ -70,25 +70,25 @@ class Connections:
         run = (self._loop, self._client, self._closed)
         Thread(target=_run, args=run, daemon=True, name="embassay-http").start()
 
-    def post(self, url: str, content: bytes, longest: int) -> Future[Received]:
+    def send(self, method: str, url: str, content: bytes, longest: int) -> Future[Received]:
         """Start sending a request; at most ``longest`` bytes of the answer are read, and one more.
 
         The future raises an exception of httpx2 if there is no answer, or a TimeoutError after the deadline.
         """
-        return asyncio.run_coroutine_threadsafe(self._exchange(url, content, longest), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._exchange(method, url, content, longest), self._loop)
 
     def close(self) -> None:
         """Close all connections; the requests under way are cancelled."""
         with suppress(RuntimeError):  # closed before
             self._loop.call_soon_threadsafe(self._closed.set)
 
-    async def _exchange(self, url: str, content: bytes, longest: int) -> Received:
+    async def _exchange(self, method: str, url: str, content: bytes, longest: int) -> Received:
         import httpx2
 
         # The library logs the address of each request, so the query, which may contain a key, is passed separately.
         without_query = url.partition("?")[0]
         target = {"target": httpx2.URL(url).raw_path}
-        request = self._client.stream("POST", without_query, content=content, extensions=target)
+        request = self._client.stream(method, without_query, content=content, extensions=target)
         async with asyncio.timeout(self._seconds), request as response:
             return Received(response.status_code, response.headers, await _body(response, longest))
 

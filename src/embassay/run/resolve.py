@@ -259,6 +259,8 @@ def scheme_of(head: str) -> tuple[str, str]:
     before_colon, colon, target = head.partition(":")
     if colon and before_colon in schemes:
         return before_colon, target
+    if head.startswith("http://"):
+        return "https", head
     # Other text before a colon, such as the drive in C:\models, belongs to a path.
     if colon and re.fullmatch(r"[a-z]+", before_colon):
         raise UnknownNameError("encoder scheme", before_colon, schemes)

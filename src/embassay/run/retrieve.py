@@ -226,7 +226,9 @@ class RetrieverRun(EncoderRun):
             notes.append(f"{counted(len(without), 'question')} of {corpus.name} without a list count as missed: {ids}")
         self.route = {**self.route, "notes": notes}
         if lists.seconds is not None:
-            self.query_milliseconds = float(1000 * np.median(lists.seconds))
+            p50, p95, p99 = (1000 * np.quantile(lists.seconds, (0.5, 0.95, 0.99))).tolist()
+            self.query_milliseconds = p50
+            self.route = {**self.route, "answer_milliseconds": {"p50": p50, "p95": p95, "p99": p99}}
 
 
 def lists_key(fingerprint: str, corpus: AnyCorpus) -> str:

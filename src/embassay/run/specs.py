@@ -16,7 +16,14 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from embassay.errors import SpecError, UnknownNameError, quoted
 
-KINDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+KINDS: dict[Any, str] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    dict[str, str]: "a table of texts; write it in a config file",
+    dict[str, Any]: "a table; write it in a config file",
+}
 
 
 @dataclass(frozen=True)

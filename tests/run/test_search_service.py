@@ -1,0 +1,195 @@
+"""Search services of users: what is sent, what is read of an answer, what is refused, what is kept."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import embassay as ea
+from embassay.cli.app import exit_code_of
+from embassay.errors import SpecError
+from embassay.retrievers.https import values_at
+from embassay.run.resolve import load_corpus, load_encoder
+from embassay.run.specs import Spec
+from search_server import SearchServer
+
+pytest.importorskip("httpx2", reason="the api extra is not installed")
+
+PATHS = {"ids": "hits.hits.*._id", "scores": "hits.hits.*._score"}
+KEY = "planted-0123456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    """The questions of the handbook that its first 60 documents answer."""
+    handbook = load_corpus("handbook")
+    documents = handbook.documents[:60]
+    known = {document.id for document in documents}
+    samples = tuple(sample for sample in handbook.samples if sample.right and known.issuperset(sample.right))
+    return replace(handbook, name="some", builtin=False, samples=samples[:40], documents=documents)
+
+
+@pytest.fixture(scope="module")
+def running(corpus):
+    found = SearchServer(corpus)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def server(running):
+    running.behaviours.clear()
+    running.seen.clear()
+    return running
+
+
+def assay(server, corpus, **options):
+    spec = Spec(server.address, "ours", {**PATHS, **options})
+    return ea.assay([spec, "bm25"], [corpus], ["retrieval"], resamples=20, cache=None, baselines=False)
+
+
+def failure(server, corpus):
+    """Return why the service failed, where bm25 finishes."""
+    with pytest.warns(UserWarning, match="failed"):
+        result = assay(server, corpus, concurrency=1)
+    (failed,) = result.failed
+    assert failed.encoder == "ours"
+    return failed.reason
+
+
+def figures(result, encoder):
+    return {
+        (row.metric, row.subset): row.value
+        for row in result.rows
+        if row.encoder == encoder and row.metric in ("Success@1", "Success@5", "RR", "nDCG@10", "R@5")
+    }
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"depth": 60},
+        {"depth": 60, "query": "query", "parameters": {"size": "{depth}"}},
+        {"depth": 60, "body": {"query": "{query}", "size": "{depth}", "filter": [{"kind": "any {query}"}]}},
+    ],
+    ids=["post", "get", "body"],
+)
+def test_it_has_the_figures_of_what_stands_behind_it(server, corpus, options):
+    result = assay(server, corpus, **options)
+    assert figures(result, "ours") == pytest.approx(figures(result, "bm25"), abs=1e-12)
+    assert len(server.seen) == len(corpus.samples)
+    assert {method for method, _, _ in server.seen} == {"GET" if "query" in options else "POST"}
+    if "body" in options:
+        asked = server.seen[0][2]
+        assert asked["size"] == 60
+        assert asked["filter"] == [{"kind": f"any {asked['query']}"}]
+
+
+def test_headers_parameters_and_keys_are_sent_and_written_nowhere(server, corpus, monkeypatch, tmp_path):
+    monkeypatch.setenv("SEARCH_KEY", KEY)
+    config = tmp_path / "run.toml"
+    config.write_text(
+        f"""
+        [[encoders]]
+        spec = "{server.address}"
+        name = "ours"
+        ids = "hits.hits.*._id"
+        key_env = "SEARCH_KEY"
+        headers = {{ x-tenant = "one", x-key = "$SEARCH_KEY" }}
+        parameters = {{ index = "docs" }}
+        """
+    )
+    out = tmp_path / "run"
+    arguments = ["run", str(config), "-c", "handbook", "-d", "retrieval", "-o", str(out), "--resamples", "20"]
+    assert exit_code_of([*arguments, "--no-cache", "--no-baselines", "--limit", "8"]) == 0
+    _, headers, asked = server.seen[0]
+    assert (headers["authorization"], headers["x-key"], headers["x-tenant"]) == (f"Bearer {KEY}", KEY, "one")
+    assert asked["index"] == "docs"
+    times = json.loads((out / "run.json").read_text())["encoders"]["ours"]["route"]["answer_milliseconds"]
+    assert 0 < times["p50"] <= times["p95"] <= times["p99"]
+    assert not [path for path in out.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+
+
+def test_a_service_that_is_down_fails_alone_and_the_exit_code_says_so(server, corpus, tmp_path, capsys):
+    gone = SearchServer(corpus)
+    gone.close()
+    specs = ["-e", f"ours={gone.address},ids=hits.hits.*._id", "-e", "bow"]
+    arguments = ["run", *specs, "-c", "handbook", "-d", "retrieval", "-o", str(tmp_path / "run"), "--limit", "8"]
+    assert exit_code_of([*arguments, "--resamples", "20", "--no-cache", "--no-baselines"]) == 3
+    assert "the connection failed" in capsys.readouterr().err
+
+
+def of(answer):
+    return lambda server, asked: json.dumps(answer).encode()
+
+
+@pytest.mark.parametrize(
+    ("behave", "says"),
+    [
+        (lambda server, asked: b"<html>welcome</html>", "the answer is not JSON; check the address"),
+        (lambda server, asked: (404, b"{}"), "nothing at /search; check the address"),
+        (of({"found": []}), "ids=hits.hits.*._id: the answer has no 'hits', but 'found'"),
+        (of({"hits": {"hits": {}}}), "'hits' has no list"),
+        (of({"hits": {"hits": [{"_id": None, "_score": 1}]}}), "'None' in the answer is not an id"),
+        (of({"hits": {"hits": [{"_id": "a", "_score": "x"}]}}), "'x' in the answer is not a number"),
+        (of({"hits": {"hits": [{"_id": "a", "_score": 1}, {"_id": "b"}]}}), "has no '_score', but '_id'"),
+    ],
+)
+def test_what_is_no_answer_is_said_in_one_line(server, corpus, behave, says):
+    server.behaviours += [behave] * 8
+    reason = failure(server, corpus)
+    assert says in reason
+    assert "\n" not in reason
+
+
+def test_rising_scores_and_documents_that_are_listed_twice_are_refused(server, corpus):
+    first, second = (document.id for document in corpus.documents[:2])
+    for hits, says in (
+        (((first, 1), (second, 2)), "higher than the one before"),
+        (((first, 2), (first, 1)), "is listed before"),
+    ):
+        answer = {"hits": {"hits": [{"_id": name, "_score": score} for name, score in hits]}}
+        server.behaviours[:] = [of(answer)]
+        assert says in failure(server, corpus)
+
+
+def test_answers_are_kept_across_runs_only_with_a_version(server, corpus, tmp_path):
+    for version, asked in (("", 2), ("1", 1)):
+        server.seen.clear()
+        for _ in range(2):
+            spec = Spec(server.address, "ours", {**PATHS, "version": version})
+            ea.assay([spec], [corpus], ["retrieval"], resamples=20, cache=tmp_path / "cache", baselines=False)
+        assert len(server.seen) == asked * len(corpus.samples)
+
+
+@pytest.mark.parametrize(
+    ("address", "options", "says"),
+    [
+        ("http://search.example/q", {"key_env": "SEARCH_KEY"}, "the key would be sent unencrypted"),
+        ("http://search.example/q", {"headers": {"x": "$SEARCH_KEY"}}, "the key would be sent unencrypted"),
+        ("https://search.example/q", {"key_env": "NO_SUCH_KEY"}, "variable 'NO_SUCH_KEY' is not set"),
+        ("https://search.example/q", {"depth": 0}, "option 'depth': must be 1 or more"),
+        ("https://search.example/q", {"query": "q", "body": {}}, "remove one of them"),
+        ("https://search.example/q", {"headers": "x"}, "is not a table of texts; write it in a config file"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(monkeypatch, address, options, says):
+    monkeypatch.setenv("SEARCH_KEY", KEY)
+    with pytest.raises(SpecError) as refused:
+        load_encoder(Spec(address, None, options))
+    assert says in str(refused.value)
+    assert KEY not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "path", "values"),
+    [
+        ({"ids": ["a", "b"]}, "ids", ["a", "b"]),
+        ([{"id": "a"}, {"id": "b"}], "*.id", ["a", "b"]),
+        ({"results": [["a", "b"], ["c"]]}, "results.0", ["a", "b"]),
+        ({"groups": [{"hits": ["a"]}, {"hits": ["b", "c"]}]}, "groups.*.hits.*", ["a", "b", "c"]),
+        ({"ids": []}, "ids", []),
+    ],
+)
+def test_paths_lead_into_an_answer(answer, path, values):
+    assert values_at(answer, path, "ids", (str, int)) == values
