@@ -46,7 +46,9 @@ class SearchServer:
             protocol_version = "HTTP/1.1"
 
             def do_POST(self):
-                self.react(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                content = self.rfile.read(int(self.headers["Content-Length"]))
+                if content:  # the client may have gone
+                    self.react(json.loads(content))
 
             def do_GET(self):
                 self.react({})

@@ -149,7 +149,7 @@ def test_rising_scores_and_documents_that_are_listed_twice_are_refused(server, c
         (((first, 2), (first, 1)), "is listed before"),
     ):
         answer = {"hits": {"hits": [{"_id": name, "_score": score} for name, score in hits]}}
-        server.behaviours[:] = [of(answer)]
+        server.behaviours[:] = [of(answer)] * 10
         assert says in failure(server, corpus)
 
 
