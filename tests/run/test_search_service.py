@@ -146,7 +146,7 @@ def test_rising_scores_and_documents_that_are_listed_twice_are_refused(server, c
     first, second = (document.id for document in corpus.documents[:2])
     for hits, says in (
         (((first, 1), (second, 2)), "higher than the one before"),
-        (((first, 2), (first, 1)), "is listed before"),
+        (((first, 2), (first, 1)), "is listed twice"),
     ):
         answer = {"hits": {"hits": [{"_id": name, "_score": score} for name, score in hits]}}
         server.behaviours[:] = [of(answer)] * 10
