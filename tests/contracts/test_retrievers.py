@@ -20,6 +20,7 @@ from embassay.samples.retrieval import Document
 SPECS = {
     "python": "python:answers_of_contract:by_letters,kind=retriever",
     "run": "run:{run}",
+    "store": "store:lancedb,encoder=hashing,index=none",
 }
 """A spec of each kind. Labels of parts are specs themselves: ``hybrid:tfidf+bm25`` is built on tfidf and bm25."""
 
@@ -42,6 +43,12 @@ def run(corpus, tmp_path_factory):
     lines = [f"{sample.id} Q0 {first} 1 2.5 me\n{sample.id} Q0 {second} 2 -1 me\n" for sample in corpus.samples]
     path.write_text("".join(lines), encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def store():
+    """LanceDB is installed."""
+    pytest.importorskip("lancedb")
 
 
 @pytest.fixture

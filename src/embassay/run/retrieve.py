@@ -17,7 +17,7 @@ import numpy as np
 
 from embassay.diagnostics.base import ScoresRankings
 from embassay.engine.encode import Effort, encode
-from embassay.engine.search.lists import NONE, checked, joined, lists_of, of_rows, ranked
+from embassay.engine.search.lists import NONE, checked, joined, lists_of, of_rows, ranked, recall_of
 from embassay.errors import EncoderError
 from embassay.formatting import counted, names
 from embassay.retrievers.base import Lists, Questions, Retriever
@@ -162,7 +162,12 @@ class RetrieverRun(EncoderRun):
         with self.services.timeline.during("encoding"):
             lists = self.ask(questions, lists_key(self.fingerprints[corpus.name], corpus), plan.request.cache_folder)
         self.note(questions, lists)
-        self.nearest[corpus.name] = ranked(corpus, lists, parts.get(retriever.continues))
+        nearest = ranked(corpus, lists, parts.get(retriever.continues))
+        if retriever.needs_vectors:
+            # It searches the vectors of its part, which was searched exactly.
+            (exact,) = parts.values()
+            nearest = replace(nearest, recall=recall_of(nearest, exact, retriever.depth))
+        self.nearest[corpus.name] = nearest
 
     def ask(self, questions: Questions, key: str, cache: Path | None) -> Lists:
         """Return the lists of all questions that have one: stored ones, and those that the retriever gives now.
