@@ -118,12 +118,12 @@ def recall_of(nearest: Neighbours, exact: Neighbours, depth: int) -> float:
     """
     hits = documents = 0
     for listed, found, similarity in zip(nearest.documents, exact.documents, exact.similarity, strict=True):
-        number = min(depth, RECALL_DEPTH, np.count_nonzero(found >= 0))
+        number = min(depth, RECALL_DEPTH, int(np.count_nonzero(found >= 0)))
         if number:
             is_near = similarity >= similarity[number - 1]
-            hits += min(np.isin(listed[:number], found[is_near]).sum(), number)
+            hits += int(np.count_nonzero(np.isin(listed[:number], found[is_near])))
             documents += number
-    return float(hits / documents) if documents else 1.0
+    return hits / documents if documents else 1.0
 
 
 def ranked(corpus: AnyCorpus, lists: Lists, rest: Neighbours | None) -> Neighbours:

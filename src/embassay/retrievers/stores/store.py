@@ -114,7 +114,9 @@ def create(
         kind=target,
         index=index,
         numbers=numbers,
-        **places,
+        folder=folder,
+        dsn_env=dsn_env,
+        keep=keep,
     )
 
 
