@@ -15,6 +15,7 @@ from embassay.engine.search.lists import checked, joined, ranked, recall_of
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 from embassay.retrievers.base import Questions
 from embassay.retrievers.stores import store as store_file
+from embassay.run import retrieve
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -135,6 +136,16 @@ def test_a_document_counts_with_its_best_passage(kind, options):
     np.testing.assert_array_equal(found.passages, exact.passages[:, :10])
 
 
+def test_nearly_equal_rows_are_in_order(kind):
+    corpus = corpus_of()
+    vectors = vectors_of(corpus)
+    rng = np.random.default_rng(1)
+    # Lengths differ, and angles by less than the last digits of a cosine.
+    matrix = (vectors.matrix[:1] + 1e-7 * rng.standard_normal(vectors.matrix.shape)) * rng.uniform(0.5, 2, (430, 1))
+    found, _ = answered(f"{kind},{EXACT[1]}", corpus, replace(vectors, matrix=matrix.astype(np.float32)))
+    assert (found.documents >= 0).all()
+
+
 def test_vectors_of_zeros_have_no_cosine(kind):
     corpus = corpus_of()
     vectors = vectors_of(corpus)
@@ -239,6 +250,29 @@ def test_a_lancedb_table_is_gone_afterwards_and_another_is_untouched(tmp_path):
     assert database.open_table("mine").to_arrow().to_pylist() == [{"number": 7}]
     list(load_encoder(f"{spec},keep=stays").retrieve(questions))
     assert database.open_table("stays").count_rows() == DOCUMENTS
+
+
+@pytest.mark.parametrize("error", [EncoderError("the list is wrong"), KeyboardInterrupt()])
+def test_a_table_is_gone_also_if_the_run_stops_in_between(tmp_path, monkeypatch, error):
+    lancedb = pytest.importorskip("lancedb")
+
+    def stop(given, questions, seconds):
+        if given.rows[0] == 3:
+            assert len(lancedb.connect(tmp_path).list_tables().tables) == 1
+            raise error
+        return checked(given, questions, seconds)
+
+    monkeypatch.setattr(retrieve, "checked", stop)
+    spec = f"lancedb,encoder=table,folder={tmp_path}"
+    if isinstance(error, EncoderError):
+        assert failure_of(spec) == "the list is wrong"
+    else:
+        corpus = corpus_of()
+        with pytest.raises(KeyboardInterrupt):
+            ea.assay([Table(vectors=vectors_of(corpus)), f"store:{spec}"], [corpus], ["retrieval"], baselines=False)
+        # The exception holds what was stopped until it is handled.
+        error.__traceback__ = None
+    assert not lancedb.connect(tmp_path).list_tables().tables
 
 
 @pytest.mark.parametrize(

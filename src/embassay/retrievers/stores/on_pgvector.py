@@ -40,7 +40,7 @@ def in_pgvector(collection: Collection, dsn_env: str) -> Iterator[Ask]:
     from pgvector.psycopg import register_vector
 
     dsn = os.environ.get(dsn_env, "").strip()
-    needed = f"set the environment variable {dsn_env} to a connection string, such as postgresql://user@host/database"
+    needed = f"set the environment variable {dsn_env} to a connection string, such as postgresql://host/database"
     if not dsn:
         raise EncoderError(f"it has no database: {needed}")
     try:
@@ -108,6 +108,7 @@ def _filled(connection: Any, collection: Collection) -> Ask:
         places, distances = np.array(found, dtype=np.float64).reshape(-1, 2).T
         # The distance of inner products is their negative.
         similarity = -distances if collection.similarity == "dot" else 1 - distances
-        return places.astype(np.int64), similarity
+        # An index orders by distances of its own, which differ in the last digits.
+        return places.astype(np.int64), np.minimum.accumulate(similarity)
 
     return ask
