@@ -93,13 +93,13 @@ def create(
         raise MissingExtraError(place, EXTRA)
     if not encoder:
         raise SpecError(f"{place}: add encoder=LABEL, the encoder of the run whose vectors it is to search")
+    # The name of a variable; a connection string may have a password.
+    if target == "pgvector" and not dsn_env.isidentifier():
+        raise SpecError(f"{place}: set dsn_env= to the name of an environment variable with the connection string")
     given = {"m": m, "ef_construction": ef_construction, "ef_search": ef_search, "lists": lists, "probes": probes}
     numbers = {name: value for name, value in given.items() if value is not None}
     places = {"folder": folder, "dsn_env": dsn_env, "keep": keep}
     _check(place, target, index, {**numbers, "depth": depth}, [name for name, value in places.items() if value])
-    # The name of a variable; a connection string may have a password.
-    if target == "pgvector" and not dsn_env.isidentifier():
-        raise SpecError(f"{place}: set dsn_env= to the name of an environment variable with the connection string")
 
     options = {"index": index, **numbers, "depth": depth}
     said = {"encoder": encoder, **options, **places}
