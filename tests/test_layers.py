@@ -324,7 +324,15 @@ def test_torch_lives_where_models_are_run_and_trained_only():
     for path in modules():
         if layer(path) not in {"encoders", "engine", "training", "adaptation", "export", "integrations", "testsets"}:
             roots = {name.split(".")[0] for name, _ in imports(path)}
-            assert not roots & {"torch", "transformers", "sentence_transformers", "faiss"}, path
+            assert not roots & {"torch", "transformers", "sentence_transformers"}, path
+
+
+def test_vector_stores_are_used_by_their_files_only():
+    stores = {"faiss": "on_faiss", "lancedb": "on_lancedb", "psycopg": "on_pgvector", "pgvector": "on_pgvector"}
+    for path in modules():
+        for name, at_once in imports(path):
+            root = name.split(".")[0]
+            assert root not in stores or (not at_once and path.name == stores[root]), f"{path} imports {name}"
 
 
 def test_heavy_packages_are_imported_where_they_are_used():

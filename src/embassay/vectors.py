@@ -25,6 +25,10 @@ VectorMatrix: TypeAlias = DenseVectors | csr_array
 """Vectors, one a row: dense float32, or sparse."""
 
 
+RECALL_DEPTH = 10
+"""How many of the nearest documents of a query the recall of an approximate search is about."""
+
+
 @dataclass(frozen=True)
 class Neighbours:
     """The documents nearest to each of Q queries, and the ranks of given documents; all similarities in float64.
@@ -43,9 +47,12 @@ class Neighbours:
     greater, tied
         (R,) how many documents are strictly nearer to the query than the given one, and how many are exactly as near,
         itself included. Documents without a similarity rank after all others and are tied with each other; −1 where
-        the query has no similarity to any document, or where an approximate search did not find the document.
+        the query has no similarity to any document, or where no list has the document.
     route
         How the search was computed, in words.
+    recall
+        Of lists of an approximate search: the share of the documents nearest by an exact search, at most
+        ``RECALL_DEPTH`` for each query, that are among as many listed ones. None for all others.
     """
 
     documents: Indices
@@ -56,6 +63,7 @@ class Neighbours:
     greater: Indices
     tied: Indices
     route: str = ""
+    recall: float | None = None
 
 
 class Search(Protocol):
@@ -70,7 +78,6 @@ class Search(Protocol):
         similarity_function: Similarity,
         starts: Indices | None = None,
         pairs: Indices | None = None,
-        route: str = "auto",
     ) -> Neighbours:
         """Search (P, d) passages for the k documents nearest to each of (Q, d) queries.
 
@@ -80,8 +87,6 @@ class Search(Protocol):
             (N,) the first passage of each document, ascending from 0; with None every passage is a document.
         pairs
             (R, 2) the queries and documents whose ranks are needed.
-        route
-            ``auto`` for an exact search in the fastest way available, or ``faiss`` for an approximate search.
         """
         ...
 

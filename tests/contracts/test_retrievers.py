@@ -22,6 +22,7 @@ SPECS = {
     "python": "python:answers_of_contract:by_letters,kind=retriever",
     "https": "{https}",
     "run": "run:{run}",
+    "store": "store:lancedb,encoder=hashing,index=none",
 }
 """A spec of each kind. Labels of parts are specs themselves: ``hybrid:tfidf+bm25`` is built on tfidf and bm25."""
 
@@ -53,6 +54,12 @@ def https(corpus):
     server = SearchServer(corpus)
     yield f"{server.address},ids=hits.hits.*._id,scores=hits.hits.*._score"
     server.close()
+
+
+@pytest.fixture
+def store():
+    """LanceDB is installed."""
+    pytest.importorskip("lancedb")
 
 
 @pytest.fixture

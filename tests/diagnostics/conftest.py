@@ -23,7 +23,7 @@ def matrix_of(queries, passages, similarity_function, starts):
     return matrix, best
 
 
-def search(queries, passages, *, k, similarity_function, starts=None, pairs=None, route="auto"):
+def search(queries, passages, *, k, similarity_function, starts=None, pairs=None):
     """See ``types.Search``."""
     matrix, best = matrix_of(
         queries, passages, similarity_function, np.arange(passages.shape[0]) if starts is None else starts

@@ -378,27 +378,6 @@ def test_scores_equal_those_of_a_naive_search_to_the_last_bit(naive_search, simi
     assert_equal_scores(*found)
 
 
-def test_an_approximate_search_of_few_passages_is_an_exact_one():
-    corpus = many(30, 12)
-    one, other = (run([Table("t", noisy(corpus))], corpus, o) for o in ("", ",search=approximate"))
-    assert {k: r.value for k, r in rows(one).items()} == {k: r.value for k, r in rows(other).items()}
-    assert sentences(one) == sentences(other)
-
-
-def test_what_an_approximate_search_did_not_find_is_missed_and_its_recall_is_said():
-    def losing(queries, passages, **options):
-        # Finds everything but the second pair.
-        found = topk.search(queries, passages, **{**options, "route": "auto"})
-        lost = np.arange(len(found.tied)) == 1
-        parts = (np.where(lost, -1, part) for part in (found.greater, found.tied))
-        return replace(found, **dict(zip(("greater", "tied"), parts, strict=True)), route="approximate: recall@3 0.9")
-
-    scores = fan(asked(0, "d0"), asked(1, "d0"), asked(2, "d0", "d1"), search=losing)
-    assert figures(scores, "Success@1", "RR", "AP") == [[1, 0, 1], [1, 0, 1], [1, 0, 1]]
-    result = create(k=3).summarise([scores], DRAWS)
-    assert "t: approximate: recall@3 0.9; what it did not find counts as missed" in sentences(result)
-
-
 # --- the literal figures ---------------------------------------------------------------------------------
 
 
@@ -771,7 +750,6 @@ def test_options_out_of_range(options, says):
     [
         ("k=five", "'k'"),
         ("compare=some", "is not one of headline, all"),
-        ("search=fast", "is not one of exact, approximate"),
     ],
 )
 def test_options_of_another_kind(spec, says):
@@ -798,7 +776,7 @@ def test_a_corpus_without_any_answer_is_refused():
 
 def test_only_options_that_move_a_score_are_part_of_its_origin():
     assert create().options == create(psi=9, loss=0.3, compare="all", exams=200, length=50, random=1).options == ""
-    assert create(k=3, search="approximate", pcs=2).options == "k=3,search=approximate,pcs=2"
+    assert create(k=3, transforms="all", pcs=2).options == "k=3,transforms=all,pcs=2"
 
 
 # --- transforms ------------------------------------------------------------------------------------------

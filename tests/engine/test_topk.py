@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info
 
-from embassay.engine.search import approximate as topk_faiss
 from embassay.engine.search import exact as topk_exact
 from embassay.engine.search import gpu as topk_gpu
 from embassay.engine.search.exact import NumpyProduct, PassageBlock, SearchTask, rounding, scaled
 from embassay.engine.search.top import search
-from embassay.errors import MissingExtraError, UnknownNameError
+from embassay.errors import UnknownNameError
 from embassay.geometry.closeness import paired_cosine, paired_dot
 
 FIELDS = ("documents", "passages", "similarity", "own", "greater", "tied")
@@ -420,48 +419,6 @@ def test_ctrl_c_ends_a_search_and_leaves_the_threads_of_blas_alone():
     assert done.stdout == "interrupted True\n"
 
 
-def clustered(rng, count, width=16):
-    return (rng.normal(size=(50, width))[rng.integers(0, 50, count)] + 0.3 * rng.normal(size=(count, width))).astype(
-        "f4"
-    )
-
-
-@pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
-def test_approximate_search_says_its_recall(monkeypatch, similarity_function):
-    pytest.importorskip("faiss")
-    monkeypatch.setattr(topk_faiss, "FEW", 1000)
-    rows = clustered(np.random.default_rng(11), 3040)
-    right = search(rows[:40], rows[40:], k=5, similarity_function=similarity_function, route="numpy")
-    pairs = np.stack([np.arange(40), right.documents[:, 0]], axis=1)
-    pairs = np.concatenate([pairs, np.stack([np.arange(40), np.full(40, 7)], axis=1)])
-    right = search(rows[:40], rows[40:], k=5, similarity_function=similarity_function, route="numpy", pairs=pairs)
-    found = search(rows[:40], rows[40:], k=5, similarity_function=similarity_function, route="faiss", pairs=pairs)
-    hits = sum(len(np.intersect1d(a, b)) for a, b in zip(right.documents, found.documents, strict=True)) / 200
-    assert found.route.startswith("approximate: faiss IVF110 nprobe 7, recall@5 ")
-    assert f"recall@5 {hits:.3f} on 40 queries, of which 100.0% have a right passage" in found.route
-    assert hits > 0.7
-    assert (found.greater[40:] == -1).any()
-    assert np.array_equal(found.own, right.own)
-    first = found.documents[:, 0] == right.documents[:, 0]
-    assert np.array_equal(found.greater[:40] == 0, first)
-    assert np.array_equal(found.similarity[first, 0], right.similarity[first, 0])
-
-
-def test_few_passages_are_searched_exactly():
-    rows = clustered(np.random.default_rng(12), 500)
-    found = search(rows[:5], rows, k=3, similarity_function="cosine", route="faiss")
-    assert found.route == "exact: only 500 passages"
-    assert_same(found, naive(rows[:5], rows, 3, "cosine"))
-
-
-def test_faiss_is_an_extra(monkeypatch):
-    monkeypatch.setattr(topk_faiss, "FEW", 100)
-    monkeypatch.setitem(sys.modules, "faiss", None)
-    rows = clustered(np.random.default_rng(13), 200)
-    with pytest.raises(MissingExtraError, match=r"approximate search needs the extra 'ann'"):
-        search(rows[:5], rows, k=3, similarity_function="cosine", route="faiss")
-
-
 class FakeTorch:
     """Says what a machine has."""
 
@@ -510,8 +467,8 @@ def test_what_does_not_fit_is_refused():
             search(rows, **({"passages": rows} | wrong), k=1, similarity_function="dot")
 
 
-def test_torch_and_faiss_are_imported_when_used():
-    code = "import sys, embassay.engine.search.top; print(sorted({'torch', 'faiss'} & set(sys.modules)))"
+def test_torch_is_imported_when_used():
+    code = "import sys, embassay.engine.search.top; print(sorted({'torch'} & set(sys.modules)))"
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
     )

@@ -1,7 +1,6 @@
 """Retrieval among documents of which only the vectors are at hand, in a folder of shards."""
 
 import json
-import re
 import shutil
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.engine.map import map_tasks
-from embassay.engine.search import approximate as topk_faiss
 from embassay.engine.search import top as topk
 from embassay.errors import EncoderError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
@@ -71,24 +69,6 @@ def test_it_has_the_figures_of_the_same_documents_in_memory(place):
     assert ("Success@5", "all", "") in same
     for key in same:
         assert values[key] == pytest.approx(expected[key], abs=1e-9), key
-
-
-def test_an_approximate_search_states_its_recall(place, monkeypatch):
-    pytest.importorskip("faiss")
-    encoder = f"m=vectors:{place / 'int8'}"
-
-    def run(options=""):
-        return ea.assay([encoder], [source(place)], [f"retrieval{options}"], baselines=False)
-
-    # With few documents the search is exact.
-    exact, few = run(), run(",search=approximate")
-    assert values_of(few, "m") == values_of(exact, "m")
-
-    monkeypatch.setattr(topk_faiss, "FEW", DOCUMENTS)
-    approximate = run(",search=approximate")
-    sentences = [finding.sentence for finding in approximate.statements if finding.title == "Approximate search"]
-    assert len(sentences) == 1
-    assert re.search(r"m: approximate: faiss IVF19 nprobe 2, recall@5 0\.\d{3} on 32 queries", sentences[0])
 
 
 def test_a_run_by_several_processes_has_the_same_bytes(place, tmp_path, capsys, monkeypatch):

@@ -148,7 +148,8 @@ class Retriever(ABC):
     depth
         How many documents of each part's list it needs.
     needs_vectors
-        Whether it needs the vectors of its parts, too, which then are encoders.
+        Whether it needs the vectors of its parts, too, which then are encoders. With one part, it is taken for an
+        approximate search of these: its recall is stated.
     continues
         The label of the part whose order goes on after the list of this retriever; empty if nothing is known of what is
         not in the list. Only for one whose list has the first documents of that part in another order: a right document

@@ -17,7 +17,7 @@ import numpy as np
 
 from embassay.diagnostics.base import ScoresRankings
 from embassay.engine.encode import Effort, encode
-from embassay.engine.search.lists import NONE, checked, joined, lists_of, of_rows, ranked
+from embassay.engine.search.lists import NONE, checked, joined, lists_of, of_rows, ranked, recall_of
 from embassay.errors import EncoderError
 from embassay.formatting import counted, names
 from embassay.retrievers.base import Lists, Questions, Retriever
@@ -27,7 +27,7 @@ from embassay.run.score import EncoderRun, Services, as_encoder_error
 from embassay.samples.base import Text
 from embassay.store.lists import read_lists, write_lists
 from embassay.types import AnyCorpus, Encoder, Origin, content_hash
-from embassay.vectors import Neighbours, Vectors
+from embassay.vectors import RECALL_DEPTH, Neighbours, Vectors
 
 SAVED_AFTER = 30.0
 """Seconds after which finished lists are written while a retriever still answers."""
@@ -48,9 +48,12 @@ def runs_of(entries: Sequence[RunEncoder], services: Services) -> list[EncoderRu
         runs.append(run)
     for entry in entries:
         if isinstance(entry.encoder, Retriever):
+            needs_vectors = entry.encoder.needs_vectors
+            # For the recall: documents that are as near as the last one.
+            depth = entry.encoder.depth + RECALL_DEPTH * needs_vectors
             for label in entry.parts:
-                run_of[label].depth = max(run_of[label].depth, entry.encoder.depth)
-                run_of[label].keeps_vectors |= entry.encoder.needs_vectors
+                run_of[label].depth = max(run_of[label].depth, depth)
+                run_of[label].keeps_vectors |= needs_vectors
     return runs
 
 
@@ -162,7 +165,12 @@ class RetrieverRun(EncoderRun):
         with self.services.timeline.during("encoding"):
             lists = self.ask(questions, lists_key(self.fingerprints[corpus.name], corpus), plan.request.cache_folder)
         self.note(questions, lists)
-        self.nearest[corpus.name] = ranked(corpus, lists, parts.get(retriever.continues))
+        nearest = ranked(corpus, lists, parts.get(retriever.continues))
+        if retriever.needs_vectors and len(parts) == 1:
+            # It searches the vectors of its part, which was searched exactly.
+            (exact,) = parts.values()
+            nearest = replace(nearest, recall=recall_of(nearest, exact, retriever.depth))
+        self.nearest[corpus.name] = nearest
 
     def ask(self, questions: Questions, key: str, cache: Path | None) -> Lists:
         """Return the lists of all questions that have one: stored ones, and those that the retriever gives now.

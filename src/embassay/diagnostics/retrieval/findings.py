@@ -12,6 +12,7 @@ from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
 from embassay.formatting import counted, interval, names, number, rounded_down, size_in_points
 from embassay.result import Finding, Row
+from embassay.vectors import RECALL_DEPTH
 
 SATURATED = 0.95
 """From this share on, a headline leaves little room to tell good encoders apart."""
@@ -35,9 +36,10 @@ BELOW_CHANCE = replace(
     consequence="For search on this corpus it is worse than random order.",
 )
 APPROXIMATE = Template(
-    "{encoder}: {route}; what it did not find counts as missed.",
-    "an index that searches approximately was used",
-    LIMIT,
+    "{encoder} lists {recall:.1%} of the {depth} documents nearest by an exact search; a right one that it does "
+    "not list counts as missed.",
+    "an index that searches approximately was used, and it lists other documents than an exact search",
+    COUNT,
     title="Approximate search",
     severity="medium",
 )
@@ -108,9 +110,11 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
             yield template.finding(
                 success, encoder=view.encoder, success=written(success), k=view.k, chance=view.chance
             )
-    if "search" in view.scores.labels:
-        route = view.scores.labels["search"][0]
-        yield APPROXIMATE.finding(view.scores.origin, encoder=view.encoder, route=route)
+    recall = view.scores.scalars.get("recall", 1.0)
+    if recall < 1:
+        yield APPROXIMATE.finding(
+            view.scores.origin, encoder=view.encoder, recall=rounded_down(recall), depth=RECALL_DEPTH
+        )
     missed = int(np.isnan(view.scores.values["rank"][view.answered]).sum())
     if view.listed is not None and missed:
         rankings = f"lists of {view.listed:,} or fewer of {view.scores.scalars['documents']:,.0f} documents"

@@ -71,7 +71,6 @@ def create(
     k: int = K,
     psi: int = PSI,
     loss: float = LOSS,
-    search: Literal["exact", "approximate"] = "exact",
     transforms: Literal["none", "all"] = "none",
     compare: Literal["headline", "all"] = "headline",
     exams: int = EXAMS,
@@ -90,8 +89,6 @@ def create(
     loss
         The loss of success that a recommended threshold may cause: 0.02 is 2 points. It holds with 95 % confidence
         where there are enough questions (149 independent ones at 2 points), else on average (49).
-    search
-        ``approximate`` finds the top k of large corpora by faiss; a finding states its measured recall.
     transforms
         ``all`` also searches after standardizing, whitening, and removing the main directions; it takes several
         times as long.
@@ -122,14 +119,13 @@ def create(
     for name, value, low, high in limits:
         if not low <= value <= high:
             raise SpecError(f"diagnostic 'retrieval', option {name!r}: must be {low} to {high}, is {value:g}")
-    return Retrieval(k, psi, loss, exams, length, random, search, transforms, compare, pcs)
+    return Retrieval(k, psi, loss, exams, length, random, transforms, compare, pcs)
 
 
 @dataclass(frozen=True)
 class Retrieval(RetrievalOptions):
     """The diagnostic; see the module's documentation."""
 
-    search: str = "exact"
     transforms: str = "none"
     compare: str = "headline"
     pcs: int = 0
@@ -141,8 +137,6 @@ class Retrieval(RetrievalOptions):
         changed = list[str]()
         if self.k != K:
             changed.append(f"k={self.k}")
-        if self.search != "exact":
-            changed.append(f"search={self.search}")
         if self.transforms != "none":
             changed.append(f"transforms={self.transforms}")
         if self.pcs:
@@ -177,20 +171,19 @@ class Retrieval(RetrievalOptions):
 
     def score(self, corpus: Corpus[Question], vectors: Vectors, origin: Origin) -> ItemScores:
         """Find the nearest documents of each question, and the ranks of the right ones."""
-        route = "auto" if self.search == "exact" else "faiss"
         encoded = EncodedCorpus.of(corpus, vectors)
-        values, labels = search_documents(encoded, self.k, route, _ranking_metrics(self.k))
+        values = search_documents(encoded, self.k, _ranking_metrics(self.k))
         names = TRANSFORMS if self.transforms == "all" else ()
         has_similarity = ~np.isnan(values["top"][:, 0])
         after_transforms, scalars = search_transformed(encoded, self.k, names, has_similarity, self.pcs)
         scalars["dot"] = float(vectors.similarity == "dot")
-        return self._item_scores(corpus, origin, {**values, **after_transforms}, scalars, labels)
+        return self._item_scores(corpus, origin, {**values, **after_transforms}, scalars)
 
     def score_rankings(self, corpus: Corpus[Question], nearest: Neighbours, origin: Origin) -> ItemScores:
         """Take the nearest documents of each question, and the ranks of the right ones, from a retriever's lists."""
         values, scalars = read_lists(corpus, nearest, self.k, _ranking_metrics(self.k))
         # Scores are on the retriever's own scale, as dot products are.
-        return self._item_scores(corpus, origin, values, {**scalars, "dot": 1.0}, {})
+        return self._item_scores(corpus, origin, values, {**scalars, "dot": 1.0})
 
     def _item_scores(
         self,
@@ -198,7 +191,6 @@ class Retrieval(RetrievalOptions):
         origin: Origin,
         values: Mapping[str, Floats],
         scalars: Mapping[str, float],
-        labels: Mapping[str, NDArray[np.str_]],
     ) -> ItemScores:
         of_corpus = {
             "documents": float(len(corpus.documents)),
@@ -209,7 +201,7 @@ class Retrieval(RetrievalOptions):
             similarity_function="similarity",
             item=np.array([s.id for s in corpus.samples]),
             unit=corpus.units,
-            labels=labels,
+            labels={},
             values=values,
             scalars={**scalars, **of_corpus},
         )

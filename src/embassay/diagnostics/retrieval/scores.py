@@ -147,9 +147,7 @@ class References:
         return int(np.searchsorted(self._starts, passage, side="right")) - 1
 
 
-def search_documents(
-    encoded: EncodedCorpus, k: int, route: str, declared: Iterable[RankingMetric]
-) -> tuple[dict[str, Floats], dict[str, NDArray[np.str_]]]:
+def search_documents(encoded: EncodedCorpus, k: int, declared: Iterable[RankingMetric]) -> dict[str, Floats]:
     """Find the nearest documents of each question and the ranks of the right ones.
 
     Parameters
@@ -164,8 +162,6 @@ def search_documents(
         ``answered`` (n,) 1 where there is a right document, and the ranking metrics: NaN where there is none, or where
         the question's vector has no similarity to anything. Also ``found`` (n, k) the rows of the nearest documents'
         passages, and what :func:`nearest_right` returns.
-    labels
-        ``search`` (n,) how an approximate search was made; empty for an exact one.
     """
     corpus, pairs = encoded.corpus, encoded.pairs
     nearest = encoded.search(
@@ -175,7 +171,6 @@ def search_documents(
         similarity_function=encoded.vectors.similarity,
         starts=encoded.starts,
         pairs=pairs,
-        route=route,
     )
     if encoded.shown is not None:
         nearest = replace(
@@ -187,10 +182,7 @@ def search_documents(
     without_similarity = np.isnan(nearest.similarity[:, 0])
     values = _values(corpus, pairs, nearest, k, declared, without_similarity)
     values["random"] = similarity_to_random(encoded)
-    labels = dict[str, NDArray[np.str_]]()
-    if nearest.route.startswith("approximate"):
-        labels["search"] = np.full(len(corpus.samples), nearest.route)
-    return values, labels
+    return values
 
 
 def read_lists(
@@ -199,13 +191,16 @@ def read_lists(
     """Return what :func:`search_documents` does of the lists that a retriever gave, and what is said about them.
 
     A right document that is in no list, and has no rank, is missed. ``scored`` is 1 where there are scores, else 0.
-    Where some lists have not all documents, ``listed`` is the number of documents of the longest of these.
+    Where some lists have not all documents, ``listed`` is the number of documents of the longest of these. ``recall``
+    is that of an approximate search.
     """
     pairs = right_pairs(corpus.samples, corpus.documents)
     never = np.zeros(len(corpus.samples), dtype=np.bool_)
     values = _values(corpus, pairs, nearest, k, declared, never)
     values["random"] = np.full((len(corpus.samples), RANDOM), np.nan)
     scalars = {"scored": float(not np.isnan(nearest.similarity).all())}
+    if nearest.recall is not None:
+        scalars["recall"] = nearest.recall
     lengths = (nearest.documents >= 0).sum(axis=1)
     is_part = lengths < len(corpus.documents)
     if is_part.any():

@@ -1,1 +1,1 @@
-"""Search: the documents nearest to queries, exactly or approximately."""
+"""Search: the documents nearest to queries, exactly."""

@@ -21,14 +21,13 @@ from scipy.sparse import issparse
 from embassay.engine.executors import Executor
 from embassay.engine.map import map_tasks
 from embassay.engine.ray_cluster import check_cluster
-from embassay.engine.search import approximate as topk_faiss
 from embassay.engine.search import gpu as topk_gpu
 from embassay.engine.search.exact import ImpreciseProductError, Matrix, NearestSoFar, NumpyProduct, SearchTask, scan
 from embassay.errors import UnknownNameError, say
 from embassay.store.shards.vectors import ShardVectors
 from embassay.vectors import Neighbours, Similarity
 
-ROUTES = ("auto", "numpy", "torch", "faiss")
+ROUTES = ("auto", "numpy", "torch")
 PARTS = 4
 """Parts of a folder of shards for each worker that searches it: a killed worker loses one."""
 
@@ -59,8 +58,8 @@ def search(
     pairs
         (R, 2) queries and documents; the rank of each document for its query is returned.
     route
-        ``numpy`` or ``torch``: exact. ``auto``: ``torch`` if it is loaded and the search is large enough for a GPU,
-        else ``numpy``. ``faiss``: approximate, with a measured recall. Sparse vectors are always searched exactly.
+        ``numpy`` or ``torch``, with the same result. ``auto``: ``torch`` if it is loaded and the search is large enough
+        for a GPU, else ``numpy``.
     device
         ``auto``, or a device of torch; of a list with commas, the first.
 
@@ -68,8 +67,6 @@ def search(
     ------
     UnknownNameError
         If the route is not one of ``ROUTES``.
-    MissingExtraError
-        If the route needs faiss and it is not installed.
     ValueError
         If the shapes do not match.
     """
@@ -82,8 +79,6 @@ def search(
     if starts is not None and len(starts) == passages.shape[0]:
         # Each document has one passage.
         task = replace(task, starts=None)
-    if route == "faiss":
-        return _approximate(task, k, device)
     answer, name = _exact(task, route, device)
     return answer.result(task, name, k)
 
@@ -130,35 +125,6 @@ def _of_part(part: tuple[SearchTask, tuple[int, int]]) -> NearestSoFar:
         return scan(task, NumpyProduct(), np.float32, documents)
     except ImpreciseProductError:
         return scan(task, NumpyProduct(), np.float64, documents)
-
-
-def _approximate(task: SearchTask, k: int, device: str) -> Neighbours:
-    """Search with faiss, and measure its recall against the exact search on some of the queries."""
-    count = task.passages.shape[0]
-    reason = None
-    if task.sparse:
-        reason = "vectors are sparse"
-    elif count < topk_faiss.FEW:
-        reason = f"only {count:,} passages"
-    if reason is not None:
-        exact, _ = _exact(task, "auto", device)
-        return exact.result(task, f"exact: {reason}", k)
-
-    answer, index = topk_faiss.approximate(task)
-    checked = topk_faiss.checked_queries(task)
-    check = replace(task, queries=task.queries[checked], pairs=task.pairs[:0])
-    exact, _ = _exact(check, "auto", device)
-    nearest, nearest_exact = answer.documents[checked, :k], exact.documents[:, :k]
-    recall = topk_faiss.recall(nearest, nearest_exact)
-    route = f"approximate: {index}, recall@{k} {recall:.3f} on {len(checked)} queries"
-    if len(task.pairs):
-        # Right documents may be harder to find than others, for example among many nearly equal ones.
-        success = topk_faiss.success(nearest, checked, task.pairs)
-        exact_success = topk_faiss.success(nearest_exact, checked, task.pairs)
-        route += (
-            f", of which {success:.1%} have a right passage among the first {k} (exact search: {exact_success:.1%})"
-        )
-    return answer.result(task, route, k)
 
 
 def _check(task: SearchTask) -> None:

@@ -1,0 +1,1 @@
+"""Vector stores with their approximate indexes: one file for each."""

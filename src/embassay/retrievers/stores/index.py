@@ -1,0 +1,66 @@
+"""What a vector store needs to know, and what it gives: a function that asks for the nearest rows of one question."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.vectors import Indices, Similarity
+
+Rows = NDArray[np.float32]
+NUMBERS: Mapping[str, tuple[str, ...]] = {
+    "hnsw": ("m", "ef_construction", "ef_search"),
+    "ivf": ("lists", "probes"),
+    "ivf_pq": ("lists", "probes"),
+    "none": (),
+}
+"""By index, the numbers that it has; ``none`` compares all rows."""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The rows that a store is to hold, and the index over them.
+
+    Attributes
+    ----------
+    rows
+        (n, d) float32; without zero vectors where they are compared by cosine.
+    similarity
+        How a query is compared with them.
+    index
+        One of ``NUMBERS``.
+    numbers
+        Those that were set; the others are the store's own.
+    keep
+        The name under which it stays; empty: it is removed.
+    """
+
+    rows: Rows
+    similarity: Similarity
+    index: str
+    numbers: Mapping[str, int]
+    keep: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name: the one under which it stays, or at each access a new one."""
+        return self.keep or f"embassay_{secrets.token_hex(8)}"
+
+
+class Ask(Protocol):
+    """Asks a store."""
+
+    def __call__(self, query: Rows, count: int) -> tuple[Indices, NDArray[np.float64]]:
+        """Return the places in ``Collection.rows`` of at most ``count`` rows, the nearest first, and similarities.
+
+        Parameters
+        ----------
+        query
+            (d,) not zero where it is compared by cosine.
+        """
+        ...

@@ -1,0 +1,370 @@
+"""Vector stores, real ones: exact with large numbers, a stated recall with small ones, and nothing left behind."""
+
+import re
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import embassay as ea
+from embassay.encoders.loaded import UnfittedEncoder
+from embassay.engine.search.documents import nearest_documents
+from embassay.engine.search.lists import checked, joined, ranked, recall_of
+from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
+from embassay.retrievers.base import Questions
+from embassay.retrievers.stores import store as store_file
+from embassay.run import retrieve
+from embassay.run.execute import execute
+from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
+from embassay.run.resolve import load_encoder
+from embassay.samples.retrieval import Document, Question
+from embassay.store.runs.folder import RunFolder
+from embassay.types import Card, Corpus
+from embassay.vectors import Vectors
+
+QUESTIONS, DOCUMENTS, WIDTH = 30, 400, 16
+EXACT = ("index=none", "index=hnsw,ef_search=400", "index=ivf,lists=20,probes=20")
+SMALL = ("index=hnsw,m=4,ef_construction=8,ef_search=10", "index=ivf,lists=20,probes=1")
+DSN = "EMBASSAY_TEST_DSN"
+
+
+def corpus_of(passages=1):
+    documents = tuple(Document(f"d{n}", tuple(f"{n}.{m}" for m in range(passages))) for n in range(DOCUMENTS))
+    samples = tuple(Question(f"q{n}", f"question {n}", (f"d{n}",)) for n in range(QUESTIONS))
+    return Corpus("made", "retrieval", samples, documents=documents)
+
+
+def vectors_of(corpus, similarity="cosine"):
+    """Return random vectors; each question lies near its document, some of them only a little."""
+    rng = np.random.default_rng(0)
+    texts = corpus.texts()
+    matrix = rng.standard_normal((len(texts), WIDTH)).astype(np.float32)
+    row = {text: place for place, text in enumerate(texts)}
+    for sample in corpus.samples:
+        right = corpus.documents[int(sample.right[0][1:])].passages[-1]
+        matrix[row["query", sample.question]] += matrix[row["document", right]]
+    return Vectors(matrix, row, similarity)
+
+
+@dataclass(frozen=True)
+class Table(UnfittedEncoder):
+    """An encoder with these vectors."""
+
+    vectors: Vectors = field(compare=False)
+    name: str = "table"
+    fingerprint: str = "table"
+    card: Card = field(default=Card("table", cached=False))
+
+    def encode(self, texts, role="text"):
+        return self.vectors.take(texts, role)
+
+
+@pytest.fixture(params=["faiss", "lancedb", "pgvector"])
+def kind(request, monkeypatch):
+    """A kind of store with its place, to which options are added."""
+    if request.param != "pgvector":
+        pytest.importorskip(request.param)
+        return f"{request.param},encoder=table"
+    monkeypatch.setenv(DSN, request.getfixturevalue("postgres"))
+    return f"pgvector,encoder=table,dsn_env={DSN}"
+
+
+@pytest.fixture
+def tables(postgres):
+    """Return the names of the tables in the database."""
+    import psycopg
+
+    def names():
+        with psycopg.connect(postgres) as connection:
+            return {
+                name for (name,) in connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+            }
+
+    return names
+
+
+def questions_of(corpus, vectors):
+    return Questions(corpus, corpus.samples, vectors={"table": vectors})
+
+
+def answered(spec, corpus, vectors):
+    """Return the lists of a store as the engine has them, and the exact ones."""
+    questions = questions_of(corpus, vectors)
+    store = load_encoder(f"store:{spec}")
+    lists = joined([checked(given, questions, 0.0) for given in store.retrieve(questions)])
+    return ranked(corpus, lists, None), nearest_documents(corpus, vectors, DOCUMENTS)
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+@pytest.mark.parametrize("options", EXACT)
+def test_with_large_numbers_it_is_an_exact_search(kind, options, similarity):
+    corpus = corpus_of()
+    found, exact = answered(f"{kind},{options}", corpus, vectors_of(corpus, similarity))
+    np.testing.assert_array_equal(found.documents, exact.documents[:, :10])
+    np.testing.assert_allclose(found.similarity, exact.similarity[:, :10], atol=2e-6)
+    assert recall_of(found, exact, 10) == 1
+
+
+@pytest.mark.parametrize("options", SMALL)
+def test_with_small_numbers_it_has_a_recall(kind, options):
+    corpus = corpus_of()
+    found, exact = answered(f"{kind},{options}", corpus, vectors_of(corpus))
+    hits = [len(np.intersect1d(a, b[:10])) for a, b in zip(found.documents, exact.documents, strict=True)]
+    assert recall_of(found, exact, 10) == sum(hits) / (10 * QUESTIONS) < 0.9
+    # What is listed is in order, and is as near as it is said to be.
+    at = exact.documents.argsort(axis=1)
+    listed = found.documents >= 0
+    expected = np.take_along_axis(np.take_along_axis(exact.similarity, at, 1), np.where(listed, found.documents, 0), 1)
+    np.testing.assert_allclose(found.similarity[listed], expected[listed], atol=2e-6)
+
+
+@pytest.mark.parametrize("options", EXACT)
+def test_a_document_counts_with_its_best_passage(kind, options):
+    corpus = corpus_of(passages=6)
+    vectors = vectors_of(corpus)
+    # All passages of the first 12 documents are nearer to the first question than those of the others.
+    near = vectors.row["query", "question 0"]
+    for document in corpus.documents[:12]:
+        for passage in document.passages:
+            vectors.matrix[vectors.row["document", passage]] += 9 * vectors.matrix[near]
+    spec = f"{kind},{options.replace('ef_search=400', 'ef_search=1000')}"
+    found, exact = answered(spec, corpus, vectors)
+    np.testing.assert_array_equal(found.documents, exact.documents[:, :10])
+    np.testing.assert_array_equal(found.passages, exact.passages[:, :10])
+
+
+def test_nearly_equal_rows_are_in_order(kind):
+    corpus = corpus_of()
+    vectors = vectors_of(corpus)
+    rng = np.random.default_rng(1)
+    # Lengths differ, and angles by less than the last digits of a cosine.
+    matrix = (vectors.matrix[:1] + 1e-7 * rng.standard_normal(vectors.matrix.shape)) * rng.uniform(0.5, 2, (430, 1))
+    found, _ = answered(f"{kind},{EXACT[1]}", corpus, replace(vectors, matrix=matrix.astype(np.float32)))
+    assert (found.documents >= 0).all()
+
+
+def test_vectors_of_zeros_have_no_cosine(kind):
+    corpus = corpus_of()
+    vectors = vectors_of(corpus)
+    for text in (("query", "question 3"), ("document", "7.0")):
+        vectors.matrix[vectors.row[text]] = 0
+    found, exact = answered(f"{kind},index=none", corpus, vectors)
+    assert (found.documents[3] == -1).all()
+    np.testing.assert_array_equal(found.documents, exact.documents[:, :10])
+
+
+def test_a_run_says_what_an_index_loses(kind, tmp_path):
+    corpus = corpus_of()
+    encoder = Table(vectors=vectors_of(corpus))
+    specs = [f"{name}=store:{kind},{options}" for name, options in (("exact", EXACT[0]), ("fast", SMALL[1]))]
+    request = RunRequest([encoder, *specs], [corpus], ["retrieval"], baselines=False, resamples=50)
+    result = execute(prepare(request), RunFolder(tmp_path)).result
+    value = {row.encoder: row.value for row in result.rows if (row.metric, row.subset) == ("Success@5", "all")}
+    assert value["exact"] == value["table"] > value["fast"] > 0
+    (finding,) = [finding for finding in result.statements if finding.title == "Approximate search"]
+    recall = re.fullmatch(
+        r"fast lists (\d+\.\d)% of the 10 documents nearest by an exact search; a right one that it does not list "
+        r"counts as missed\.",
+        finding.sentence,
+    )
+    assert 10 < float(recall[1]) < 90
+    for path in (tmp_path / "lists").glob("*.npz"):
+        assert (np.load(path)["seconds"] > 0).all()
+
+
+def test_equally_near_documents_do_not_lower_the_recall():
+    pytest.importorskip("faiss")
+    corpus = corpus_of()
+    vectors = vectors_of(corpus)
+    # 14 equal documents are around the tenth place of each question.
+    middle = sum(vectors.matrix[vectors.row["query", sample.question]] for sample in corpus.samples)
+    vectors.matrix[[vectors.row["document", f"{n}.0"] for n in range(60, 74)]] = middle
+    exact = nearest_documents(corpus, vectors, DOCUMENTS)
+    backwards = exact.documents.copy()
+    for row, similarity in enumerate(exact.similarity):
+        equal = np.flatnonzero(similarity == similarity[9])
+        backwards[row, equal] = backwards[row, equal[::-1]]
+    assert (backwards[:, :10] != exact.documents[:, :10]).any()
+    assert recall_of(replace(exact, documents=backwards), exact, 10) == 1
+    result = ea.assay(
+        [Table(vectors=vectors), "s=store:faiss,encoder=table,index=none"], [corpus], ["retrieval"], baselines=False
+    )
+    assert not [finding for finding in result.statements if finding.title == "Approximate search"]
+
+
+def test_a_postgres_table_is_gone_afterwards_and_another_is_untouched(postgres, tables, monkeypatch):
+    import psycopg
+
+    monkeypatch.setenv(DSN, postgres)
+    corpus = corpus_of()
+    questions = questions_of(corpus, vectors_of(corpus))
+    spec = f"store:pgvector,encoder=table,dsn_env={DSN}"
+    with psycopg.connect(postgres) as connection:
+        connection.execute("CREATE TABLE mine AS SELECT 7 AS number")
+    try:
+        list(load_encoder(spec).retrieve(questions))
+        assert tables() == {"mine"}
+        # While it is asked, nobody sees the table; one who stops asking leaves none.
+        with closing(load_encoder(f"{spec},keep=stopped").retrieve(questions)) as lists:
+            next(lists)
+            assert tables() == {"mine"}
+        assert tables() == {"mine"}
+        with pytest.raises(EncoderError, match="ef_construction must be greater than or equal to 2"):
+            list(load_encoder(f"{spec},m=9,ef_construction=4,keep=failed").retrieve(questions))
+        assert tables() == {"mine"}
+        with pytest.raises(EncoderError, match="'mine' already; another name in keep= leaves it as it is"):
+            list(load_encoder(f"{spec},keep=mine").retrieve(questions))
+        with psycopg.connect(postgres) as connection:
+            assert connection.execute("SELECT number FROM mine").fetchall() == [(7,)]
+        list(load_encoder(f"{spec},keep=stays").retrieve(questions))
+        assert tables() == {"mine", "stays"}
+        with psycopg.connect(postgres) as connection:
+            assert connection.execute("SELECT count(*) FROM stays").fetchone() == (DOCUMENTS,)
+    finally:
+        with psycopg.connect(postgres) as connection:
+            connection.execute("DROP TABLE IF EXISTS mine, stays")
+
+
+def test_a_lancedb_table_is_gone_afterwards_and_another_is_untouched(tmp_path):
+    lancedb = pytest.importorskip("lancedb")
+    database = lancedb.connect(tmp_path)
+    database.create_table("mine", [{"number": 7}])
+
+    def tables():
+        return set(database.list_tables().tables)
+
+    corpus = corpus_of()
+    questions = questions_of(corpus, vectors_of(corpus))
+    spec = f"store:lancedb,encoder=table,folder={tmp_path}"
+    list(load_encoder(spec).retrieve(questions))
+    assert tables() == {"mine"}
+    with closing(load_encoder(f"{spec},keep=stopped").retrieve(questions)) as lists:
+        next(lists)
+        assert tables() == {"mine", "stopped"}
+    assert tables() == {"mine"}
+    with pytest.raises(EncoderError, match=r"'mine' already exists; another name in keep= leaves it as it is"):
+        list(load_encoder(f"{spec},keep=mine").retrieve(questions))
+    assert database.open_table("mine").to_arrow().to_pylist() == [{"number": 7}]
+    list(load_encoder(f"{spec},keep=stays").retrieve(questions))
+    assert database.open_table("stays").count_rows() == DOCUMENTS
+
+
+@pytest.mark.parametrize("error", [EncoderError("the list is wrong"), KeyboardInterrupt()])
+def test_a_table_is_gone_also_if_the_run_stops_in_between(tmp_path, monkeypatch, error):
+    lancedb = pytest.importorskip("lancedb")
+
+    def stop(given, questions, seconds):
+        if given.rows[0] == 3:
+            assert len(lancedb.connect(tmp_path).list_tables().tables) == 1
+            raise error
+        return checked(given, questions, seconds)
+
+    monkeypatch.setattr(retrieve, "checked", stop)
+    spec = f"lancedb,encoder=table,folder={tmp_path}"
+    if isinstance(error, EncoderError):
+        assert failure_of(spec) == "the list is wrong"
+    else:
+        corpus = corpus_of()
+        with pytest.raises(KeyboardInterrupt):
+            ea.assay([Table(vectors=vectors_of(corpus)), f"store:{spec}"], [corpus], ["retrieval"], baselines=False)
+        # The exception holds what was stopped until it is handled.
+        error.__traceback__ = None
+    assert not lancedb.connect(tmp_path).list_tables().tables
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("faiss", "encoder 'store:faiss': add encoder=LABEL, the encoder of the run whose vectors it is to search"),
+        ("faiss,encoder=a,probes=2", "option 'probes': with index=hnsw it has m, ef_construction, ef_search and depth"),
+        ("faiss,encoder=a,keep=b", "option 'keep': with index=hnsw it has m, ef_construction, ef_search and depth"),
+        ("faiss,encoder=a,index=ivf_pq", "option 'index': only LanceDB has ivf_pq; take ivf"),
+        ("faiss,encoder=a,index=flat", "option 'index': 'flat' is not one of hnsw, ivf, ivf_pq, none"),
+        ("faiss,encoder=a,depth=0", "option 'depth': must be 1 or more, is 0"),
+        ("faiss,encoder=a,ef_search=0", "option 'ef_search': must be 1 or more, is 0"),
+        ("lancedb,encoder=a,dsn_env=b", "option 'dsn_env': with index=hnsw it has m"),
+        ("lancedb,encoder=a,keep=b", "option 'keep': add folder=, as a temporary folder is removed with all in it"),
+        ("pgvector,encoder=a", "set dsn_env= to the name of an environment variable with the connection string"),
+        (
+            "pgvector,encoder=a,dsn_env=postgresql://me:word@host/d",
+            "set dsn_env= to the name of an environment variable",
+        ),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(spec, message, monkeypatch):
+    monkeypatch.setattr(store_file, "find_spec", lambda name: True)
+    with pytest.raises(SpecError) as error:
+        load_encoder(f"store:{spec}")
+    assert message in str(error.value)
+    assert "word" not in str(error.value)
+
+
+def test_unknown_kinds_and_options_and_missing_packages_are_named(monkeypatch):
+    with pytest.raises(UnknownNameError, match="unknown store 'lance'; did you mean 'lancedb'"):
+        load_encoder("store:lance,encoder=a")
+    with pytest.raises(UnknownNameError, match="'nprobes'; did you mean 'probes'"):
+        load_encoder("store:faiss,encoder=a,nprobes=2")
+    monkeypatch.setattr(store_file, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[stores\]'"):
+        load_encoder("store:faiss,encoder=a")
+
+
+def failure_of(spec, corpus=None, encoder=None):
+    """Return why a store fails in a run in which an encoder finishes."""
+    corpus = corpus or corpus_of()
+    encoder = encoder or Table(vectors=vectors_of(corpus))
+    with pytest.warns(UserWarning, match="failed: "):
+        result = ea.assay([encoder, f"s=store:{spec}"], [corpus], ["retrieval"], baselines=False, resamples=50)
+    assert {row.encoder for row in result.rows} == {"table"}
+    (failure,) = result.failed
+    assert "secret" not in repr(result)
+    return failure.reason
+
+
+def test_what_a_store_refuses_is_one_message_and_the_others_finish(postgres, monkeypatch):
+    import psycopg
+
+    spec = f"pgvector,encoder=table,dsn_env={DSN}"
+    monkeypatch.delenv(DSN, raising=False)
+    expected = f"it has no database: set the environment variable {DSN} to a connection string, such as postgresql://"
+    assert failure_of(spec).startswith(expected)
+    monkeypatch.setenv(DSN, "my secret database")
+    assert failure_of(spec).startswith(f"the value of {DSN} is none: set the environment variable {DSN} to a")
+    monkeypatch.setenv(DSN, "postgresql://me:secret@127.0.0.1:9/d?connect_timeout=2")
+    assert failure_of(spec).startswith(f"PostgreSQL of {DSN}: connection failed: ")
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE plain")
+    try:
+        monkeypatch.setenv(DSN, postgres.replace("/postgres?", "/plain?"))
+        assert failure_of(spec) == (
+            f"the database of {DSN} has no pgvector: install it on the server, and run CREATE EXTENSION vector in the "
+            "database"
+        )
+    finally:
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            connection.execute("DROP DATABASE plain")
+
+
+def test_the_password_is_in_no_message_of_the_database(postgres, monkeypatch):
+    """Also not where the database repeats it, as it does in the name of a database."""
+    monkeypatch.setenv(DSN, postgres.replace("postgres:@/postgres", "postgres:secret@/secret"))
+    reason = failure_of(f"pgvector,encoder=table,dsn_env={DSN}")
+    assert "does not exist" in reason
+
+
+def test_more_lists_than_vectors_are_refused():
+    pytest.importorskip("faiss")
+    reason = failure_of(f"faiss,encoder=table,index=ivf,lists={DOCUMENTS + 1}")
+    assert reason == f"lists={DOCUMENTS + 1} are more than its {DOCUMENTS} vectors; set fewer"
+
+
+def test_sparse_vectors_are_refused():
+    pytest.importorskip("faiss")
+    corpus = corpus_of()
+    vectors = vectors_of(corpus)
+    encoder = Table(vectors=replace(vectors, matrix=csr_array(vectors.matrix)))
+    reason = failure_of("faiss,encoder=table", corpus, encoder)
+    assert reason == "the vectors of 'table' are sparse; name an encoder with dense vectors"
