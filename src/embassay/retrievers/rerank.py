@@ -99,7 +99,7 @@ def create(
     if RETRIEVERS.missing(module):
         raise MissingExtraError(place, module.EXTRA)
     scorer = make(rest, runtime, **chosen)
-    warnings = ()
+    warnings: tuple[str, ...] = ()
     if not scorer.cached:
         warnings = ("its scores are kept for this run only; a version= that changes with them keeps them for all",)
     return Reranker(
@@ -173,8 +173,10 @@ class Reranker(Retriever):
         scores[is_listed] = [vectors.matrix[vectors.row[text], 0] for text in texts]
         # Stable: equal scores keep the order of the part.
         order = np.argsort(-scores, axis=1, kind="stable")
-        in_order = [np.take_along_axis(array, order, axis=1) for array in (documents, scores, passages)]
-        return Lists(rows, *in_order, seconds=self._seconds(is_listed.sum(axis=1)))
+        documents, scores, passages = (
+            np.take_along_axis(array, order, axis=1) for array in (documents, scores, passages)
+        )
+        return Lists(rows, documents, scores, passages, self._seconds(is_listed.sum(axis=1)))
 
     def _seconds(self, pairs: Indices) -> NDArray[np.float64] | None:
         """Return the (m,) times of questions with so many pairs, whether or not their scores were in the cache."""
@@ -183,4 +185,4 @@ class Reranker(Retriever):
             self.remembered[key] = str(np.median(self.scorer.rates))
         if key not in self.remembered:
             return None
-        return pairs * float(self.remembered[key])
+        return np.multiply(pairs, float(self.remembered[key]), dtype=np.float64)
