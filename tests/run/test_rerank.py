@@ -319,11 +319,16 @@ def test_text_embeddings_inference_has_other_fields_and_a_limit(rerank, corpus):
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        ({"message": "hello"}, "the answer has no list of scores ('results')"),
-        ({"results": [{"index": 0, "relevance_score": 1}]}, "the answer has 1 score for 20 texts"),
-        ([{"index": n, "score": None} for n in range(20)], "has not for each 'index' from 0 to 19 a 'relevance_score'"),
-        ([{"index": 1, "score": 0.5}] * 20, "has not for each 'index' from 0 to 19"),
-        ([1] * 20, "has not for each 'index' from 0 to 19"),
+        *(
+            (answer, "the answer has not for each of 20 texts an 'index' and a 'relevance_score'")
+            for answer in (
+                {"message": "hello"},
+                {"results": [{"index": 0, "relevance_score": 1}]},
+                [{"index": n, "score": None} for n in range(20)],
+                [{"index": 1, "score": 0.5}] * 20,
+                [1] * 20,
+            )
+        ),
         ([{"index": n, "score": float("nan")} for n in range(20)], "the score of text 1 of question"),
     ],
 )

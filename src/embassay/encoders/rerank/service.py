@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
@@ -146,12 +147,9 @@ def read_scores(answer: object, number: int) -> DenseVectors:
         If the answer does not have one number for each text.
     """
     entries = answer.get("results") if isinstance(answer, dict) else answer
-    if not isinstance(entries, list):
-        raise ValueError("the answer has no list of scores ('results')")
-    if len(entries) != number:
-        raise ValueError(f"the answer has {counted(len(entries), 'score')} for {counted(number, 'text')}")
     try:
-        score_of = {entry["index"]: entry.get("relevance_score", entry.get("score")) for entry in entries}
+        score_of = {entry["index"]: entry.get("relevance_score", entry.get("score")) for entry in cast("Any", entries)}
         return np.array([float(score_of[place]) for place in range(number)], dtype=np.float32)
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
-        raise ValueError(f"the answer has not for each 'index' from 0 to {number - 1} a 'relevance_score'") from None
+        problem = f"the answer has not for each of {counted(number, 'text')} an 'index' and a 'relevance_score'"
+        raise ValueError(problem) from None
