@@ -1,7 +1,7 @@
 """Rerankers in a run: known orders, ties, the depth, what is scored once, what is kept, what is refused."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -132,6 +132,24 @@ def test_equal_scores_are_ties(corpus):
     # The right document is among 20 equal ones for 10 of 30 questions, and for one more of rank 21 it is beyond them.
     assert values(result, "r")["Success@1"] == pytest.approx(10 / 30 / 20)
     assert values(result, "r")["Success@5"] == pytest.approx(10 / 30 * 5 / 20)
+
+
+def test_a_reranker_over_a_reranker(corpus):
+    chain = [spec("reversing", 20), spec("perfect", 5, label="rr").replace("over=first", "over=r")]
+    result = assay(corpus, *chain, examples="all", cache=None)
+    # Reversed, the right documents of ranks 16 to 20 are among the first five.
+    expected = [1 if 15 < rank <= 20 else 21 - rank if rank <= 20 else rank for rank in FIRST]
+    assert ranks(result, "rr") == expected
+
+
+def test_the_passage_by_which_a_document_was_found_is_scored(corpus):
+    documents = [replace(d, passages=(d.passages[0], f"{n} question {n // 2}")) for n, d in enumerate(corpus.documents)]
+    cut = replace(corpus, documents=tuple(documents))
+    ea.assay(["tfidf", spec("perfect").replace("first", "tfidf")], [cut], ["retrieval"], baselines=False, cache=None)
+    words = [(query.split()[1], text.split()[1:]) for query, text in asked()]
+    assert {tuple(text) for number, text in words if text[1:] == [number]} == {
+        ("question", str(n)) for n in range(QUESTIONS)
+    }
 
 
 @pytest.mark.parametrize("cache", [True, False])

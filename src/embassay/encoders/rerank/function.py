@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from typing import cast
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.objects.user_modules import function_of
@@ -36,5 +34,5 @@ def of_function(target: str, runtime: Runtime, *, version: str = "") -> PairScor
         spec=spec_of(f"rerank:python:{target}", {"version": version}),
         fingerprint=content_hash(["rerank python", target, content or secrets.token_hex(16)]),
         cached=bool(version),
-        score=cast("Callable[[str, list[str]], object]", function),
+        score=function,
     )
