@@ -39,9 +39,10 @@ def runs_of(entries: Sequence[RunEncoder], services: Services) -> list[EncoderRu
     """Return the run of each entry; those that a retriever is built on know what it needs of them."""
     runs: list[EncoderRun] = []
     run_of: dict[str, EncoderRun] = {}
+    known: dict[str, float] = {}
     for entry in entries:
         if isinstance(entry.encoder, Retriever):
-            run: EncoderRun = RetrieverRun(entry, services, others=run_of)
+            run: EncoderRun = RetrieverRun(entry, services, others=run_of, known=known)
         else:
             run = EncoderRun(entry, services)
         run_of[entry.label] = run
@@ -65,9 +66,12 @@ class RetrieverRun(EncoderRun):
     ----------
     others
         The runs of all entries, by label; those that it is built on are scored before it.
+    known
+        By a hash of encoder and text, the scores that a retriever of the run has had computed as vectors.
     """
 
     others: Mapping[str, EncoderRun] = field(default_factory=dict)
+    known: dict[str, float] = field(default_factory=dict)
 
     @property
     def retriever(self) -> Retriever:
@@ -160,7 +164,7 @@ class RetrieverRun(EncoderRun):
             corpus.samples,
             parts={label: lists_of(nearest, retriever.depth) for label, nearest in parts.items()},
             vectors={label: of[corpus.name] for label, of in run_vectors.items() if corpus.name in of},
-            encode=partial(_encoded, services=self.services),
+            encode=partial(_encoded, services=self.services, known=self.known),
         )
         with self.services.timeline.during("encoding"):
             lists = self.ask(questions, lists_key(self.fingerprints[corpus.name], corpus), plan.request.cache_folder)
@@ -244,9 +248,19 @@ def lists_key(fingerprint: str, corpus: AnyCorpus) -> str:
     return content_hash([fingerprint, corpus.fingerprint])
 
 
-def _encoded(encoder: Encoder, texts: Sequence[Text], *, services: Services) -> Vectors:
-    """Return the vectors of texts: cached ones, and those that the encoder makes now."""
-    return encode(encoder, texts, services.cache, None, services.timeline)[0]
+def _encoded(encoder: Encoder, texts: Sequence[Text], *, services: Services, known: dict[str, float]) -> Vectors:
+    """Return the vectors of texts: cached ones, and those that the encoder makes now.
+
+    Vectors of one number are scores; they are made once in a run, also where no cache keeps them.
+    """
+    key_of = {text: content_hash([encoder.fingerprint, *text]) for text in texts}
+    missing = [text for text in texts if key_of[text] not in known]
+    vectors, _ = encode(encoder, missing, services.cache, None, services.timeline)
+    if vectors.matrix.shape[1] > 1:
+        return vectors
+    known |= {key_of[text]: vectors.matrix[vectors.row[text], 0] for text in missing}
+    scores = np.array([[known[key]] for key in key_of.values()], dtype=np.float32)
+    return replace(vectors, matrix=scores, row={text: place for place, text in enumerate(texts)})
 
 
 def stored_lists(folder: Path, key: str) -> Lists:
