@@ -145,6 +145,8 @@ class Retriever(ABC):
         A hash of all that its lists depend on besides its parts, whose fingerprints the engine adds.
     parts
         The labels of the candidates of the run whose lists it is built on; they are scored before it.
+    step
+        What it adds to its parts, in a word: ``fusion``, ``reranker``, ``index``.
     depth
         How many documents of each part's list it needs.
     needs_vectors
@@ -165,6 +167,7 @@ class Retriever(ABC):
     spec: str
     fingerprint: str
     parts: tuple[str, ...] = ()
+    step: str = ""
     depth: int = DEPTH
     needs_vectors: bool = False
     continues: str = ""
