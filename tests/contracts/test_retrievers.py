@@ -19,6 +19,7 @@ from embassay.samples.retrieval import Document
 
 SPECS = {
     "python": "python:answers_of_contract:by_letters,kind=retriever",
+    "hybrid": "hybrid:tfidf+bm25,weight=0.3",
     "run": "run:{run}",
 }
 """A spec of each kind. Labels of parts are specs themselves: ``hybrid:tfidf+bm25`` is built on tfidf and bm25."""

@@ -87,23 +87,33 @@ def series_of(
     candidates = without_baselines(drawable)
     if len(candidates) > 1 and len(np.unique(views[0].unit)) >= MIN_UNITS:
         yield table(NAME, corpus, "widths", WIDTHS, _widths(candidates, draws))
+    lines = list[dict[str, object]]()
+    for view in views:
+        curve = view.of_settings("curve/")
+        if curve:
+            at = sorted(map(float, curve))
+            lines.append(
+                {"encoder": view.encoder, "line": "RR", "at": at, "y": [curve[f"{setting:g}"] for setting in at]}
+            )
+    if lines:
+        yield Series(NAME, corpus, "weights", "curve", {"x": "weight", "y": "RR", "at": (), "lines": lines})
     value_of = {(r.encoder, r.metric, r.subset): r.value for r in rows}
     for metric, prefix, title in CURVES:
-        lines = list[dict[str, object]]()
+        lines = []
         some_value_is_defined = False
         for view in drawable:
             values = [value_of.get((view.encoder, metric, f"{prefix}psi{psi}")) for psi in GRID]
             lines.append({"encoder": view.encoder, "line": title, "y": values})
             some_value_is_defined |= any(value is not None for value in values)
         if some_value_is_defined:
-            curve = {
+            data = {
                 "x": "ψ, percentile of the retrieved similarities",
                 "y": title,
                 "at": GRID,
                 "lines": lines,
                 "options": views[0].shown,
             }
-            yield Series(NAME, corpus, metric, "curve", curve)
+            yield Series(NAME, corpus, metric, "curve", data)
 
 
 def _widths(views: Sequence[RetrievalView], draws: Draws) -> list[list[object]]:

@@ -101,6 +101,16 @@ class RetrievalView(RetrievalOptions, View):
         return None if listed is None else int(listed)
 
     @property
+    def setting(self) -> float | None:
+        """The setting of a retriever that is the best one on all units; None where it chooses none."""
+        return self.scores.scalars.get("setting")
+
+    def of_settings(self, beginning: str) -> dict[str, float]:
+        """Return what is known of the settings: ``setting/`` that of each fold, ``curve/`` by setting the mean RR."""
+        scalars = self.scores.scalars
+        return {name.removeprefix(beginning): scalars[name] for name in scalars if name.startswith(beginning)}
+
+    @property
     def why_no_similarities(self) -> str:
         """Why no question has k similarities, where that is so."""
         if self.is_lists and not self.scores.scalars["scored"]:
