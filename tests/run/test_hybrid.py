@@ -78,9 +78,7 @@ def test_documents_with_the_same_ranks_in_other_parts_are_tied():
         documents = [[*range(10, 10 + shift), *order] for order in ((1, 2, 3), (2, 3, 1), (3, 1, 2))]
         scores = -np.arange(shift + 3.0)[None]
         by_name = zip("abc", documents, strict=True)
-        parts = {name: Lists(np.array([0]), np.array([row]), scores) for name, row in by_name}
-            name: Lists(np.array([0]), np.array([row]), scores) for name, row in zip("abc", documents, strict=True)
-        }
+        parts = {name: Lists(np.array([0]), np.array([row]), scores, np.array([row])) for name, row in by_name}
         (lists,) = load_encoder("hybrid:a+b+c").retrieve(Questions(None, [None], parts))
         last = lists.scores[0][np.isin(lists.documents[0], [1, 2, 3])]
         assert len(last) == 3
@@ -131,7 +129,9 @@ def test_the_curve_has_the_figures_of_fixed_weights(corpus):
     assert result.figure("Success@5", "w1").value == pytest.approx(result.figure("Success@5", "tfidf").value)
     (finding,) = [finding for finding in result.findings if finding.title == "The weight to use"]
     best = max(curve, key=curve.get)
-    assert finding.sentence.startswith(f"auto: {best:g} has the highest mean reciprocal rank on all questions; the 5 ")
+    assert finding.sentence.startswith(
+        f"auto: {best:g} has the highest mean reciprocal rank on all questions; the folds chose "
+    )
 
 
 def planted(corpus, turned):

@@ -160,7 +160,7 @@ class Retriever(ABC):
         What its user should know before a run.
     choices
         By the value of a setting, the retrievers that the engine chooses from, all built on the same parts: each fifth
-        of the units gets the lists of the one that is best on the others. Empty where nothing is chosen.
+        of the units gets the lists of the one that is best on two others. Empty where nothing is chosen.
     """
 
     name: str

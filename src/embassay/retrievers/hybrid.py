@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ def create(
     ----------
     weight
         The weight of the first of two parts, 0 to 1, by default 0.5; the second has the rest. Three parts have equal
-        weights. ``auto``: that with the highest mean reciprocal rank, chosen for each fifth of the units on the others.
+        weights. ``auto``: that with the highest mean reciprocal rank, chosen for each fifth of the units on two others.
     depth
         How many documents of each list count.
 
@@ -49,7 +49,7 @@ def create(
     """
     parts = tuple(part.strip() for part in target.split("+"))
     what = "encoder 'hybrid'"
-    if len(parts) not in (2, 3) or not all(parts) or len(set(parts)) < len(parts):
+    if len(parts) not in (2, 3) or len(set(parts)) < len(parts):
         raise SpecError(f"{what}: give the labels of two or three different candidates, A+B or A+B+C; is {target!r}")
     if weight is not None and len(parts) == 3:
         raise SpecError(f"{what}, option 'weight': three parts have equal weights; leave it out, or give two parts")
@@ -103,6 +103,7 @@ class Hybrid(Retriever):
 def fused(parts: Sequence[Lists], weights: Sequence[float], rows: Indices) -> Lists:
     """Return the fused lists of some rows of the parts' lists."""
     documents = np.concatenate([part.documents[rows] for part in parts], axis=1)
+    passages = np.concatenate([np.asarray(part.passages)[rows] for part in parts], axis=1)
     terms = [weight / (CONSTANT + mean_ranks(part.scores[rows])) for part, weight in zip(parts, weights, strict=True)]
     # Equal documents beside each other, in the order of the parts; each group of them is one document.
     order = np.argsort(documents, axis=1, kind="stable")
@@ -110,20 +111,20 @@ def fused(parts: Sequence[Lists], weights: Sequence[float], rows: Indices) -> Li
     is_first = np.ones(documents.shape, dtype=np.bool_)
     is_first[:, 1:] = documents[:, 1:] != documents[:, :-1]
     sums = sums_of_groups(is_first, np.take_along_axis(np.concatenate(terms, axis=1), order, axis=1))
-    scores = np.where(is_first & (documents >= 0), np.round(sums, DIGITS), np.nan)
-    passages = None
-    if all(part.passages is not None for part in parts):
-        passages = np.concatenate([np.asarray(part.passages)[rows] for part in parts], axis=1)
-        passages = np.take_along_axis(passages, order, axis=1)
+    sums = np.round(sums, DIGITS)
+    is_listed = is_first & (documents >= 0)
+    # What is not listed comes last.
+    by_score = np.argsort(np.where(is_listed, -sums, np.inf), axis=1, kind="stable")
 
-    # NaN is sorted last.
-    order = np.argsort(-scores, axis=1, kind="stable")
-    scores = np.take_along_axis(scores, order, axis=1)
+    def in_order(values: NDArray[Any], filler: float) -> NDArray[Any]:
+        return np.take_along_axis(np.where(is_listed, values, filler), by_score, axis=1)
 
-    def in_order(places: Indices) -> Indices:
-        return np.where(np.isnan(scores), -1, np.take_along_axis(places, order, axis=1))
-
-    return Lists(rows, in_order(documents), scores, None if passages is None else in_order(passages))
+    return Lists(
+        rows,
+        in_order(documents, -1),
+        in_order(sums, np.nan),
+        in_order(np.take_along_axis(passages, order, axis=1), -1),
+    )
 
 
 def mean_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:

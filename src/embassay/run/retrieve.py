@@ -252,15 +252,15 @@ class RetrieverRun(EncoderRun):
 
 
 def choose(retriever: Retriever, questions: Questions) -> tuple[list[tuple[Retriever, Indices]], dict[str, float]]:
-    """Choose one of a retriever's choices for each fold of units, by the mean reciprocal rank on the other folds.
+    """Choose one of a retriever's choices for each fold of units, by the mean reciprocal rank on two others.
 
     Returns
     -------
     asked
         The chosen retrievers, each with the rows of the questions in its fold.
     scalars
-        ``setting``: what is best on all units; ``setting/fold0`` …: what was chosen for each fold; ``curve/0.05`` …: by
-        setting, the mean reciprocal rank.
+        ``setting/all``: what is best on all units; ``setting/fold0`` …: what was chosen for each fold; by setting,
+        ``curve/0.05`` …: the mean reciprocal rank.
 
     Raises
     ------
@@ -280,7 +280,7 @@ def choose(retriever: Retriever, questions: Questions) -> tuple[list[tuple[Retri
     for column, choice in enumerate(retriever.choices.values()):
         with as_encoder_error("retrieve"):
             lists = joined([checked(given, questions, 0.0) for given in choice.retrieve(questions)])
-        nearest = ranked(corpus, lists, None)
+        nearest = ranked(corpus, lists, pairs=pairs)
         # A right document that is in no list counts as one, and adds nothing. Its gain does not matter here.
         places = RightPlaces(
             len(values), pairs[:, 0], nearest.greater, np.maximum(nearest.tied, 0), np.ones(len(pairs), dtype=np.int64)
@@ -288,7 +288,7 @@ def choose(retriever: Retriever, questions: Questions) -> tuple[list[tuple[Retri
         values[:, column] = places.reciprocal_rank()
     chosen = chosen_over_folds(values, corpus.units)
     of_fold = [settings[column] for column in chosen.of_fold.tolist()]
-    scalars = {"setting": settings[chosen.of_all]}
+    scalars = {"setting/all": settings[chosen.of_all]}
     scalars |= {f"setting/fold{number}": setting for number, setting in enumerate(of_fold)}
     scalars |= {f"curve/{setting:g}": mean for setting, mean in zip(settings, chosen.curve.tolist(), strict=True)}
     asked = [

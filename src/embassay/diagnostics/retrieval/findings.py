@@ -48,8 +48,8 @@ LISTED = Template(
     title="Lists, not all documents",
 )
 CHOSEN = Template(
-    "{encoder}: {setting:g} has the highest mean reciprocal rank on all questions; {folds}. Its figures are of units "
-    "on which the weight was not chosen.",
+    "{encoder}: {best:g} has the highest mean reciprocal rank on all questions; the folds chose {low:g} to {high:g}. "
+    "Its figures are of units on which the weight was not chosen.",
     "a retriever chooses a weight",
     COUNT,
     title="The weight to use",
@@ -124,12 +124,11 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
         yield LISTED.finding(
             view.scores.origin, encoder=view.encoder, rankings=rankings, missed=counted(missed, "question")
         )
-    if view.setting is not None:
-        of_folds = view.of_settings("setting/").values()
+    chosen = view.of_settings("setting/")
+    if chosen:
+        best, *of_folds = chosen.values()
         low, high = min(of_folds), max(of_folds)
-        folds = f"each of {len(of_folds)} folds chose it" if low == high == view.setting else ""
-        folds = folds or f"the {len(of_folds)} folds chose {low:g} to {high:g}"
-        yield CHOSEN.finding(view.scores.origin, encoder=view.encoder, setting=view.setting, folds=folds)
+        yield CHOSEN.finding(view.scores.origin, encoder=view.encoder, best=best, low=low, high=high)
     if success is not None and success.value is not None:
         yield _threshold(view, row_of, success.value)
 

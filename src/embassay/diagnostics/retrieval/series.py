@@ -89,12 +89,11 @@ def series_of(
         yield table(NAME, corpus, "widths", WIDTHS, _widths(candidates, draws))
     lines = list[dict[str, object]]()
     for view in views:
+        # Stored scalars are in alphabetical order, which is that of 0, 0.05 … 1.
         curve = view.of_settings("curve/")
         if curve:
-            at = sorted(map(float, curve))
-            lines.append(
-                {"encoder": view.encoder, "line": "RR", "at": at, "y": [curve[f"{setting:g}"] for setting in at]}
-            )
+            at = list(map(float, curve))
+            lines.append({"encoder": view.encoder, "line": "RR", "at": at, "y": list(curve.values())})
     if lines:
         yield Series(NAME, corpus, "weights", "curve", {"x": "weight", "y": "RR", "at": (), "lines": lines})
     value_of = {(r.encoder, r.metric, r.subset): r.value for r in rows}

@@ -100,13 +100,8 @@ class RetrievalView(RetrievalOptions, View):
         listed = self.scores.scalars.get("listed")
         return None if listed is None else int(listed)
 
-    @property
-    def setting(self) -> float | None:
-        """The setting of a retriever that is the best one on all units; None where it chooses none."""
-        return self.scores.scalars.get("setting")
-
     def of_settings(self, beginning: str) -> dict[str, float]:
-        """Return what is known of the settings: ``setting/`` that of each fold, ``curve/`` by setting the mean RR."""
+        """Return scalars of a retriever that chooses a setting: ``setting/`` those chosen, ``curve/`` RR by setting."""
         scalars = self.scores.scalars
         return {name.removeprefix(beginning): scalars[name] for name in scalars if name.startswith(beginning)}
 

@@ -9,7 +9,7 @@ passages. ``stopwords=english`` are the 33 words of Lucene's ``EnglishAnalyzer``
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
@@ -35,6 +35,25 @@ ENGLISH = frozenset(
     "to was will with".split()
 )
 Tokens = Literal["words", "identifiers"]
+Stemmer = Literal[
+    "none",
+    "arabic",
+    "danish",
+    "dutch",
+    "english",
+    "finnish",
+    "french",
+    "german",
+    "hungarian",
+    "italian",
+    "norwegian",
+    "portuguese",
+    "romanian",
+    "russian",
+    "spanish",
+    "swedish",
+]
+"""The languages of nltk's ``SnowballStemmer``."""
 
 
 def create(
@@ -46,7 +65,7 @@ def create(
     whole: bool = False,
     tokens: Tokens = "words",
     stopwords: str = "",
-    stemmer: str = "",
+    stemmer: Stemmer = "none",
 ) -> BM25Encoder:
     """Make the encoder; it learns its words and weights from each corpus's passages.
 
@@ -69,29 +88,19 @@ def create(
     Raises
     ------
     SpecError
-        For a number out of range, a language without a stemmer, or a file that cannot be read.
+        For a number out of range, or a file that cannot be read.
     MissingExtraError
         If nltk is wanted and not installed.
     """
     del target
     if not (k1 >= 0 and np.isfinite(k1)) or not 0 <= b <= 1:
         raise SpecError(f"encoder 'bm25': k1 must be 0 or more and b between 0 and 1, are {k1:g} and {b:g}")
-    if stemmer:
-        check_stemmer(stemmer)
+    if stemmer != "none":
+        need_nltk(f"encoder 'bm25', stemmer={stemmer},")
     stopped = frozenset[str]()
     if stopwords:
         stopped = ENGLISH if stopwords == "english" else frozenset(read_text(source_path(stopwords)).lower().split())
     return BM25Encoder(k1, b, whole, tokens, stopwords, stopped, stemmer)
-
-
-def check_stemmer(language: str) -> None:
-    """Raise SpecError if Snowball has no stemmer for a language, MissingExtraError without nltk."""
-    need_nltk(f"encoder 'bm25', stemmer={language},")
-    from nltk.stem.snowball import SnowballStemmer
-
-    if language not in SnowballStemmer.languages:
-        known = ", ".join(SnowballStemmer.languages)
-        raise SpecError(f"encoder 'bm25', option 'stemmer': {language!r} is none of {known}")
 
 
 @dataclass(frozen=True)
@@ -120,7 +129,7 @@ class BM25Encoder:
     tokens: Tokens = "words"
     stopwords: str = ""
     stopped: frozenset[str] = frozenset()
-    stemmer: str = ""
+    stemmer: Stemmer = "none"
     columns: dict[str, int] = field(default_factory=dict, repr=False)
     idf: tuple[float, ...] = field(default=(), repr=False)
     mean_length: float = 0.0
@@ -135,7 +144,7 @@ class BM25Encoder:
             "whole": self.whole or None,
             "tokens": "" if self.tokens == "words" else self.tokens,
             "stopwords": self.stopwords,
-            "stemmer": self.stemmer,
+            "stemmer": "" if self.stemmer == "none" else self.stemmer,
         }
         return Card(spec_of("bm25", options), fitted=True, cached=False, similarity="dot", shapes=("retrieval",))
 
@@ -143,7 +152,7 @@ class BM25Encoder:
     def fingerprint(self) -> str:
         """A hash of constants, words and weights."""
         words = [self.tokens, sorted(self.stopped), self.stemmer]
-        options = [] if words == ["words", [], ""] else words
+        options = [] if words == ["words", [], "none"] else words
         return content_hash(["bm25", self.k1, self.b, list(self.columns), self.idf, self.mean_length, *options])
 
     def fit(self, texts: Sequence[str]) -> BM25Encoder:
@@ -182,15 +191,12 @@ class BM25Encoder:
 
     def words(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the words of each text that count, lower-cased and stemmed."""
-        of_texts = [self._tokens(text.lower()) for text in texts]
-        if self.stopped:
-            of_texts = [[word for word in words if word not in self.stopped] for words in of_texts]
-        if self.stemmer:
+        stem: Callable[[str], str] = str
+        if self.stemmer != "none":
             from nltk.stem.snowball import SnowballStemmer
 
             stem = cache(SnowballStemmer(self.stemmer).stem)
-            of_texts = [list(map(stem, words)) for words in of_texts]
-        return of_texts
+        return [[stem(word) for word in self._tokens(text.lower()) if word not in self.stopped] for text in texts]
 
     def _tokens(self, text: str) -> list[str]:
         """Return the tokens of a text, words that are joined after their parts."""
