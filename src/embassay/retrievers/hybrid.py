@@ -147,4 +147,5 @@ def sums_of_groups(starts: NDArray[np.bool_], values: NDArray[np.float64]) -> ND
         (m, width) whether a value is the first of a group; the first of each row is.
     """
     group = np.cumsum(starts.ravel()) - 1
-    return np.bincount(group, weights=values.ravel())[group].reshape(values.shape)
+    sums: NDArray[np.float64] = np.bincount(group, weights=values.ravel())[group]
+    return sums.reshape(values.shape)

@@ -273,7 +273,7 @@ def choose(retriever: Retriever, questions: Questions) -> tuple[list[tuple[Retri
     if units < MIN_UNITS:
         raise EncoderError(
             f"{retriever.card.spec} is chosen on {MIN_UNITS} units of answered questions or more; {corpus.name} has "
-            f"{units}. Set a value, for example {next(iter(retriever.choices.values())).card.spec}"
+            f"{units}: give it a fixed value"
         )
     settings = list(retriever.choices)
     values = np.empty((len(corpus.samples), len(settings)))

@@ -90,10 +90,10 @@ def series_of(
     lines = list[dict[str, object]]()
     for view in views:
         # Stored scalars are in alphabetical order, which is that of 0, 0.05 … 1.
-        curve = view.of_settings("curve/")
-        if curve:
-            at = list(map(float, curve))
-            lines.append({"encoder": view.encoder, "line": "RR", "at": at, "y": list(curve.values())})
+        mean_of = view.of_settings("curve/")
+        if mean_of:
+            at = list(map(float, mean_of))
+            lines.append({"encoder": view.encoder, "line": "RR", "at": at, "y": list(mean_of.values())})
     if lines:
         yield Series(NAME, corpus, "weights", "curve", {"x": "weight", "y": "RR", "at": (), "lines": lines})
     value_of = {(r.encoder, r.metric, r.subset): r.value for r in rows}
@@ -105,14 +105,14 @@ def series_of(
             lines.append({"encoder": view.encoder, "line": title, "y": values})
             some_value_is_defined |= any(value is not None for value in values)
         if some_value_is_defined:
-            data = {
+            curve = {
                 "x": "ψ, percentile of the retrieved similarities",
                 "y": title,
                 "at": GRID,
                 "lines": lines,
                 "options": views[0].shown,
             }
-            yield Series(NAME, corpus, metric, "curve", data)
+            yield Series(NAME, corpus, metric, "curve", curve)
 
 
 def _widths(views: Sequence[RetrievalView], draws: Draws) -> list[list[object]]:
