@@ -161,6 +161,9 @@ class Retriever(ABC):
         the folder of the run only, to continue it.
     warnings
         What its user should know before a run.
+    choices
+        By the value of a setting, the retrievers that the engine chooses from, all built on the same parts: each fifth
+        of the units gets the lists of the one that is best on two others. Empty where nothing is chosen.
     """
 
     name: str
@@ -173,6 +176,7 @@ class Retriever(ABC):
     continues: str = ""
     keeps_answers: bool = False
     warnings: tuple[str, ...] = ()
+    choices: Mapping[float, Retriever] = field(default_factory=dict)
 
     @property
     def card(self) -> Card:

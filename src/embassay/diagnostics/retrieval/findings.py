@@ -58,6 +58,13 @@ HEADROOM = Template(
     COUNT,
     title="Headroom for a reranker",
 )
+CHOSEN = Template(
+    "{encoder}: {best:g} has the highest mean reciprocal rank on all questions; the folds chose {low:g} to {high:g}. "
+    "Its figures are of units on which the weight was not chosen.",
+    "a retriever chooses a weight",
+    COUNT,
+    title="The weight to use",
+)
 NO_THRESHOLD = Template(
     "None is recommended for {encoder}: {reason}.",
     "no threshold keeps the loss within the margin, or there are too few questions",
@@ -130,6 +137,11 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
         yield LISTED.finding(
             view.scores.origin, encoder=view.encoder, rankings=rankings, missed=counted(missed, "question")
         )
+    chosen = view.of_settings("setting/")
+    if chosen:
+        best, *of_folds = chosen.values()
+        low, high = min(of_folds), max(of_folds)
+        yield CHOSEN.finding(view.scores.origin, encoder=view.encoder, best=best, low=low, high=high)
     if success is not None and success.value is not None:
         if not view.is_baseline and view.scores.scalars["documents"] > RERANKED:
             share = float((view.scores.values["rank"][view.answered] <= RERANKED).mean())
