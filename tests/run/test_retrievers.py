@@ -18,8 +18,7 @@ from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus
-from embassay.samples.retrieval import Question
-from embassay.samples.retrieval import Document
+from embassay.samples.retrieval import Document, Question
 from embassay.store.runs.folder import RunFolder
 from embassay.types import Card
 
@@ -69,9 +68,7 @@ def corpus():
 @pytest.fixture(scope="module")
 def many_units(corpus):
     """A question about each document, a unit of its own."""
-    samples = [
-        Question(f"q{n}", f"question {n}", (document.id,)) for n, document in enumerate(corpus.documents)
-    ]
+    samples = [Question(f"q{n}", f"question {n}", (document.id,)) for n, document in enumerate(corpus.documents)]
     return replace(corpus, samples=tuple(samples))
 
 
