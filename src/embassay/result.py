@@ -301,7 +301,7 @@ class Difference:
         return self.difference is not None and self.difference > 0
 
 
-Role = Literal["reference", "baseline", "second_baseline"]
+Role = Literal["reference", "baseline", "second_baseline", "part"]
 
 
 @dataclass(frozen=True)
@@ -311,8 +311,8 @@ class Opponent:
     Attributes
     ----------
     role
-        ``reference``, the candidate that the others are compared with; ``baseline``, the best lexical one; or
-        ``second_baseline``, bm25 where tfidf is the best one.
+        ``reference``, the candidate that the others are compared with; ``baseline``, the best lexical one;
+        ``second_baseline``, bm25 where tfidf is the best one; or ``part``, what some candidates are built on.
     name
         Empty where nobody has the role.
     """
@@ -601,6 +601,10 @@ class EncoderRecord:
         Which prompts the model was probably trained with, where none is set.
     dim_in
         The number of dimensions on each corpus, where it depends on the corpus.
+    parts
+        The encoders of the run that it is built on, if it is.
+    step
+        What it adds to them: ``fusion``, ``reranker`` or ``index``.
     """
 
     name: str
@@ -624,6 +628,8 @@ class EncoderRecord:
     texts_in: Mapping[str, int] = field(default_factory=dict)
     missing_prompts: str = ""
     dim_in: Mapping[str, int] = field(default_factory=dict)
+    parts: tuple[str, ...] = ()
+    step: str = ""
 
     @property
     def dimensions(self) -> str:

@@ -20,6 +20,7 @@ from search_server import SearchServer
 
 SPECS = {
     "python": "python:answers_of_contract:by_letters,kind=retriever",
+    "hybrid": "hybrid:tfidf+bm25,weight=0.3",
     "https": "{https}",
     "rerank": "rerank:python:contracts.abilities:common_letters,over=tfidf",
     "run": "run:{run}",

@@ -107,6 +107,7 @@ def create(
         spec=spec_of(scorer.spec, {"over": over, "depth": depth}),
         fingerprint=content_hash(["rerank", scorer.fingerprint, depth or DEPTH]),
         parts=(over,),
+        step="reranker",
         depth=depth or DEPTH,
         continues=over,
         keeps_answers=scorer.cached,

@@ -338,6 +338,8 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
         dim_in=dim_by_corpus(run, corpora),
         texts_in=texts_in,
         missing_prompts=card.missing_prompts,
+        parts=entry.parts,
+        step=entry.step,
     )
 
 
