@@ -418,9 +418,18 @@ class Verdict(OfMetric):
         figures = ("value", "low", "high", "chance", "smallest_difference")
         _check_figures(self, figures, ("items", "units"))
 
-    def opponent(self, role: Role) -> Opponent:
-        """Return the opponent with a role; one without a name and differences where there is none."""
-        return next((one for one in self.opponents if one.role == role), Opponent(role, ""))
+    def opponent(self, role: Role, candidate: str = "") -> Opponent:
+        """Return the opponent with a role; one without a name and differences where there is none.
+
+        Parameters
+        ----------
+        candidate
+            Only an opponent that this one is compared with: candidates are built on different encoders.
+        """
+        with_role = [one for one in self.opponents if one.role == role]
+        if candidate:
+            with_role = [one for one in with_role if any(pair.candidate == candidate for pair in one.differences)]
+        return next(iter(with_role), Opponent(role, ""))
 
     def ranks_by(self, record: Row | Comparison) -> bool:
         """Return whether a row or comparison is of the metric that encoders are ranked by."""

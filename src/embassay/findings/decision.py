@@ -439,9 +439,14 @@ class Decision:
         return best_set + others
 
     def steps(self) -> Iterator[Finding]:
-        """Yield what each set-up gains over the best encoder that it is built on."""
+        """Yield what each set-up gains over the best encoder that it is built on.
+
+        Of the first candidate the comparison with the lexical baseline is an answer of its own.
+        """
         for opponent, difference in self.built_on:
-            yield self.comparison("medium", opponent, difference, step=self.encoders[difference.candidate].step)
+            if (difference.candidate, opponent) != (self.verdict.candidates[0], self.baseline.name):
+                step = self.encoders[difference.candidate].step
+                yield self.comparison("medium", opponent, difference, step=step)
 
     @cached_property
     def built_on(self) -> list[tuple[str, Difference]]:

@@ -54,7 +54,7 @@ LISTED = Template(
 HEADROOM = Template(
     "{encoder} has a right document among the first {depth} for {share} of the questions: a perfect reranker of these "
     "would add {gain} to {headline}.",
-    f"of encoders that were asked for, where there are more than {RERANKED} documents",
+    f"of encoders that were asked for, where there are more than {RERANKED} documents; of lists, as far as they go",
     COUNT,
     title="Headroom for a reranker",
 )
@@ -144,11 +144,12 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
         yield CHOSEN.finding(view.scores.origin, encoder=view.encoder, best=best, low=low, high=high)
     if success is not None and success.value is not None:
         if not view.is_baseline and view.scores.scalars["documents"] > RERANKED:
-            share = float((view.scores.values["rank"][view.answered] <= RERANKED).mean())
+            depth = min(RERANKED, view.listed or RERANKED)
+            share = float((view.scores.values["rank"][view.answered] <= depth).mean())
             yield HEADROOM.finding(
                 view.scores.origin,
                 encoder=view.encoder,
-                depth=RERANKED,
+                depth=depth,
                 share=number(share, "percent"),
                 gain=size_in_points(max(0.0, share - success.value)),
                 headline=view.headline,
