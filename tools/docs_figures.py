@@ -239,18 +239,25 @@ def retrieval_xquad() -> str:
 
 
 def setups_fusion() -> str:
-    """Fusion of all-MiniLM-L6-v2 and bm25 on sentences of XQuAD and paragraphs of TeleQuAD, against bm25."""
+    """Fusion of all-MiniLM-L6-v2 and bm25, against bm25; one reads ``hybrid:all-MiniLM-L6-v2+bm25,weight=0.5``."""
     tele = f"telequad={data('telequad/TeleQuAD-v4-full.json')},documents=paragraphs"
+    corpora = (
+        ("XQuAD, sentences", xquad("sentences"), 1),
+        ("XQuAD, paragraphs", xquad("paragraphs"), 1),
+        ("TeleQuAD, paragraphs", tele, 5),
+        ("LIMIT, small", f"limit={data('limit_small')}", 1),
+        ("handbook", "handbook", 1),
+    )
     fusions = {f"w {weight}": f"w {weight}=hybrid:{MINILM}+bm25,weight={weight}" for weight in ("0.5", "0.1", "auto")}
     lines = []
-    for title, corpus, k in (("XQuAD, sentences", xquad("sentences"), 1), ("TeleQuAD, paragraphs", tele, 5)):
+    for title, corpus, k in corpora:
         result = assay([MINILM, "bm25", *fusions.values()], ea.load(corpus), f"retrieval,k={k}", reference="bm25")
         (verdict,) = result.verdicts
-        differences = {one.candidate: one for one in verdict.opponents[0].differences}
+        compared = {one.candidate: one for one in verdict.opponent("reference").differences}
         for name in ("bm25", MINILM, *fusions):
             against = ""
             if name != "bm25":
-                one = differences[name]
+                one = compared[name]
                 against = f"{points(one.difference)} [{points(one.low)}, {points(one.high)}]"
             row = result.figure(f"Success@{k}", name)
             lines.append([title, name, f"Success@{k}", share(row.value), against])
