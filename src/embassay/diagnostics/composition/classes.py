@@ -11,7 +11,7 @@ from embassay.types import Origin
 
 NOTE = (
     "The classes and the encoders are those of Bansal et al. (2025, section 5), who find that classical encoders "
-    "satisfy C1, C3 and C4 more often than LLMs, on average. The figures of the paper are in no copy that we have."
+    "satisfy C1, C3 and C4 more often than LLMs, on average. The copy of the paper at hand lacks its figures."
 )
 
 

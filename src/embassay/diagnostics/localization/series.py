@@ -181,7 +181,7 @@ def _corpus_of_paper(view: LocalizationView) -> str:
 
 
 def _model_of_paper(view: LocalizationView) -> str:
-    """Return what the paper calls a model; whatever the spec is called, if the paper does not have it."""
+    """Return the paper's name of a model, or the name in its spec if the paper does not have the model."""
     return SAME.get(view.spec) or published_name(view.scores.origin)
 
 
