@@ -496,10 +496,7 @@ def _compare(a: ShiftView, b: ShiftView, subset: str) -> list[object]:
 
 def _claim(rows: Sequence[Sequence[Any]]) -> str:
     """Say for which pairs of encoders the claim of the paper's figure 3 is true."""
-    true = []
-    for pair, *_, farthest, nearest in rows:
-        if farthest is not None and nearest is not None and farthest < nearest:
-            true.append(pair)
+    true = [pair for pair, *_, farthest, nearest in rows if None not in (farthest, nearest) and farthest < nearest]
     return (
         "In the paper's figure 3, the nearest text after adaptation lies farther than the farthest text before it. "
         f"Here this is true of {', '.join(true) or 'no pair'}."
