@@ -13,7 +13,16 @@ from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.findings import templates
 from embassay.findings.advice import may_be_independent
 from embassay.findings.settings import base, setting_findings, smallest_not_worse
-from embassay.formatting import counted, difference_format, interval, names, number, without_points, written_bytes
+from embassay.formatting import (
+    counted,
+    difference_format,
+    interval,
+    names,
+    number,
+    with_interval,
+    without_points,
+    written_bytes,
+)
 from embassay.layout import Column, Format
 from embassay.result import (
     MAX_UNDEFINED,
@@ -247,11 +256,10 @@ class Decision:
         as_first = ""
         if v.interval_as_first is not None and v.lead is not None:
             first, second = (self.rows[name].value or 0.0 for name in ranked[:2])
-            adjusted = number(first - sum(too_high) / 2, self.headline.format)
-            lead = number(first - second, style, signed=True)
+            adjusted = first - sum(too_high) / 2
             as_first = templates.INTERVAL_AS_FIRST.sentence(
-                value=f"{adjusted} {interval(*v.interval_as_first, self.headline.format)}",
-                lead=f"{lead} {interval(*v.lead, style, signed=True)}",
+                value=with_interval(adjusted, *v.interval_as_first, self.headline.format),
+                lead=with_interval(first - second, *v.lead, style, signed=True),
                 second=ranked[1],
             )
         left_out = LEFT_OUT[max(size for size in LEFT_OUT if size <= len(ranked))]

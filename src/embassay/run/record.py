@@ -179,12 +179,12 @@ def measured_times(record: RunRecord) -> dict[str, MeasuredTimes]:
 
 def latencies(record: RunRecord) -> dict[str, float]:
     """Return the milliseconds for one query of each encoder, where they were measured."""
-    return {label: use["query_milliseconds"] for label, use in _uses(record) if use.get("query_milliseconds")}
+    return {label: time for label, use in _uses(record) if (time := use.get("query_milliseconds"))}
 
 
 def trust(record: RunRecord) -> dict[str, Badges]:
     """Return by encoder the record of its robustness checks, where it has one."""
-    return {label: use["badges"] for label, use in _uses(record) if use.get("badges")}
+    return {label: badges for label, use in _uses(record) if (badges := use.get("badges"))}
 
 
 def _uses(record: RunRecord) -> Iterator[tuple[str, EncoderUse]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -29,17 +29,6 @@ if TYPE_CHECKING:
 
 PROBE = "A short one."
 GraphPooling = Literal["mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]
-
-
-def creator(graphs: GraphFormat) -> Callable[..., ExportedEncoder]:
-    """Return the function ``create`` of a format of graphs."""
-
-    # The options of a spec are read from the signature of this function, which wraps() copies.
-    @wraps(load_folder)
-    def create(target: str, runtime: Runtime, **options: Any) -> ExportedEncoder:
-        return load_folder(graphs, target, runtime, **options)
-
-    return create
 
 
 def load_folder(

@@ -5,13 +5,16 @@ The folder is one that ``embassay export`` wrote, or one as optimum writes it an
 
 from __future__ import annotations
 
+from functools import wraps
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from typing import Any
 
-from embassay.encoders.exported.encoder import creator
+from embassay.encoders.exported.encoder import ExportedEncoder, load_folder
 from embassay.encoders.exported.graph import Feed, GraphFormat, Outputs, Session, cannot_load
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
+from embassay.types import Runtime
 
 TARGET = "FOLDER"
 EXTRA = "onnx"
@@ -73,4 +76,10 @@ def _is_dynamic(graph: Path) -> bool:
 
 
 GRAPHS = GraphFormat("onnx", ".onnx", ("model.onnx", "onnx/model.onnx"), open_graph)
-create = creator(GRAPHS)
+
+
+# The options of a spec are read from the signature of this function, which wraps() copies.
+@wraps(load_folder)
+def create(target: str, runtime: Runtime, **options: Any) -> ExportedEncoder:
+    """Return the encoder; the options and errors are those of :func:`load_folder`."""
+    return load_folder(GRAPHS, target, runtime, **options)

@@ -5,17 +5,18 @@ The folder is one that ``embassay export`` wrote, or one as optimum writes it an
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embassay.encoders.exported.encoder import creator
+from embassay.encoders.exported.encoder import ExportedEncoder, load_folder
 from embassay.encoders.exported.graph import Feed, GraphFormat, Outputs, Session, cannot_load
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
+from embassay.types import Runtime
 
 if TYPE_CHECKING:
     from openvino import Core, InferRequest
@@ -82,4 +83,10 @@ def open_graph(graph: Path, device: str) -> Session:
 
 
 GRAPHS = GraphFormat("openvino", ".xml", ("openvino_model.xml", "openvino/openvino_model.xml"), open_graph)
-create = creator(GRAPHS)
+
+
+# The options of a spec are read from the signature of this function, which wraps() copies.
+@wraps(load_folder)
+def create(target: str, runtime: Runtime, **options: Any) -> ExportedEncoder:
+    """Return the encoder; the options and errors are those of :func:`load_folder`."""
+    return load_folder(GRAPHS, target, runtime, **options)
