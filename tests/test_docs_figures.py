@@ -110,6 +110,7 @@ COSTLY = {
     "reproduced",
     "generating-made",
     "generating-filter",
+    "setups-fusion",
     "minimal-pairs-pattern",
     "building-minimal-pairs",
     "building-negated-antonyms",

@@ -35,6 +35,18 @@ def make(folder: Path, pooling="mean", prompts=None, dense=False) -> Path:
     return folder / "model"
 
 
+def make_head(folder: Path, head: str, **config) -> Path:
+    """Write such a BERT with a head, by the name of its class in transformers, and return its folder."""
+    import torch
+    import transformers
+
+    raw = make(folder).parent / "raw"
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        getattr(transformers, head)(transformers.BertConfig.from_pretrained(raw, **config)).save_pretrained(raw)
+    return raw
+
+
 def export(model: Path, folder: Path, runtime: str, int8: bool = False) -> Path:
     """Write the model's graph and what ``embassay export`` writes down of it, without measuring it."""
     from embassay.export.writing import write_graph

@@ -238,6 +238,30 @@ def retrieval_xquad() -> str:
     )
 
 
+def setups_fusion() -> str:
+    """Fusion of all-MiniLM-L6-v2 and bm25 on sentences of XQuAD and paragraphs of TeleQuAD, against bm25."""
+    tele = f"telequad={data('telequad/TeleQuAD-v4-full.json')},documents=paragraphs"
+    fusions = {f"w {weight}": f"w {weight}=hybrid:{MINILM}+bm25,weight={weight}" for weight in ("0.5", "0.1", "auto")}
+    lines = []
+    for title, corpus, k in (("XQuAD, sentences", xquad("sentences"), 1), ("TeleQuAD, paragraphs", tele, 5)):
+        result = assay([MINILM, "bm25", *fusions.values()], ea.load(corpus), f"retrieval,k={k}", reference="bm25")
+        (verdict,) = result.verdicts
+        differences = {one.candidate: one for one in verdict.opponents[0].differences}
+        for name in ("bm25", MINILM, *fusions):
+            against = ""
+            if name != "bm25":
+                one = differences[name]
+                against = f"{points(one.difference)} [{points(one.low)}, {points(one.high)}]"
+            row = result.figure(f"Success@{k}", name)
+            lines.append([title, name, f"Success@{k}", share(row.value), against])
+    return table(["", "candidate", "", "", "against bm25, in points"], lines)
+
+
+def points(value: float) -> str:
+    """Return a difference of shares in points."""
+    return f"{100 * value:+.1f}".replace("-", "−")
+
+
 def generating_composition() -> str:
     """What the rules and the filters make of XQuAD's paragraphs."""
     source = data("xquad_en/xquad.en.json")
@@ -430,6 +454,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "building-negated-antonyms": building_negated_antonyms,
     "composition-webnlg": composition_webnlg,
     "retrieval-xquad": retrieval_xquad,
+    "setups-fusion": setups_fusion,
     "generating-composition": generating_composition,
     "generating-filter": generating_filter,
     "generating-made": generating_made,

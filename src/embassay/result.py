@@ -301,7 +301,7 @@ class Difference:
         return self.difference is not None and self.difference > 0
 
 
-Role = Literal["reference", "baseline", "second_baseline"]
+Role = Literal["reference", "baseline", "second_baseline", "part"]
 
 
 @dataclass(frozen=True)
@@ -311,8 +311,8 @@ class Opponent:
     Attributes
     ----------
     role
-        ``reference``, the candidate that the others are compared with; ``baseline``, the best lexical one; or
-        ``second_baseline``, bm25 where tfidf is the best one.
+        ``reference``, the candidate that the others are compared with; ``baseline``, the best lexical one;
+        ``second_baseline``, bm25 where tfidf is the best one; or ``part``, what some candidates are built on.
     name
         Empty where nobody has the role.
     """
@@ -418,9 +418,18 @@ class Verdict(OfMetric):
         figures = ("value", "low", "high", "chance", "smallest_difference")
         _check_figures(self, figures, ("items", "units"))
 
-    def opponent(self, role: Role) -> Opponent:
-        """Return the opponent with a role; one without a name and differences where there is none."""
-        return next((one for one in self.opponents if one.role == role), Opponent(role, ""))
+    def opponent(self, role: Role, candidate: str = "") -> Opponent:
+        """Return the opponent with a role; one without a name and differences where there is none.
+
+        Parameters
+        ----------
+        candidate
+            Only an opponent that this one is compared with: candidates are built on different encoders.
+        """
+        with_role = [one for one in self.opponents if one.role == role]
+        if candidate:
+            with_role = [one for one in with_role if any(pair.candidate == candidate for pair in one.differences)]
+        return next(iter(with_role), Opponent(role, ""))
 
     def ranks_by(self, record: Row | Comparison) -> bool:
         """Return whether a row or comparison is of the metric that encoders are ranked by."""
@@ -601,6 +610,10 @@ class EncoderRecord:
         Which prompts the model was probably trained with, where none is set.
     dim_in
         The number of dimensions on each corpus, where it depends on the corpus.
+    parts
+        The encoders of the run that it is built on, if it is.
+    step
+        What it adds to them: ``fusion``, ``reranker`` or ``index``.
     """
 
     name: str
@@ -624,6 +637,8 @@ class EncoderRecord:
     texts_in: Mapping[str, int] = field(default_factory=dict)
     missing_prompts: str = ""
     dim_in: Mapping[str, int] = field(default_factory=dict)
+    parts: tuple[str, ...] = ()
+    step: str = ""
 
     @property
     def dimensions(self) -> str:

@@ -462,6 +462,8 @@ class Origin:
         The group that the user put the encoder into; empty for none.
     published
         What papers call the model, where the spec does not say it; empty for none.
+    parts
+        The labels of the encoders that it is built on.
     """
 
     diagnostic: str
@@ -477,6 +479,7 @@ class Origin:
     route: str = ""
     group: str = ""
     published: str = ""
+    parts: tuple[str, ...] = ()
 
     @property
     def cache_key(self) -> str:

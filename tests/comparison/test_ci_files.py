@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import embassay as ea
+from embassay.run.resolve import load_corpus
 from github_runner import run_action
+from search_server import SearchServer
 
 yaml = pytest.importorskip("yaml")
 ROOT = Path(__file__).parents[2]
@@ -146,6 +148,24 @@ def test_a_key_comes_from_the_environment_of_the_action_and_is_written_nowhere(p
     assert job.codes == {"Run": 2}
     assert "MY_KEY is not set" in job.log
     assert not service.seen
+
+
+@pytest.mark.slow
+def test_the_action_gates_a_search_service_and_fails_if_it_is_down(project, act):
+    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    _, shell, _ = project
+    server = SearchServer(load_corpus("handbook"))
+    run = f"-e ours={server.address},ids=hits.hits.*._id -c handbook -d retrieval --limit 30 --resamples 50"
+    shell(f"embassay run {run} -o old && embassay bless old -o served")
+    asked = {"run": run, "baseline": "served"}
+    job = act(asked)
+    assert job.codes == {"Run": 0, "Check": 0}, job.log
+    # Without a version= the action has asked again.
+    assert len(server.seen) > 30
+    server.close()
+    job = act(asked)
+    assert job.codes == {"Run": 0, "Check": 3}
+    assert "the connection failed" in job.log
 
 
 @pytest.mark.slow

@@ -21,3 +21,8 @@ def abilities_of(plug_in, module):
         if all(inspect.getattr_static(plug_in, member, absent) is not absent for member in members):
             found.add(name)
     return found
+
+
+def common_letters(query, texts):
+    """Return how many letters each text has in common with a question: the plainest reranker."""
+    return [len(set(query) & set(text)) for text in texts]

@@ -34,6 +34,7 @@ SPECS = {
     "laser": "laser:{laser}",
     "mteb": "mteb:mteb/baseline-random-encoder",
     "use": "use:{use}",
+    "sparse": "sparse:{sparse}",
 }
 LOADED = {"Prepares", "Releases"}
 EXPORTED = {"Batches", "CountsTokens", "Derived", "Routed", *LOADED}
@@ -59,11 +60,12 @@ ABILITIES = {
     "laser": LOADED,
     "mteb": {"Routed", *LOADED},
     "use": LOADED,
+    "sparse": LOADED,
 }
 """What each encoder can do beyond encoding; a method that is renamed by mistake takes an ability away."""
 WITH_OPTIONS = {"Relearns", "HasStoredVectors", "EncodesWithAnother", "MayChange"}
 """Abilities of encoders with other options, and of objects."""
-TRAINED = {"words", "paragraphs", "urae", "onnx", "openvino", "vectors", "infersent", "laser", "use"}
+TRAINED = {"words", "paragraphs", "urae", "onnx", "openvino", "vectors", "infersent", "laser", "use", "sparse"}
 """Each has a fixture of its name: what its target is."""
 TEXTS = [
     "The shop is open.",
@@ -175,12 +177,24 @@ def use(tmp_path_factory):
     sys.modules.pop("tensorflow_hub", None)
 
 
-def exported(place, runtime, *libraries):
-    for name in ("sentence_transformers", *libraries):
-        pytest.importorskip(name, reason=f"{name} is not installed (extras hf, {runtime})")
+@pytest.fixture(scope="module")
+def sparse(tmp_path_factory):
+    """A folder of a tiny masked language model."""
+    pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
+    return tiny_model().make_head(tmp_path_factory.mktemp("sparse"), "BertForMaskedLM")
+
+
+def tiny_model():
     found = spec_from_file_location("tiny_model", Path(__file__).parents[1] / "tiny_model.py")
     tiny = module_from_spec(found)
     found.loader.exec_module(tiny)
+    return tiny
+
+
+def exported(place, runtime, *libraries):
+    for name in ("sentence_transformers", *libraries):
+        pytest.importorskip(name, reason=f"{name} is not installed (extras hf, {runtime})")
+    tiny = tiny_model()
     (place / "graph").mkdir()
     return tiny.export(tiny.make(place), place / "graph", runtime)
 

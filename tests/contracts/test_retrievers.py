@@ -20,11 +20,15 @@ from search_server import SearchServer
 
 SPECS = {
     "python": "python:answers_of_contract:by_letters,kind=retriever",
+    "hybrid": "hybrid:tfidf+bm25,weight=0.3",
     "https": "{https}",
+    "rerank": "rerank:python:contracts.abilities:common_letters,over=tfidf",
     "run": "run:{run}",
     "store": "store:lancedb,encoder=hashing,index=none",
 }
 """A spec of each kind. Labels of parts are specs themselves: ``hybrid:tfidf+bm25`` is built on tfidf and bm25."""
+ABILITIES = {"rerank": {"Releases", "Routed"}}
+"""What some kinds can do of what encoders may."""
 
 
 @pytest.fixture(scope="module")
@@ -109,11 +113,12 @@ def test_each_kind_has_a_spec():
 
 
 def test_it_is_a_retriever_with_a_name_and_its_own_scheme(retriever):
+    scheme = scheme_of(retriever.card.spec)[0]
     assert isinstance(retriever, Retriever)
     assert retriever.name
-    assert scheme_of(retriever.card.spec)[0] in RETRIEVERS.names()
+    assert scheme in RETRIEVERS.names()
     assert retriever.card.shapes == ("retrieval",)
-    assert abilities_of(retriever, base) == set()
+    assert abilities_of(retriever, base) == ABILITIES.get(scheme, set())
 
 
 def test_lists_are_whole_and_the_same_again(retriever, corpus):

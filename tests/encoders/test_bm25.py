@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from scipy.sparse import issparse
 
 from embassay.api import assay
-from embassay.errors import EncoderError, SpecError
+from embassay.encoders.lexical.bm25 import create
+from embassay.errors import EncoderError, InputError, MissingExtraError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
+from embassay.types import Runtime
 
 PASSAGES = ["a b", "a a c d"]
 texts = st.lists(st.text("abcé .", max_size=14), min_size=1, max_size=8)
@@ -171,3 +173,51 @@ def test_a_candidate_is_compared_with_bm25_that_joined():
     (difference,) = result.comparisons
     assert (difference.a, difference.b, difference.family) == ("hashing", "bm25", "baseline")
     assert difference.p_holm < 0.001
+
+
+def test_identifiers_count_as_one_word_besides_their_parts():
+    passages = ["see TS 38.331, os.path.join", "38 of 331 end", "join os"]
+    plain = load_encoder("bm25").fit(passages)
+    whole = load_encoder("bm25,tokens=identifiers").fit(passages)
+    assert set(whole.columns) - set(plain.columns) == {"38.331", "os.path.join"}
+    # Only with whole identifiers is the passage ahead that has the same one, though it is longer.
+    assert scores(plain, ["38.331"], passages).argmax() == 1
+    assert scores(whole, ["38.331"], passages).argmax() == 0
+
+
+def test_words_are_stemmed_and_stop_words_left_out(tmp_path):
+    passages = ["the networks are configured", "a network configures it", "der Kanal"]
+    encoder = load_encoder("bm25,stemmer=english,stopwords=english").fit(passages)
+    assert set(encoder.columns) == {"network", "configur", "der", "kanal"}
+    # Stop words do not count in the length either.
+    assert encoder.mean_length == 2
+    (tmp_path / "stop.txt").write_text("der\ndie\nDas\n", encoding="utf-8")
+    own = load_encoder(f"bm25,stopwords={tmp_path / 'stop.txt'},stemmer=german").fit(["das der Kanäle", "Kanal"])
+    assert list(own.columns) == ["kanal"]
+
+
+def test_each_option_of_words_is_in_spec_and_fingerprint(tmp_path):
+    options = ["", ",tokens=identifiers", ",stopwords=english", ",stemmer=english", ",stemmer=german"]
+    encoders = [load_encoder(f"bm25{option}") for option in options]
+    assert [encoder.card.spec for encoder in encoders] == [f"bm25{option}" for option in options]
+    assert len({encoder.fit(["kanal"]).fingerprint for encoder in encoders}) == len(options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("stemmer=klingon", "encoder 'bm25', option 'stemmer': 'klingon' is not one of none, arabic, danish"),
+        ("stopwords=nowhere.txt", "nowhere.txt"),
+        ("tokens=letters", "encoder 'bm25', option 'tokens': 'letters' is not one of words, identifiers"),
+    ],
+)
+def test_wrong_options_of_words_are_refused(options, message):
+    with pytest.raises(InputError) as error:
+        load_encoder(f"bm25,{options}")
+    assert message in str(error.value)
+
+
+def test_without_nltk_the_message_names_the_extra(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"stemmer=english, needs the extra 'words': pip install"):
+        create("", Runtime(), stemmer="english")

@@ -18,7 +18,7 @@ from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus
-from embassay.samples.retrieval import Document
+from embassay.samples.retrieval import Document, Question
 from embassay.store.runs.folder import RunFolder
 from embassay.types import Card
 
@@ -63,6 +63,13 @@ def corpus():
     known = {document.id for document in documents}
     samples = tuple(sample for sample in handbook.samples if sample.right and known.issuperset(sample.right))
     return replace(handbook, name="some", builtin=False, samples=samples, documents=documents)
+
+
+@pytest.fixture(scope="module")
+def many_units(corpus):
+    """A question about each document, a unit of its own."""
+    samples = [Question(f"q{n}", f"question {n}", (document.id,)) for n, document in enumerate(corpus.documents)]
+    return replace(corpus, samples=tuple(samples))
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +179,62 @@ def test_metrics_are_those_of_the_list(corpus):
     assert {value for value, _, _ in missed.values()} == {0}
     (finding,) = [finding for finding in result.statements if finding.title == "Lists, not all documents"]
     assert finding.sentence.startswith(f"beyond gives lists of 20 or fewer of 60 documents; {len(right)} questions")
+
+
+def built(name, part, answer, step="reranker"):
+    """Return a retriever that is built on a part, which it does not look at."""
+    return Planted(name=name, fingerprint=name, answer=answer, parts=(part,), step=step)
+
+
+def test_what_each_step_gains_is_said_with_its_paired_difference(corpus):
+    base = Planted(name="base", answer=placed(7, 20))
+    setups = [
+        base,
+        built("ranked", "base", placed(0, 20)),
+        built("index", "ranked", placed(0, 20), "index"),
+        built("broken", "ranked", placed(9, 20), "index"),
+    ]
+    result = assay(setups, corpus)
+    record = {encoder.name: encoder for encoder in result.encoders}["ranked"]
+    assert (record.parts, record.step) == (("base",), "reranker")
+    of_parts = {(pair.a, pair.b): pair for pair in result.comparisons if pair.family == "part"}
+    assert {pair: one.difference for pair, one in of_parts.items() if one.metric == "Success@5"} == {
+        ("ranked", "base"): 1.0,
+        ("index", "ranked"): 0.0,
+        ("broken", "ranked"): -1.0,
+    }
+
+
+def test_fusion_is_compared_with_the_better_of_its_parts(corpus):
+    parts = [Planted(name="low", fingerprint="low", answer=placed(9, 20)), Planted(name="high", answer=placed(0, 20))]
+    both = Planted(name="both", fingerprint="both", answer=placed(0, 20), parts=("low", "high"), step="fusion")
+    result = assay([*parts, both], corpus)
+    pairs = {(pair.a, pair.b) for pair in result.comparisons if pair.family == "part"}
+    assert pairs == {("both", "high")}
+
+
+def test_steps_are_answers_in_the_order_in_which_they_are_built(many_units):
+    base = Planted(name="base", answer=placed(7, 20))
+    setups = [
+        built("index", "ranked", placed(0, 20), "index"),
+        built("ranked", "base", placed(0, 20)),
+        base,
+    ]
+    result = assay(setups, many_units)
+    asked = [answer for answer in result.answers if answer.question in ("Reranker ranked?", "Index index?")]
+    assert [answer.question for answer in asked] == ["Reranker ranked?", "Index index?"]
+    assert asked[0].sentence.startswith("ranked is better than base by 100.0 points")
+    assert asked[1].sentence.startswith("index is not shown to be better or worse than ranked: 0.0 points")
+
+
+def test_the_headroom_for_a_reranker_is_said(corpus):
+    result = assay([Planted(name="late", answer=placed(9, 59)), Planted(name="b", answer=placed(55, 59))], corpus)
+    said = {finding.encoder: finding.sentence for finding in result.statements if "Headroom" in finding.title}
+    assert said["late"] == (
+        "late has a right document among the first 50 for 100.0% of the questions: a perfect reranker of these would "
+        "add 100 points to Success@5."
+    )
+    assert "for 0.0% of the questions" in said["b"] and "add 0 points" in said["b"]
 
 
 def test_what_needs_scores_says_so(corpus):

@@ -26,6 +26,7 @@ REPEATS = {
     "best": 80,
     "best-correlations": 120,
     "best-size": 40,
+    "choosing": 150,
     "correlations": 1000,
     "differences": 400,
     "gate-equal": 40,

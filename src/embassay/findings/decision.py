@@ -89,6 +89,7 @@ class Decision:
             yield from self.cost()
             yield from self.smaller_index()
             yield from self.settings()
+            yield from self.steps()
             yield from self.comparisons()
             if self.baseline.name or len(set(self.first_label.values())) > 1:
                 yield from self.precision()
@@ -418,8 +419,10 @@ class Decision:
         # Where a lexical baseline is the reference, both families hold the same comparisons.
         if self.reference.name != self.baseline.name:
             differences = self.reference.tested
+            said = {(difference.candidate, opponent) for opponent, difference in self.built_on}
             for name in self.best_set_first(differences):
-                yield self.comparison("low", self.reference.name, differences[name])
+                if (name, self.reference.name) not in said:
+                    yield self.comparison("low", self.reference.name, differences[name])
 
     def comparisons_with_baseline(self) -> Iterator[Finding]:
         """Yield how the candidates compare with the best lexical baseline and, if that is another one, with bm25."""
@@ -444,8 +447,40 @@ class Decision:
         others = [name for name in names_of_candidates if name not in best_set]
         return best_set + others
 
-    def comparison(self, severity: str, opponent: str, difference: Difference, *, is_lexical: bool = False) -> Finding:
-        """Return whether a candidate is better than an opponent, with the difference and its p-value."""
+    def steps(self) -> Iterator[Finding]:
+        """Yield what each set-up gains over the best encoder that it is built on.
+
+        Of the first candidate the comparison with the lexical baseline is an answer of its own.
+        """
+        for opponent, difference in self.built_on:
+            if (difference.candidate, opponent) != (self.verdict.candidates[0], self.baseline.name):
+                step = self.encoders[difference.candidate].step
+                yield self.comparison("medium", opponent, difference, step=step)
+
+    @cached_property
+    def built_on(self) -> list[tuple[str, Difference]]:
+        """The differences from what set-ups are built on, each after those of its parts."""
+        tested = []
+        for opponent in self.verdict.opponents:
+            if opponent.role == "part":
+                tested += [(opponent.name, difference) for difference in opponent.tested.values()]
+        return sorted(tested, key=lambda pair: self.steps_to(pair[1].candidate))
+
+    def steps_to(self, name: str) -> int:
+        """Return how many set-ups are built on each other up to a candidate; 0 for an encoder."""
+        parts = self.encoders[name].parts if name in self.encoders else ()
+        return 1 + max(map(self.steps_to, parts)) if parts else 0
+
+    def comparison(
+        self, severity: str, opponent: str, difference: Difference, *, is_lexical: bool = False, step: str = ""
+    ) -> Finding:
+        """Return whether a candidate is better than an opponent, with the difference and its p-value.
+
+        Parameters
+        ----------
+        step
+            What the candidate adds to the opponent, if it is built on it.
+        """
         if self.verdict.leader == "Best":
             better, worse = "better", "worse"
         else:
@@ -456,7 +491,9 @@ class Decision:
             counts = {"won": won, "tied": tied, "lost": lost}
             items = "question" if self.corpus.documents else "item"
             written_counts = f": {counted(won, items)} won, {tied:,} tied, {lost:,} lost"
-        if is_lexical:
+        if step:
+            shown, not_shown = templates.STEP_DIFFERS, templates.STEP_NOT_SHOWN
+        elif is_lexical:
             shown, not_shown = templates.DIFFERS_FROM_LEXICAL, templates.NOT_SHOWN_TO_DIFFER_FROM_LEXICAL
         else:
             shown, not_shown = templates.DIFFERS, templates.NOT_SHOWN_TO_DIFFER
@@ -474,6 +511,7 @@ class Decision:
             interval=interval(difference.low, difference.high, style, signed=True),
             heading=self.headline.heading,
             counts=written_counts,
+            question=f"{step.capitalize()} {difference.candidate}?",
         )
         return replace(
             finding,

@@ -92,8 +92,12 @@ def cost(
         return
     best_set = verdict.best_set
     first = next(iter(best_set or verdict.candidates), "")
-    if first in latency:
+    step_of = {encoder.name: encoder.step for encoder in result.encoders if encoder.step}
+    if first in latency and first not in step_of:
         yield templates.LATENCY.sentence(encoder=first, milliseconds=latency[first])
+    for name in verdict.candidates:
+        if name in step_of and name in latency:
+            yield templates.LATENCY_OF_STEP.sentence(step=step_of[name], encoder=name, milliseconds=latency[name])
     if sentence := fastest(best_set, times):
         yield sentence
     price_of = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}

@@ -43,6 +43,11 @@ LATENCY = Template(
     "of the first of the best set, which is not below chance, where the run has timed it",
     COUNT,
 )
+LATENCY_OF_STEP = Template(
+    "The {step} of {encoder} takes {milliseconds:,.2g} ms for a question.",
+    "of each set-up that is built on others, without the time of these, where the run has timed it (median)",
+    COUNT,
+)
 PRICES = Template(
     "Price per million tokens: {prices}.",
     "of those of the best set, which is not below chance, where two or more have a price",
@@ -217,6 +222,12 @@ NOT_SHOWN_TO_DIFFER = replace(
 )
 DIFFERS_FROM_LEXICAL = replace(DIFFERS, question="Than {opponent}?")
 NOT_SHOWN_TO_DIFFER_FROM_LEXICAL = replace(NOT_SHOWN_TO_DIFFER, question="Than {opponent}?")
+STEP_DIFFERS = replace(
+    DIFFERS,
+    when="p ≤ 0.05; the opponent is the best of the encoders that the candidate is built on",
+    question="{question}",
+)
+STEP_NOT_SHOWN = replace(NOT_SHOWN_TO_DIFFER, question="{question}")
 DETECTABLE = Template(
     "{units} would show a true difference of {differences} in four samples of five.",
     "10 units or more; of the pairs that a choice depends on. For shares it counts the items on which the pair differs",

@@ -259,10 +259,13 @@ def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
     candidates = list[str]()
     reference: str | None = None
     names_of_scheme: dict[str, list[str]] = {scheme: [] for scheme in LEXICAL}
+    parts: dict[str, tuple[str, ...]] = {}
     for s in scores:
         origin = s.origin
         if not origin.baseline and not is_chance(origin.spec):
             candidates.append(origin.encoder)
+            if origin.parts:
+                parts[origin.encoder] = origin.parts
             if origin.reference:
                 reference = origin.encoder
         scheme = origin.spec.split(",")[0]
@@ -272,7 +275,7 @@ def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
     # In the order of the schemes: of two baselines with the same value, the one named first is the best.
     lexical = list(chain.from_iterable(names_of_scheme.values()))
     bm25 = names_of_scheme[BM25]
-    return Roles(tuple(candidates), reference, tuple(lexical), tuple(bm25), all_pairs=all_pairs)
+    return Roles(tuple(candidates), reference, tuple(lexical), tuple(bm25), all_pairs=all_pairs, parts=parts)
 
 
 def candidates_of(scores: Sequence[ItemScores], values: Mapping[str, Floats]) -> dict[str, Floats]:

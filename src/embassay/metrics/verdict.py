@@ -106,8 +106,10 @@ def _opponents(differences: Sequence[PairedDifference], headline: Headline) -> I
     """Yield the opponents that candidates were compared with, each with the differences from it."""
     for role in get_args(Role):
         of_role = [pair for pair in differences if pair.family == role]
-        if of_role:
-            yield Opponent(role, of_role[0].b, tuple(_difference(pair, headline) for pair in of_role))
+        # Only parts differ from one candidate to the next.
+        for name in dict.fromkeys(pair.b for pair in of_role):
+            compared = [pair for pair in of_role if pair.b == name]
+            yield Opponent(role, name, tuple(_difference(pair, headline) for pair in compared))
 
 
 def _difference(pair: PairedDifference, headline: Headline) -> Difference:

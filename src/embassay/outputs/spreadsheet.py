@@ -51,7 +51,7 @@ def frames(result: Result) -> dict[str, DataFrame]:
     """Return the frames of the files by name.
 
     Each has the fields of a record of ``result.json`` as columns; mappings are JSON. ``verdicts`` has one line for each
-    candidate: its ranks, and its differences from reference and baselines.
+    candidate: its ranks, and its differences from reference, baselines and the best encoder that it is built on.
     """
     import polars
 
@@ -77,6 +77,8 @@ def _frame(kind: type, records: Sequence[object]) -> DataFrame:
         for name, value in line.items():
             if isinstance(value, Mapping):
                 line[name] = json.dumps(dict(value), ensure_ascii=False, sort_keys=True)
+            elif isinstance(value, tuple):
+                line[name] = ", ".join(value)
         lines.append(line)
     return polars.DataFrame(lines, schema=columns_of(kind), orient="row")
 
@@ -96,7 +98,7 @@ def _lines(result: Result, verdict: Verdict) -> Iterator[dict[str, object]]:
         line["is_undefined"] = encoder in verdict.undefined
         line["is_left_out"] = encoder in verdict.left_out
         for role in get_args(Role):
-            opponent = verdict.opponent(role)
+            opponent = verdict.opponent(role, encoder if role == "part" else "")
             line[role] = opponent.name or None
             difference = opponent.difference(encoder)
             line |= {f"{role}_{name}": getattr(difference, name) for name in DIFFERENCE}

@@ -319,6 +319,7 @@ FAMILIES = {
     "reference": "reference",
     "baseline": "best lexical baseline",
     "second_baseline": "second lexical baseline",
+    "part": "what it is built on",
     "all": "all pairs",
 }
 """The names of the families of comparisons in tables."""

@@ -145,6 +145,8 @@ class Retriever(ABC):
         A hash of all that its lists depend on besides its parts, whose fingerprints the engine adds.
     parts
         The labels of the candidates of the run whose lists it is built on; they are scored before it.
+    step
+        What it adds to its parts, in a word: ``fusion``, ``reranker``, ``index``.
     depth
         How many documents of each part's list it needs.
     needs_vectors
@@ -159,17 +161,22 @@ class Retriever(ABC):
         the folder of the run only, to continue it.
     warnings
         What its user should know before a run.
+    choices
+        By the value of a setting, the retrievers that the engine chooses from, all built on the same parts: each fifth
+        of the units gets the lists of the one that is best on two others. Empty where nothing is chosen.
     """
 
     name: str
     spec: str
     fingerprint: str
     parts: tuple[str, ...] = ()
+    step: str = ""
     depth: int = DEPTH
     needs_vectors: bool = False
     continues: str = ""
     keeps_answers: bool = False
     warnings: tuple[str, ...] = ()
+    choices: Mapping[float, Retriever] = field(default_factory=dict)
 
     @property
     def card(self) -> Card:

@@ -66,6 +66,11 @@ class RunEncoder:
         """The labels of the candidates that it is built on; only a retriever has any."""
         return self.encoder.parts if isinstance(self.encoder, Retriever) else ()
 
+    @property
+    def step(self) -> str:
+        """What a retriever adds to its parts: ``fusion``, ``reranker`` or ``index``; empty for all others."""
+        return self.encoder.step if isinstance(self.encoder, Retriever) else ""
+
     def suits(self, corpus: AnyCorpus) -> bool:
         """Return whether the encoder is for corpora of this shape, and has the vectors of documents without texts."""
         if corpus.stored_documents and not isinstance(self.encoder, HasStoredVectors):

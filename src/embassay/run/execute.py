@@ -338,6 +338,8 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
         dim_in=dim_by_corpus(run, corpora),
         texts_in=texts_in,
         missing_prompts=card.missing_prompts,
+        parts=entry.parts,
+        step=entry.step,
     )
 
 
@@ -394,8 +396,8 @@ def document_vectors(corpora: Sequence[AnyCorpus]) -> dict[str, int]:
 
 
 def vector_bytes(spec: str, dim: int | None) -> int | None:
-    """Return the bytes of a stored vector; None where the number of dimensions depends on the corpus."""
-    if dim is None:
+    """Return the bytes of a stored vector; None where its numbers, or those that are not 0, depend on the corpus."""
+    if dim is None or spec.startswith("sparse:"):
         return None
     # "e5,dim=64,vectors=int8" -> "int8"
     number_type = re.search(r",vectors=(\w+)", spec)

@@ -87,6 +87,7 @@ class Task:
             route=entry.encoder.card.route,
             group=entry.group,
             published=entry.published_name,
+            parts=entry.parts,
         )
 
 

@@ -20,14 +20,18 @@ from embassay.engine.encode import Effort, encode
 from embassay.engine.search.lists import NONE, checked, joined, lists_of, of_rows, ranked, recall_of
 from embassay.errors import EncoderError
 from embassay.formatting import counted, names
+from embassay.result import MIN_UNITS
 from embassay.retrievers.base import Lists, Questions, Retriever
 from embassay.run.candidates import RunEncoder
 from embassay.run.plan import Plan, Task
 from embassay.run.score import EncoderRun, Services, as_encoder_error
 from embassay.samples.base import Text
+from embassay.samples.retrieval import right_pairs
+from embassay.stats.folds import chosen_over_folds
+from embassay.stats.ranking import RightPlaces
 from embassay.store.lists import read_lists, write_lists
 from embassay.types import AnyCorpus, Encoder, Origin, content_hash
-from embassay.vectors import RECALL_DEPTH, Neighbours, Vectors
+from embassay.vectors import RECALL_DEPTH, Indices, Neighbours, Vectors
 
 SAVED_AFTER = 30.0
 """Seconds after which finished lists are written while a retriever still answers."""
@@ -39,9 +43,10 @@ def runs_of(entries: Sequence[RunEncoder], services: Services) -> list[EncoderRu
     """Return the run of each entry; those that a retriever is built on know what it needs of them."""
     runs: list[EncoderRun] = []
     run_of: dict[str, EncoderRun] = {}
+    known: dict[str, float] = {}
     for entry in entries:
         if isinstance(entry.encoder, Retriever):
-            run: EncoderRun = RetrieverRun(entry, services, others=run_of)
+            run: EncoderRun = RetrieverRun(entry, services, others=run_of, known=known)
         else:
             run = EncoderRun(entry, services)
         run_of[entry.label] = run
@@ -65,9 +70,15 @@ class RetrieverRun(EncoderRun):
     ----------
     others
         The runs of all entries, by label; those that it is built on are scored before it.
+    known
+        By a hash of encoder and text, the scores that a retriever of the run has had computed as vectors.
+    learnt
+        By corpus, what its scores say about the setting that was chosen: the scalars of :func:`choose`.
     """
 
     others: Mapping[str, EncoderRun] = field(default_factory=dict)
+    known: dict[str, float] = field(default_factory=dict)
+    learnt: dict[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def retriever(self) -> Retriever:
@@ -116,7 +127,9 @@ class RetrieverRun(EncoderRun):
             self.need(corpus, plan)
             with self.noting_failure(task.key):
                 diagnostic = cast("ScoresRankings", task.diagnostic)
-                self.keep(task.key, diagnostic.score_rankings(corpus, self.nearest[corpus.name], origin))
+                scores = diagnostic.score_rankings(corpus, self.nearest[corpus.name], origin)
+                scalars = {**scores.scalars, **self.learnt.get(corpus.name, {})}
+                self.keep(task.key, replace(scores, scalars=scalars))
 
     def origin(self, task: Task) -> Origin:
         """Return what identifies the scores of a task."""
@@ -160,10 +173,14 @@ class RetrieverRun(EncoderRun):
             corpus.samples,
             parts={label: lists_of(nearest, retriever.depth) for label, nearest in parts.items()},
             vectors={label: of[corpus.name] for label, of in run_vectors.items() if corpus.name in of},
-            encode=partial(_encoded, services=self.services),
+            encode=partial(_encoded, services=self.services, known=self.known),
         )
         with self.services.timeline.during("encoding"):
-            lists = self.ask(questions, lists_key(self.fingerprints[corpus.name], corpus), plan.request.cache_folder)
+            asked = [(retriever, np.arange(len(questions.samples)))]
+            if retriever.choices:
+                asked, self.learnt[corpus.name] = choose(retriever, questions)
+            key = lists_key(self.fingerprints[corpus.name], corpus)
+            lists = self.ask(asked, questions, key, plan.request.cache_folder)
         self.note(questions, lists)
         nearest = ranked(corpus, lists, parts.get(retriever.continues))
         if retriever.needs_vectors and len(parts) == 1:
@@ -172,10 +189,17 @@ class RetrieverRun(EncoderRun):
             nearest = replace(nearest, recall=recall_of(nearest, exact, retriever.depth))
         self.nearest[corpus.name] = nearest
 
-    def ask(self, questions: Questions, key: str, cache: Path | None) -> Lists:
-        """Return the lists of all questions that have one: stored ones, and those that the retriever gives now.
+    def ask(
+        self, asked: Sequence[tuple[Retriever, Indices]], questions: Questions, key: str, cache: Path | None
+    ) -> Lists:
+        """Return the lists of all questions that have one: stored ones, and those that retrievers give now.
 
-        What it has given is stored, even if it fails later.
+        What they have given is stored, even if they fail later.
+
+        Parameters
+        ----------
+        asked
+            Retrievers, each with the rows of the questions that it answers.
         """
         folder = self.services.folder.path if self.services.folder else None
         places = [place for place in (folder, cache if self.retriever.keeps_answers else None) if place]
@@ -186,11 +210,13 @@ class RetrieverRun(EncoderRun):
         parts = [stored]
         saved = started = time.perf_counter()
         try:
-            for given in self.answers(of_rows(questions, missing)):
-                parts.append(replace(given, rows=missing[given.rows]))
-                if time.perf_counter() - saved > SAVED_AFTER:
-                    parts = [_save(parts, places, key)]
-                    saved = time.perf_counter()
+            for retriever, rows in asked:
+                rows = np.intersect1d(rows, missing)
+                for given in self.answers(retriever, of_rows(questions, rows)):
+                    parts.append(replace(given, rows=rows[given.rows]))
+                    if time.perf_counter() - saved > SAVED_AFTER:
+                        parts = [_save(parts, places, key)]
+                        saved = time.perf_counter()
         finally:
             lists = _save(parts, places, key)
         self.effort = (self.effort or Effort()) + Effort(
@@ -198,12 +224,12 @@ class RetrieverRun(EncoderRun):
         )
         return lists
 
-    def answers(self, questions: Questions) -> Iterator[Lists]:
-        """Yield checked lists as the retriever gives them."""
+    def answers(self, retriever: Retriever, questions: Questions) -> Iterator[Lists]:
+        """Yield checked lists as a retriever gives them."""
         with self.services.progress.encoding(self.entry.label, len(questions.samples)) as advance:
             began = time.perf_counter()
             with as_encoder_error("retrieve"):
-                for given in self.retriever.retrieve(questions):
+                for given in retriever.retrieve(questions):
                     yield checked(given, questions, time.perf_counter() - began)
                     advance(len(given.rows))
                     began = time.perf_counter()
@@ -239,14 +265,70 @@ class RetrieverRun(EncoderRun):
             self.route = {**self.route, "answer_milliseconds": {"p50": p50, "p95": p95, "p99": p99}}
 
 
+def choose(retriever: Retriever, questions: Questions) -> tuple[list[tuple[Retriever, Indices]], dict[str, float]]:
+    """Choose one of a retriever's choices for each fold of units, by the mean reciprocal rank on two others.
+
+    Returns
+    -------
+    asked
+        The chosen retrievers, each with the rows of the questions in its fold.
+    scalars
+        ``setting/all``: what is best on all units; ``setting/fold0`` …: what was chosen for each fold; by setting,
+        ``curve/0.05`` …: the mean reciprocal rank.
+
+    Raises
+    ------
+    EncoderError
+        If fewer than 10 units have a question with a right document.
+    """
+    corpus = questions.corpus
+    pairs = right_pairs(corpus.samples, corpus.documents)
+    units = len(np.unique(corpus.units[pairs[:, 0]]))
+    if units < MIN_UNITS:
+        raise EncoderError(
+            f"{retriever.card.spec} is chosen on {MIN_UNITS} units of answered questions or more; {corpus.name} has "
+            f"{units}: give it a fixed value"
+        )
+    settings = list(retriever.choices)
+    values = np.empty((len(corpus.samples), len(settings)))
+    for column, choice in enumerate(retriever.choices.values()):
+        with as_encoder_error("retrieve"):
+            lists = joined([checked(given, questions, 0.0) for given in choice.retrieve(questions)])
+        nearest = ranked(corpus, lists, pairs=pairs)
+        # A right document that is in no list counts as one, and adds nothing. Its gain does not matter here.
+        places = RightPlaces(
+            len(values), pairs[:, 0], nearest.greater, np.maximum(nearest.tied, 0), np.ones(len(pairs), dtype=np.int64)
+        )
+        values[:, column] = places.reciprocal_rank()
+    chosen = chosen_over_folds(values, corpus.units)
+    of_fold = [settings[column] for column in chosen.of_fold.tolist()]
+    scalars = {"setting/all": settings[chosen.of_all]}
+    scalars |= {f"setting/fold{number}": setting for number, setting in enumerate(of_fold)}
+    scalars |= {f"curve/{setting:g}": mean for setting, mean in zip(settings, chosen.curve.tolist(), strict=True)}
+    asked = [
+        (retriever.choices[setting], np.flatnonzero(chosen.fold == number)) for number, setting in enumerate(of_fold)
+    ]
+    return asked, scalars
+
+
 def lists_key(fingerprint: str, corpus: AnyCorpus) -> str:
     """Return what lists are stored under: the fingerprint of the retriever with its parts, and that of the corpus."""
     return content_hash([fingerprint, corpus.fingerprint])
 
 
-def _encoded(encoder: Encoder, texts: Sequence[Text], *, services: Services) -> Vectors:
-    """Return the vectors of texts: cached ones, and those that the encoder makes now."""
-    return encode(encoder, texts, services.cache, None, services.timeline)[0]
+def _encoded(encoder: Encoder, texts: Sequence[Text], *, services: Services, known: dict[str, float]) -> Vectors:
+    """Return the vectors of texts: cached ones, and those that the encoder makes now.
+
+    Vectors of one number are scores; they are made once in a run, also where no cache keeps them.
+    """
+    key_of = {text: content_hash([encoder.fingerprint, *text]) for text in texts}
+    missing = [text for text in texts if key_of[text] not in known]
+    vectors, _ = encode(encoder, missing, services.cache, None, services.timeline)
+    if vectors.matrix.shape[1] > 1:
+        return vectors
+    known |= {key_of[text]: vectors.matrix[vectors.row[text], 0] for text in missing}
+    scores = np.array([[known[key]] for key in key_of.values()], dtype=np.float32)
+    return replace(vectors, matrix=scores, row={text: place for place, text in enumerate(texts)})
 
 
 def stored_lists(folder: Path, key: str) -> Lists:

@@ -377,7 +377,7 @@ class EncoderRun:
         encoder = self.entry.encoder
         # What the model knows of its route is lost when it is released.
         if isinstance(encoder, Routed):
-            self.route = dict(encoder.route())
+            self.route |= encoder.route()
         if isinstance(encoder, Releases):
             encoder.release()
 

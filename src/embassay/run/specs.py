@@ -170,13 +170,16 @@ def _convert(value: object, hint: Any, place: str) -> object:
     value
         A text of the command line, or what a config file has.
     hint
-        One of ``str``, ``int``, ``float``, ``bool`` and ``Literal[…]``, each also as ``… | None``.
+        One of ``str``, ``int``, ``float``, ``bool`` and ``Literal[…]``, each also as ``… | None``, and several.
     """
     from pydantic import TypeAdapter, ValidationError
 
+    alternatives = [hint]
     if get_origin(hint) in (Union, types.UnionType):
         # An optional value: int | None is read as int.
-        hint = next(alternative for alternative in get_args(hint) if alternative is not type(None))
+        alternatives = [alternative for alternative in get_args(hint) if alternative is not type(None)]
+    if len(alternatives) == 1:
+        (hint,) = alternatives
     if get_origin(hint) is Literal:
         value = str(value)
     # Spaces may be meant in a text, such as a prompt.
@@ -186,5 +189,5 @@ def _convert(value: object, hint: Any, place: str) -> object:
         # A config file has numbers and truth values; on the command line everything is a text.
         return TypeAdapter(hint).validate_python(value, strict=not isinstance(value, str))
     except ValidationError:
-        expected = KINDS.get(hint) or f"one of {', '.join(map(str, get_args(hint)))}"
-        raise SpecError(f"{place}: {quoted(value)} is not {expected}") from None
+        kinds = [KINDS.get(each) or f"one of {', '.join(map(str, get_args(each)))}" for each in alternatives]
+        raise SpecError(f"{place}: {quoted(value)} is not {' or '.join(kinds)}") from None

@@ -8,6 +8,8 @@
     each candidate against bm25, where tfidf is the best lexical baseline;
 ``chance``
     each candidate against the random encoder;
+``part``
+    each set-up that is built on other encoders of the run against the best of these;
 ``all``
     every pair of candidates, only on request.
 
@@ -20,7 +22,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from statistics import NormalDist
 from typing import Literal
@@ -34,7 +36,7 @@ from embassay.stats.skewness import SkewedMeans
 from embassay.stats.units import Floats, Ints, unit_sums
 from embassay.types import Draws
 
-Family = Literal["reference", "baseline", "second_baseline", "chance", "all"]
+Family = Literal["reference", "baseline", "second_baseline", "chance", "part", "all"]
 Pair = tuple[str, str]
 JUST_ABOVE_0 = sys.float_info.min
 """The end of an interval that is moved to exclude 0."""
@@ -58,6 +60,8 @@ class Roles:
         The random encoder, whose value is chance.
     all_pairs
         Whether every pair of candidates is compared as well.
+    parts
+        What each candidate that is built on other encoders is built on.
     """
 
     candidates: tuple[str, ...]
@@ -66,6 +70,7 @@ class Roles:
     bm25: tuple[str, ...] = ()
     chance: str | None = None
     all_pairs: bool = False
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that the reference is a candidate, and that names are unique."""
@@ -106,6 +111,11 @@ class Roles:
                 continue
             others = [name for name in self.candidates if name != opponent]
             questions += [PairTest(family, name, opponent) for name in others]
+        for name, parts in self.parts.items():
+            defined = [part for part in parts if not np.isnan(values.get(part, np.nan))]
+            # What fusion adds is what it adds to the better of two.
+            if defined:
+                questions.append(PairTest("part", name, max(defined, key=lambda part: values[part])))
         if self.all_pairs:
             for a, b in combinations(self.candidates, 2):
                 # The reference is always b, as in the first family, so that the pair is tested only once.

@@ -14,6 +14,8 @@ from embassay.formatting import counted, interval, names, number, rounded_down, 
 from embassay.result import Finding, Row
 from embassay.vectors import RECALL_DEPTH
 
+RERANKED = 50
+"""How many documents a reranker usually reads for a question."""
 SATURATED = 0.95
 """From this share on, a headline leaves little room to tell good encoders apart."""
 
@@ -48,6 +50,20 @@ LISTED = Template(
     "a retriever lists some of the documents, and not every question has a right one among them",
     COUNT,
     title="Lists, not all documents",
+)
+HEADROOM = Template(
+    "{encoder} has a right document among the first {depth} for {share} of the questions: a perfect reranker of these "
+    "would add {gain} to {headline}.",
+    f"of encoders that were asked for, where there are more than {RERANKED} documents; of lists, as far as they go",
+    COUNT,
+    title="Headroom for a reranker",
+)
+CHOSEN = Template(
+    "{encoder}: {best:g} has the highest mean reciprocal rank on all questions; the folds chose {low:g} to {high:g}. "
+    "Its figures are of units on which the weight was not chosen.",
+    "a retriever chooses a weight",
+    COUNT,
+    title="The weight to use",
 )
 NO_THRESHOLD = Template(
     "None is recommended for {encoder}: {reason}.",
@@ -121,7 +137,23 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
         yield LISTED.finding(
             view.scores.origin, encoder=view.encoder, rankings=rankings, missed=counted(missed, "question")
         )
+    chosen = view.of_settings("setting/")
+    if chosen:
+        best, *of_folds = chosen.values()
+        low, high = min(of_folds), max(of_folds)
+        yield CHOSEN.finding(view.scores.origin, encoder=view.encoder, best=best, low=low, high=high)
     if success is not None and success.value is not None:
+        if not view.is_baseline and view.scores.scalars["documents"] > RERANKED:
+            depth = min(RERANKED, view.listed or RERANKED)
+            share = float((view.scores.values["rank"][view.answered] <= depth).mean())
+            yield HEADROOM.finding(
+                view.scores.origin,
+                encoder=view.encoder,
+                depth=depth,
+                share=number(share, "percent"),
+                gain=size_in_points(max(0.0, share - success.value)),
+                headline=view.headline,
+            )
         yield _threshold(view, row_of, success.value)
 
 

@@ -89,6 +89,12 @@ def page(options: RetrievalOptions, ranking: Sequence[RankingMetric]) -> Layout:
                 "ranges before and after adaptation: 17.0 and 13.0 points.",
             ),
             *_transforms(success),
+            Curves(
+                "The weight of a hybrid's first part",
+                "weights",
+                note="The mean reciprocal rank of all questions by weight. The figures of weight=auto are of units on "
+                "which the weight was not chosen; the highest point of this curve is too high.",
+            ),
             *_across(),
             Examples(
                 "Question by question",

@@ -87,9 +87,18 @@ def series_of(
     candidates = without_baselines(drawable)
     if len(candidates) > 1 and len(np.unique(views[0].unit)) >= MIN_UNITS:
         yield table(NAME, corpus, "widths", WIDTHS, _widths(candidates, draws))
+    lines = list[dict[str, object]]()
+    for view in views:
+        # Stored scalars are in alphabetical order, which is that of 0, 0.05 … 1.
+        mean_of = view.of_settings("curve/")
+        if mean_of:
+            at = list(map(float, mean_of))
+            lines.append({"encoder": view.encoder, "line": "RR", "at": at, "y": list(mean_of.values())})
+    if lines:
+        yield Series(NAME, corpus, "weights", "curve", {"x": "weight", "y": "RR", "at": (), "lines": lines})
     value_of = {(r.encoder, r.metric, r.subset): r.value for r in rows}
     for metric, prefix, title in CURVES:
-        lines = list[dict[str, object]]()
+        lines = []
         some_value_is_defined = False
         for view in drawable:
             values = [value_of.get((view.encoder, metric, f"{prefix}psi{psi}")) for psi in GRID]

@@ -100,6 +100,11 @@ class RetrievalView(RetrievalOptions, View):
         listed = self.scores.scalars.get("listed")
         return None if listed is None else int(listed)
 
+    def of_settings(self, beginning: str) -> dict[str, float]:
+        """Return scalars of a retriever that chooses a setting: ``setting/`` those chosen, ``curve/`` RR by setting."""
+        scalars = self.scores.scalars
+        return {name.removeprefix(beginning): scalars[name] for name in scalars if name.startswith(beginning)}
+
     @property
     def why_no_similarities(self) -> str:
         """Why no question has k similarities, where that is so."""

@@ -2,29 +2,71 @@
 
 Robertson & Zaragoza (2009), with the idf that is never negative: the dot product of a question's word counts with
 idf · tf · (k1 + 1)/(tf + k1 · (1 − b + b · length/mean length)), idf = ln(1 + (n − df + ½)/(df + ½)), is the score.
-Words are lower-cased ``\\w+``, neither stemmed nor stopped; n, df and the mean length are those of the passages.
+Words are lower-cased ``\\w+``, by default neither stemmed nor stopped; n, df and the mean length are those of the
+passages. ``stopwords=english`` are the 33 words of Lucene's ``EnglishAnalyzer``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Literal
 
 import numpy as np
 
+from embassay.corpora.io.texts import read_text
 from embassay.encoders.base import spec_of
 from embassay.encoders.lexical.counts import count_words, document_frequencies, rows_of_values
+from embassay.encoders.tokens import need_nltk
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
+from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import VectorMatrix
 
 WORD = re.compile(r"\w+")
+IDENTIFIER = re.compile(r"\w+(?:[-./:@+#&]+\w+)*")
+"""Words that are joined by signs without a space: ``38.331``, ``e-utra``, ``os.path.join``."""
 K1, B = 1.2, 0.75
+ENGLISH = frozenset(
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this "
+    "to was will with".split()
+)
+Tokens = Literal["words", "identifiers"]
+Stemmer = Literal[
+    "none",
+    "arabic",
+    "danish",
+    "dutch",
+    "english",
+    "finnish",
+    "french",
+    "german",
+    "hungarian",
+    "italian",
+    "norwegian",
+    "portuguese",
+    "romanian",
+    "russian",
+    "spanish",
+    "swedish",
+]
+"""The languages of nltk's ``SnowballStemmer``."""
 
 
-def create(target: str, runtime: Runtime, *, k1: float = K1, b: float = B, whole: bool = False) -> BM25Encoder:
+def create(
+    target: str,
+    runtime: Runtime,
+    *,
+    k1: float = K1,
+    b: float = B,
+    whole: bool = False,
+    tokens: Tokens = "words",
+    stopwords: str = "",
+    stemmer: Stemmer = "none",
+) -> BM25Encoder:
     """Make the encoder; it learns its words and weights from each corpus's passages.
 
     Parameters
@@ -35,11 +77,30 @@ def create(target: str, runtime: Runtime, *, k1: float = K1, b: float = B, whole
         Length normalisation of passages, from 0 (none) to 1 (full).
     whole
         Compare whole documents, however the corpus cuts them into passages.
+    tokens
+        ``words``, or ``identifiers``: words that are joined by one of ``-./:@+#&``, such as ``38.331``, also count as
+        one word, besides their parts.
+    stopwords
+        Words that do not count: ``english``, or a file with one word a line.
+    stemmer
+        The language whose Snowball stemmer (through nltk) shortens words: ``english``, ``german`` …
+
+    Raises
+    ------
+    SpecError
+        For a number out of range, or a file that cannot be read.
+    MissingExtraError
+        If nltk is wanted and not installed.
     """
-    del target, runtime
+    del target
     if not (k1 >= 0 and np.isfinite(k1)) or not 0 <= b <= 1:
         raise SpecError(f"encoder 'bm25': k1 must be 0 or more and b between 0 and 1, are {k1:g} and {b:g}")
-    return BM25Encoder(k1, b, whole)
+    if stemmer != "none":
+        need_nltk(f"encoder 'bm25', stemmer={stemmer},")
+    stopped = frozenset[str]()
+    if stopwords:
+        stopped = ENGLISH if stopwords == "english" else frozenset(read_text(source_path(stopwords)).lower().split())
+    return BM25Encoder(k1, b, whole, tokens, stopwords, stopped, stemmer)
 
 
 @dataclass(frozen=True)
@@ -50,6 +111,10 @@ class BM25Encoder:
     ----------
     whole
         Whether it is given whole documents as the passages.
+    tokens, stemmer
+        As in :func:`create`.
+    stopwords, stopped
+        How the words that do not count were given, and the words.
     columns
         The column of each word; empty before :meth:`fit`.
     idf
@@ -61,6 +126,10 @@ class BM25Encoder:
     k1: float = K1
     b: float = B
     whole: bool = False
+    tokens: Tokens = "words"
+    stopwords: str = ""
+    stopped: frozenset[str] = frozenset()
+    stemmer: Stemmer = "none"
     columns: dict[str, int] = field(default_factory=dict, repr=False)
     idf: tuple[float, ...] = field(default=(), repr=False)
     mean_length: float = 0.0
@@ -73,13 +142,18 @@ class BM25Encoder:
             "k1": "" if self.k1 == K1 else f"{self.k1:g}",
             "b": "" if self.b == B else f"{self.b:g}",
             "whole": self.whole or None,
+            "tokens": "" if self.tokens == "words" else self.tokens,
+            "stopwords": self.stopwords,
+            "stemmer": "" if self.stemmer == "none" else self.stemmer,
         }
         return Card(spec_of("bm25", options), fitted=True, cached=False, similarity="dot", shapes=("retrieval",))
 
     @property
     def fingerprint(self) -> str:
         """A hash of constants, words and weights."""
-        return content_hash(["bm25", self.k1, self.b, list(self.columns), self.idf, self.mean_length])
+        words = [self.tokens, sorted(self.stopped), self.stemmer]
+        options = [] if words == ["words", [], "none"] else words
+        return content_hash(["bm25", self.k1, self.b, list(self.columns), self.idf, self.mean_length, *options])
 
     def fit(self, texts: Sequence[str]) -> BM25Encoder:
         """Learn words, their idf and the mean length.
@@ -89,7 +163,7 @@ class BM25Encoder:
         EncoderError
             If there is no word in the texts.
         """
-        words = [_words(text) for text in texts]
+        words = self.words(texts)
         frequencies = document_frequencies(words)
         if not frequencies:
             raise EncoderError("bm25: the texts contain no words")
@@ -104,7 +178,7 @@ class BM25Encoder:
         """Return (n, words) CSR float32: counts for questions, BM25 weights otherwise; unknown words are left out."""
         if not self.columns:
             raise EncoderError("bm25 learns its vocabulary from a corpus; call fit(texts) first")
-        words = [_words(text) for text in texts]
+        words = self.words(texts)
         counts = count_words(words, self.columns)
         # The weights are on the side of the passages; a dot product then gives the whole score.
         if role != "query":
@@ -115,6 +189,18 @@ class BM25Encoder:
             counts.data = np.array(self.idf)[counts.indices] * saturated
         return counts.astype(np.float32)
 
+    def words(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the words of each text that count, lower-cased and stemmed."""
+        stem: Callable[[str], str] = str
+        if self.stemmer != "none":
+            from nltk.stem.snowball import SnowballStemmer
 
-def _words(text: str) -> list[str]:
-    return WORD.findall(text.lower())
+            stem = cache(SnowballStemmer(self.stemmer).stem)
+        return [[stem(word) for word in self._tokens(text.lower()) if word not in self.stopped] for text in texts]
+
+    def _tokens(self, text: str) -> list[str]:
+        """Return the tokens of a text, words that are joined after their parts."""
+        words = WORD.findall(text)
+        if self.tokens == "identifiers":
+            words += [word for word in IDENTIFIER.findall(text) if not WORD.fullmatch(word)]
+        return words

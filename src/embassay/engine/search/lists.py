@@ -126,11 +126,16 @@ def recall_of(nearest: Neighbours, exact: Neighbours, depth: int) -> float:
     return hits / documents if documents else 1.0
 
 
-def ranked(corpus: AnyCorpus, lists: Lists, rest: Neighbours | None) -> Neighbours:
+def ranked(corpus: AnyCorpus, lists: Lists, rest: Neighbours | None = None, pairs: Indices | None = None) -> Neighbours:
     """Return checked lists as the answer of a search: a row for each question, and the ranks of the right documents.
 
     Documents with equal scores are tied; without scores, each has a rank of its own. A right document that is in no
     list has the rank that it has in ``rest``; −1 without that.
+
+    Parameters
+    ----------
+    pairs
+        (R, 2) the right documents of questions, where they are known already.
     """
 
     def of_all(values: NDArray[Any] | None, filler: float) -> NDArray[Any]:
@@ -140,7 +145,8 @@ def ranked(corpus: AnyCorpus, lists: Lists, rest: Neighbours | None) -> Neighbou
 
     documents, passages = of_all(lists.documents, -1), of_all(lists.passages, -1)
     scores = of_all(lists.scores, np.nan)
-    pairs = right_pairs(corpus.samples, corpus.documents)
+    if pairs is None:
+        pairs = right_pairs(corpus.samples, corpus.documents)
     own = np.full(len(pairs), np.nan)
     own_passages, greater, tied = (np.full(len(pairs), -1, dtype=np.int64) for _ in range(3))
     if rest is not None:

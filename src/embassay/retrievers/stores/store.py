@@ -109,6 +109,7 @@ def create(
         spec=spec,
         fingerprint=content_hash(["store", target, options]),
         parts=(encoder,),
+        step="index",
         depth=depth,
         needs_vectors=True,
         kind=target,

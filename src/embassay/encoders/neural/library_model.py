@@ -1,0 +1,106 @@
+"""Models that only sentence-transformers runs, a ``CrossEncoder`` or a ``SparseEncoder``: found, checked and loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from embassay.encoders.checks import check_whole
+from embassay.encoders.loaded import LazyModel
+from embassay.encoders.neural.devices import available_device, check_place, device_names
+from embassay.encoders.neural.encoder import check_code, check_no_adapter
+from embassay.encoders.neural.hf_loading import check_stored
+from embassay.encoders.neural.library_messages import quiet, reason
+from embassay.encoders.neural.locations import find
+from embassay.encoders.neural.memory import check_fits, weights
+from embassay.encoders.neural.model_files import folder_files
+from embassay.encoders.neural.modules import check_tokenizer, modules, own_code, own_modules
+from embassay.types import Runtime, content_hash
+
+DTYPE = "float32"
+
+
+@dataclass(frozen=True)
+class LibraryModel(LazyModel[Any]):
+    """A model that is loaded for the first text, onto one device.
+
+    Attributes
+    ----------
+    kind
+        The name of its class in sentence-transformers.
+    max_length
+        The number of tokens after which texts are truncated; None for the model's own limit.
+    """
+
+    kind: str
+    target: str
+    folder: Path
+    runtime: Runtime = field(repr=False)
+    device: str
+    max_length: int | None
+
+    @classmethod
+    def of(
+        cls, kind: str, target: str, runtime: Runtime, how: str, revision: str, device: str, max_length: int | None
+    ) -> Self:
+        """Find the model's files.
+
+        Parameters
+        ----------
+        how
+            The text before a folder's name in a message's advice, for example ``-e sparse:``.
+
+        Raises
+        ------
+        ModelNotFoundError
+            If the model is neither on this machine nor to be had, or has no tokenizer.
+        SpecError
+            If an option does not fit, or the model needs code of its own that is not trusted.
+        """
+        check_whole(f"encoder {target!r}", max_length=max_length)
+        device = device or runtime.device
+        check_place(device, "auto")
+        folder = find(target, revision, runtime, how).folder
+        check_code(target, own_modules(folder), runtime.trust_remote_code)
+        check_no_adapter(target, folder)
+        check_tokenizer(target, folder)
+        return cls(kind, target, folder, runtime, device_names(device)[0], max_length)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all files of the model, and of the options that change what it computes."""
+        runs_own_code = bool(self.runtime.trust_remote_code and own_code(self.folder))
+        files = self.runtime.hashes(self.folder, folder_files(self.folder))
+        return content_hash([self.kind, files, self.max_length, runs_own_code])
+
+    def explain(self, error: Exception) -> str:
+        """Return a library's error as text."""
+        return reason(error)
+
+    def load(self) -> Any:
+        """Load the model.
+
+        Raises
+        ------
+        EncoderError
+            If it does not fit into memory, or weights are missing.
+        """
+        import sentence_transformers
+
+        device = available_device(self.device)
+        check_fits(weights(self.folder, DTYPE), DTYPE, [device])
+        with quiet("transformers"):
+            model = getattr(sentence_transformers, self.kind)(
+                str(self.folder),
+                device=device,
+                trust_remote_code=self.runtime.trust_remote_code,
+                model_kwargs={"dtype": DTYPE},
+                local_files_only=True,
+            )
+        if self.max_length:
+            model.max_seq_length = self.max_length
+        if model.transformers_model is not None:
+            check_stored(model.transformers_model, modules(self.folder)[0][1])
+        return model

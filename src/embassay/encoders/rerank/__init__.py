@@ -1,0 +1,1 @@
+"""Models, services and functions that read a question and a text together, and score them."""

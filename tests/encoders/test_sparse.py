@@ -1,0 +1,128 @@
+"""Sparse models: the vectors of the library, its search, prompts, and what is no sparse model."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import issparse
+
+import embassay as ea
+from embassay.encoders.neural import sparse
+from embassay.errors import MissingExtraError, ModelNotFoundError, SpecError
+from embassay.plugins import ENCODERS
+from embassay.run.resolve import load_encoder
+from embassay.samples.retrieval import Document, Question
+from embassay.types import Corpus
+from tiny_model import make, make_head
+
+library = pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
+TEXTS = [
+    "the shop is open .",
+    "it rains",
+    "the old baker sleeps near the river",
+    "a",
+    "no",
+    "rain",
+    "shop",
+    "river bed",
+]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return make_head(tmp_path_factory.mktemp("sparse"), "BertForMaskedLM")
+
+
+def test_the_vectors_are_those_of_the_library(model):
+    encoder = load_encoder(f"sparse:{model},device=cpu")
+    vectors = encoder.encode(TEXTS)
+    assert issparse(vectors)
+    assert (vectors.dtype, encoder.card.similarity) == (np.float32, "dot")
+    expected = library.SparseEncoder(str(model), device="cpu", local_files_only=True)
+    for role, name in (("text", "encode"), ("query", "encode_query"), ("document", "encode_document")):
+        of_library = [getattr(expected, name)([text]).to_dense()[0].numpy() for text in TEXTS]
+        np.testing.assert_allclose(encoder.encode(TEXTS, role).toarray(), of_library, atol=1e-5)
+
+
+def test_the_search_is_by_dot_products(model):
+    documents = tuple(Document(f"d{n}", (text,)) for n, text in enumerate(TEXTS))
+    samples = tuple(Question(f"q{n}", f"{text} ?", (f"d{n}",)) for n, text in enumerate(TEXTS))
+    corpus = Corpus("some", "retrieval", samples, documents=documents)
+    result = ea.assay([f"s=sparse:{model}"], [corpus], ["retrieval"], baselines=False, examples="all", cache=None)
+    # How much room a sparse vector takes depends on its text.
+    assert (result.encoders[0].dim, result.encoders[0].vector_bytes) == (141, None)
+    encoder = load_encoder(f"sparse:{model}")
+    products = (encoder.encode([s.question for s in samples], "query") @ encoder.encode(TEXTS, "document").T).toarray()
+    expected = [1 + (row > row[n]).sum() for n, row in enumerate(products)]
+    assert [example.values["rank"] for example in result.examples if "rank" in example.values] == expected
+
+
+def test_prompts_of_the_model_stand_before_the_texts_of_their_role(tmp_path):
+    folder = tmp_path / "model"
+    made = library.SparseEncoder(str(make_head(tmp_path / "tiny", "BertForMaskedLM")), device="cpu")
+    made.prompts = {"query": "find : ", "document": ""}
+    made.save_pretrained(str(folder))
+    encoder = load_encoder(f"sparse:{folder}")
+    assert encoder.card.prompts == {"query": "find : "}
+    np.testing.assert_allclose(
+        encoder.encode(["a shop"], "query").toarray(), encoder.encode(["find : a shop"]).toarray(), atol=1e-6
+    )
+
+
+def test_the_files_and_the_limit_are_in_the_fingerprint(model):
+    first = load_encoder(f"sparse:{model}").fingerprint
+    assert load_encoder(f"sparse:{model},device=cpu").fingerprint == first
+    short = load_encoder(f"sparse:{model},max_length=4")
+    assert short.fingerprint != first
+    assert short.card.spec == f"sparse:{model},max_length=4"
+    assert np.array_equal(short.encode(["a b c d"]).toarray(), short.encode(["a b x y"]).toarray())
+
+
+def test_a_model_with_dense_vectors_is_refused(tmp_path):
+    dense = make(tmp_path)
+    for folder in (dense, make_head(tmp_path / "other", "BertModel")):
+        with pytest.raises(ModelNotFoundError, match="is no sparse model; without sparse: it has dense vectors"):
+            load_encoder(f"sparse:{folder}")
+
+
+def test_code_of_a_model_runs_only_if_it_is_trusted(tmp_path):
+    folder = make_head(tmp_path, "BertForMaskedLM")
+    (folder / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "", "type": "own.Module"}]))
+    with pytest.raises(SpecError, match=r"brings its own code \(own.Module\).*--trust-remote-code LABEL"):
+        load_encoder(f"sparse:{folder}")
+
+
+def test_without_the_extra_the_line_is_said(monkeypatch):
+    monkeypatch.setattr(sparse, "REQUIRES", ("no_such_package",))
+    with pytest.raises(MissingExtraError, match=r"needs the extra 'hf': pip install 'embassay\[hf\]'"):
+        ENCODERS.module("sparse")
+
+
+@pytest.mark.slow
+def test_real_weights_rank_as_the_library_does(data, tmp_path):
+    """splade-tiny against bm25 on LIMIT-small and XQuAD, and a naive ranking by the library's own vectors."""
+    model = Path(os.environ.get("EMBASSAY_MODELS", "")) / "splade-tiny"
+    if not model.is_dir():
+        pytest.skip("EMBASSAY_MODELS names no folder with splade-tiny")
+    shutil.copytree(data / "limit_small", tmp_path / "limit")
+    pairs = [json.loads(line) for line in (tmp_path / "limit" / "qrels.jsonl").read_text().splitlines()]
+    lines = ["query-id\tcorpus-id\tscore", *("\t".join(map(str, pair.values())) for pair in pairs)]
+    (tmp_path / "limit" / "qrels").mkdir()
+    (tmp_path / "limit" / "qrels" / "test.tsv").write_text("\n".join(lines))
+    corpora = [f"limit={tmp_path / 'limit'}", f"xquad={data / 'xquad_en' / 'xquad.en.json'},documents=sentences"]
+    result = ea.assay([f"splade=sparse:{model}", "bm25"], corpora, ["retrieval"], baselines=False, cache=None)
+    found = {(row.corpus, row.encoder, row.metric): row.value for row in result.rows if row.subset == "all"}
+    for corpus, splade, bm25 in (("limit", 0.878, 0.994), ("xquad", 0.758, 0.720)):
+        assert found[corpus, "splade", "Success@1"] == pytest.approx(splade, abs=0.002)
+        assert found[corpus, "bm25", "Success@1"] == pytest.approx(bm25, abs=0.002)
+
+    limit = ea.load(corpora[0])
+    expected = library.SparseEncoder(str(model), device="cpu", local_files_only=True)
+    documents = expected.encode_document([document.whole for document in limit.documents]).to_dense().numpy()
+    queries = expected.encode_query([sample.question for sample in limit.samples]).to_dense().numpy()
+    first = [limit.documents[place].id for place in (queries @ documents.T).argmax(axis=1)]
+    right = [name in sample.right for name, sample in zip(first, limit.samples, strict=True)]
+    assert found["limit", "splade", "Success@1"] == pytest.approx(np.mean(right), abs=1e-9)
