@@ -448,7 +448,7 @@ def test_fewer_documents_keep_the_questions_that_they_answer(base, tmp_path):
     assert [document for document in whole.documents if document.id in names] == list(corpus.documents)
     answered = [sample for sample in corpus.samples if sample.right]
     assert answered == [sample for sample in whole.samples if sample.right and names.issuperset(sample.right)]
-    assert "290 of 301 documents and the questions that they answer, chosen at random" in corpus.notes
+    assert "290 of 301 documents, chosen at random, and the questions that they answer" in corpus.notes
     assert prepared(base, tmp_path / "a", documents=301).material.corpora == (whole,)
 
 

@@ -52,9 +52,9 @@ def corpus(*samples, shape="", documents=DOCUMENTS, name="mine"):
 
 @pytest.mark.parametrize("shape", GOOD)
 def test_what_is_sound_is_taken(shape):
-    corpus(GOOD[shape]).check()
-    other = replace(GOOD[shape], id="1")
-    corpus(GOOD[shape], other).check()
+    both = corpus(GOOD[shape], replace(GOOD[shape], id="1"))
+    both.check()
+    assert both.audit().items == 2
 
 
 def test_every_shape_that_a_loader_or_a_diagnostic_has_is_known():
@@ -65,7 +65,9 @@ def test_every_shape_that_a_loader_or_a_diagnostic_has_is_known():
 
 @pytest.mark.parametrize("name", builtin_names())
 def test_built_in_corpora_are_sound(name):
-    load_corpus(name).check()
+    built_in = load_corpus(name)
+    built_in.check()
+    assert built_in.builtin
 
 
 WRONG = [
@@ -151,7 +153,9 @@ def test_documents_that_are_wrong_are_refused(documents, told):
 
 
 def test_documents_without_questions_are_a_corpus():
-    Corpus("mine", "retrieval", (), documents=DOCUMENTS).check()
+    without = Corpus("mine", "retrieval", (), documents=DOCUMENTS)
+    without.check()
+    assert len(without.texts()) == sum(len(document.passages) for document in DOCUMENTS)
 
 
 def test_repeated_ids_are_refused():

@@ -59,6 +59,7 @@ def test_only_what_is_ours_and_left_is_removed(tmp_path, dead):
 def test_a_folder_that_is_not_there_or_no_folder_is_no_error(tmp_path):
     remove_left_overs(tmp_path / "none")
     remove_left_overs(put(tmp_path, "file"))
+    assert names(tmp_path) == ["file"]
 
 
 def test_a_name_is_of_this_machine_and_process(tmp_path):

@@ -132,7 +132,7 @@ def test_errors_are_ones_that_people_can_mend():
 # --- the figures that the papers print for them, where data and weights can be had ------------------------
 
 LACKS = {
-    "composition": "the copy of the paper at hand has lost the numbers of its tables",
+    "composition": "the copy of the paper at hand lacks the numbers of its tables",
     "telecom": "TelecomQuAD is not public; table 3 is of a sample of SQuAD that is not named",
     "localization": "in tests/diagnostics/test_localization.py: test_bags_of_words_on_the_released_corpus",
 }

@@ -65,6 +65,13 @@ def interval(low: float | None, high: float | None, style: Format = "percent", s
     return f"[{', '.join(ends)}]"
 
 
+def with_interval(
+    value: float | None, low: float | None, high: float | None, style: Format = "percent", signed: bool = False
+) -> str:
+    """Write a figure with its interval, if it has one: ``87.2% [85.0, 89.1]``."""
+    return f"{number(value, style, signed)} {interval(low, high, style, signed)}".rstrip()
+
+
 def p_value(p: float | None) -> str:
     """Write a p-value with two digits, never as 0."""
     if p is None:

@@ -107,9 +107,11 @@ def test_triplets_of_test_and_dev_questions_are_left_out_and_counted(by, table):
     left_out = 56 * (2 if by == "context" else 1)
     assert len(learnt) == 144
     assert len(mined.triplets) == 400 - left_out
-    assert mined.notes == (f"{left_out} triplets left out: of a test or dev question, or its document",)
+    assert mined.notes == (f"{left_out} triplets left out: they quote a held-out question or document",)
     held_out = material.held_out_questions[0].question
-    with pytest.raises(SourceError, match="no triplet to learn from; 1 triplet left out: of a test or dev question"):
+    with pytest.raises(
+        SourceError, match="no triplet to learn from; 1 triplet left out: they quote a held-out question"
+    ):
         own_triplets(
             written(table, [row for row in triplets() if f"{row.question.capitalize()}?" == held_out]), material
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from hypothesis import given, settings
@@ -114,7 +115,7 @@ def test_what_is_missing_is_named(folder, missing):
     path = folder()
     (path / missing).rename(path / "elsewhere")
     told = f": the folder has no {missing}; "
-    told += "a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"
+    told += "a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv or qrels.jsonl"
     assert fails(path) == told
     with pytest.raises(SourceError, match=f"the folder has no {missing}"):
         load_corpus(str(path))
@@ -127,6 +128,37 @@ def test_a_folder_without_a_split_or_with_a_file_in_its_place(folder):
     (path / "qrels").rmdir()
     (path / "qrels").write_text("x")
     assert fails(path) == "/qrels: is a file; a folder is needed"
+
+
+def judged_in_lines(path, rows):
+    shutil.rmtree(path / "qrels")
+    (path / "qrels.jsonl").write_text(lines(dict(zip(HEADER.split(), row, strict=True)) for row in rows))
+
+
+def test_judgements_may_be_json_lines_as_in_limit(folder):
+    path = folder()
+    tabulated = load_corpus(str(path))
+    judged_in_lines(path, [("q2", "d3", 1), ("q1", "d1", 2), ("q1", "d2", "1"), ("q1", "d3", 0), ("q3", "d1", -1)])
+    corpus = load_corpus(str(path))
+    assert corpus.fingerprint == tabulated.fingerprint
+    assert corpus.notes[0] == "judgements: qrels.jsonl"
+    assert fails(path, SpecError, split="test") == (
+        f"split 'test': {path} has no splits, only qrels.jsonl; leave out split="
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        (("q1", "d1", 0.5), "field 'score': must be a text or a whole number, is a number"),
+        (("q1", None, 1), "field 'corpus-id': must be a text or a whole number, is null"),
+        (("", "d1", 1), "field 'query-id': an empty text"),
+    ],
+)
+def test_broken_judgements_in_lines_are_named(folder, row, says):
+    path = folder()
+    judged_in_lines(path, [("q2", "d3", 1), row])
+    assert fails(path) == f"/qrels.jsonl, line 2, {says}"
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_every_form_of_table_is_read_alike(at):
     assert [q.id for q in found[0].samples] == ["7", "8"]
     assert found[0].notes[-2:] == (
         "2 documents, 2 questions, 1 of them not answered by any document",
-        "2 to 2 right documents for a question",
+        "2 right documents for each question",
     )
 
 

@@ -1192,7 +1192,10 @@ def test_classes_of_the_paper_have_means_and_spread():
     # The third is in no table of the paper.
     first, second, mean, deviation = classes["rows"]
     assert [line[:2] for line in (first, second)] == [["classical", mini], ["classical", mpnet]]
-    assert [line[:2] for line in (mean, deviation)] == [["classical", "mean of 2"], ["classical", "standard deviation"]]
+    assert [line[:2] for line in (mean, deviation)] == [
+        ["classical", "mean of 2"],
+        ["classical", "standard deviation of 2"],
+    ]
     c3 = classes["columns"].index("C3")
     assert first[c3] == rows(result, mini)["share", "c3:TT", "cosine", "eps0"].value
     assert mean[c3] == pytest.approx((first[c3] + second[c3]) / 2)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.stats import spearmanr
 
 from embassay.api import assay
-from embassay.diagnostics.shift import Shift, create
+from embassay.diagnostics.shift import Shift, _claim, create
 from embassay.engine.search import top as topk
 from embassay.errors import SpecError, UnknownNameError
 from embassay.run.plan import prepare
@@ -434,6 +434,12 @@ def test_two_encoders_are_set_beside_each_other_by_rank_and_overlap(two_encoders
     assert rank == pytest.approx(spearmanr(*relative).statistic)
     assert 0 < shared < 0.9
     assert (farthest, nearest) == (pytest.approx(max(absolute[0])), pytest.approx(min(absolute[1])))
+    assert table["note"].endswith("Here this is true of no pair.")
+
+
+def test_the_claim_of_figure_3_is_answered_for_each_pair():
+    rows = [["a − b", 0.5, 0.1, 0.7, 0.8], ["a − c", 0.5, 0.9, 0.7, 0.7], ["b − c", None, None, None, None]]
+    assert _claim(rows).endswith("Here this is true of a − b.")
 
 
 def test_an_encoder_is_all_of_itself(two_encoders):

@@ -1,6 +1,7 @@
 """What limits the answer of a corpus is said before anything is encoded."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -32,6 +33,16 @@ def test_many_short_passages_are_warned_of():
         "2 of 5 passages (40%) have under 8 words, such as headings and list items; "
         "set passages=100 to join them with the text around them"
     )
+
+
+@pytest.mark.parametrize(
+    ("loader", "remedy"),
+    [("squad", "set documents=paragraphs to search whole paragraphs"), ("retrieval", "join them with the text around")],
+)
+def test_only_options_that_a_loader_has_are_advised(loader, remedy):
+    (note,) = [note for note in notes_on(replace(retrieval(["Usage", LONG]), loader=loader)) if "passages" in note]
+    assert f"list items; {remedy}" in note
+    assert "passages=100" not in note
 
 
 def test_few_short_passages_are_not():

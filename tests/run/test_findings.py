@@ -187,14 +187,13 @@ def test_from_five_candidates_on_chance_is_said_where_several_may_be_the_best():
     (line,) = [line for line in lines(verdict_with(**several), rows=rows) if line.startswith("Luck")]
     assert line == (
         "Luck: e0 is the first of 12, so its value is probably too high, by 3.1 to 5.1 points. As the first of "
-        "several it has about 75.9% [65.0, 90.0], and a lead over e1 of 0.0 points [−1.0, +3.0]. Where so many "
-        "are equally good, about 1 table in 10 calls one better or worse, and 1 in 3 leaves one out of the best set."
+        "several it has about 75.9% [65.0, 90.0], and a lead over e1 of 0.0 points [−1.0, +3.0]. If all 12 were "
+        "equally good, about 1 table in 10 would call one better or worse, and 1 in 3 would leave one out of the best "
+        "set."
     )
     hardly = {"first_too_high": (0.0001, 0.0004)}
     for other in ({"best_set": many[:1]}, {"candidates": many[:4]}, {"first_too_high": None}, hardly):
-        assert not any("too high" in line for line in lines(verdict_with(**several | other), rows=rows))
-    (line,) = [line for line in lines(verdict_with(**several | hardly), rows=rows) if line.startswith("Luck")]
-    assert line.startswith("Luck: Where so many are equally good, about 1 table in 10 calls one better")
+        assert not any("Luck" in line for line in lines(verdict_with(**several | other), rows=rows))
 
 
 # --- nobody is ranked ------------------------------------------------------------------------------------

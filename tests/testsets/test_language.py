@@ -58,5 +58,9 @@ def test_another_language_is_refused_with_what_to_do():
 
 
 def test_some_sentences_of_another_language_refuse_nothing():
-    refuse_other([*ENGLISH, OTHER["French"]], "post.txt")
+    some = [*ENGLISH, OTHER["French"]]
+    refuse_other(some, "post.txt")
     refuse_other([], "post.txt")
+    # Of these, 3 of 12 are English.
+    with pytest.raises(InputError, match="25% of its sentences look English"):
+        refuse_other([*some, *[OTHER["French"]] * 8], "post.txt")

@@ -55,7 +55,7 @@ def with_fewer_documents(corpus: AnyCorpus, number: int, seed: int) -> AnyCorpus
     documents = tuple(corpus.documents[place] for place in sorted(order[:number].tolist()))
     names = {document.id for document in documents}
     samples = tuple(sample for sample in corpus.samples if sample.right and names.issuperset(sample.right))
-    note = f"{number:,} of {len(corpus.documents):,} documents and the questions that they answer, chosen at random"
+    note = f"{number:,} of {len(corpus.documents):,} documents, chosen at random, and the questions that they answer"
     return replace(corpus, samples=samples, documents=documents, notes=(*corpus.notes, note))
 
 

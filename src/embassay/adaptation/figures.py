@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from embassay.formatting import DASH, interval, number
+from embassay.formatting import DASH, with_interval
 from embassay.metrics.key import MetricKey
 from embassay.metrics.metric import declared
 from embassay.result import FEW_UNITS, Result, Row, rows_of
@@ -95,5 +95,4 @@ def _cell(row: Row | None) -> str:
     """Return a figure as text: ``91.2% [88.0, 94.0]``, ``0.432``; a dash for none."""
     if row is None:
         return DASH
-    style = declared(row.key).style
-    return f"{number(row.value, style)} {interval(row.low, row.high, style)}".rstrip()
+    return with_interval(row.value, row.low, row.high, declared(row.key).style)

@@ -48,6 +48,6 @@ def _rows(corpus: Corpus[Question], test: Collection[str]) -> Iterator[JsonObjec
             "gains": sample.gains or None,
             "unit": sample.units,
             "split": "test" if sample.id in test else "train",
-            # So that queries that were made are still called that.
+            # Without it, queries that a program made would pass for real questions.
             "source": corpus.source or None,
         }

@@ -65,10 +65,10 @@ def read_triplets(source: str) -> tuple[Triplet, ...]:
 
 
 def own_triplets(source: str | None, material: Material) -> Mined:
-    """Read triplets without those that teach the answer to a held-out question, which a note counts; none without file.
+    """Read triplets without those that teach the answer to a held-out question; a note counts these.
 
-    These are triplets whose query is a test or dev question, and, where documents are held out, those whose positive is
-    the text of one.
+    They are those whose query is a test or dev question, and, where documents are held out, those whose positive is a
+    passage of such a document. Returns no triplets if there is no file.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def own_triplets(source: str | None, material: Material) -> Mined:
         for triplet in triplets
         if normalised(triplet.question) not in questions and normalised(triplet.right) not in texts
     ]
-    left_out = f"{counted(len(triplets) - len(kept), 'triplet')} left out: of a test or dev question, or its document"
+    left_out = f"{counted(len(triplets) - len(kept), 'triplet')} left out: they quote a held-out question or document"
     if not kept:
         raise SourceError(f"no triplet to learn from; {left_out}", source)
     return Mined(tuple(kept), Counter(), (left_out,) if len(kept) < len(triplets) else ())

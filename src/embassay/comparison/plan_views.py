@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from embassay.comparison.plan import PairPlan, SizePlan
 from embassay.findings import templates
-from embassay.formatting import difference_format, interval, number, visible
+from embassay.formatting import difference_format, number, visible, with_interval
 from embassay.reports.tables import Cell, Table
 from embassay.result import MIN_UNITS
 from embassay.stats.detectable import FEW_DEGREES
@@ -44,12 +44,10 @@ def _size_table(pairs: Sequence[PairPlan]) -> Table:
     rows = []
     for pair in pairs:
         style = difference_format(pair.format)
-        difference = number(pair.difference, style, signed=True)
-        limits = interval(pair.low, pair.high, style, signed=True)
         row = (
             Cell(pair.name),
             # Under 10 units there is no interval.
-            Cell(f"{difference} {limits}".strip()),
+            Cell(with_interval(pair.difference, pair.low, pair.high, style, signed=True)),
             Cell(f"{pair.units:,}"),
             Cell(f"{pair.items:,}"),
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from embassay.comparison.compare import RunComparison
 from embassay.comparison.differences import DifferencesSummary, HeadlineChange
 from embassay.findings import templates
-from embassay.formatting import counted, difference_format, interval, names, number, p_value
+from embassay.formatting import counted, difference_format, interval, names, number, p_value, with_interval
 
 ORDER = ("worse", "better", "inconclusive", "not worse", "nothing changed")
 """Outcomes by importance."""
@@ -21,9 +21,7 @@ def ordered(differences: Sequence[HeadlineChange]) -> list[HeadlineChange]:
 def change(difference: HeadlineChange) -> str:
     """Return a difference with its interval: ``−0.4 points [−1.3, 0.5]``."""
     style = difference_format(difference.format)
-    value = number(difference.difference, style, signed=True)
-    limits = interval(difference.low, difference.high, style, signed=True)
-    return f"{value} {limits}".strip()
+    return with_interval(difference.difference, difference.low, difference.high, style, signed=True)
 
 
 def _change_and_p(difference: HeadlineChange) -> str:

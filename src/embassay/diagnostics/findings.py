@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from embassay.claims import COUNT, INTERVAL, Template
-from embassay.formatting import interval, names, number
+from embassay.formatting import names, with_interval
 from embassay.layout import Format
 from embassay.result import Finding, Row
 from embassay.types import Origin
@@ -30,11 +30,7 @@ PUBLISHED = Template(
 
 def written(row: Row, style: Format = "percent") -> str:
     """Write a row's value with its interval, if it has one: ``87.2% [85.0, 89.1]``."""
-    text = number(row.value, style)
-    limits = interval(row.low, row.high, style)
-    if limits:
-        text += f" {limits}"
-    return text
+    return with_interval(row.value, row.low, row.high, style)
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def create(*, pcs: int = 0) -> IsotropyDiagnostic:
     Parameters
     ----------
     pcs
-        How many principal components the transform ``remove_pcs`` removes; 0 is one in a hundred dimensions.
+        How many principal components the transform ``remove_pcs`` removes; 0 means one for every hundred dimensions.
 
     Raises
     ------

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
+from statistics import mean, stdev
 from typing import Any
 
 from embassay.result import Series
@@ -36,6 +37,55 @@ def groups_of(encoder_set: str) -> dict[str, str]:
     members = tomllib.loads(text)[encoder_set]["encoders"]
     # The price of a service is no property of the model.
     return {name_in_papers(re.sub(r",price=[^,]+", "", member["spec"])): member["group"] for member in members}
+
+
+AGAIN = {
+    "encoder": "text",
+    "published as": "text",
+    "published": "percent",
+    "measured": "percent",
+    "measured − published": "points",
+}
+
+
+def published_and_measured(
+    diagnostic: str, corpus: str, shares: Sequence[tuple[str, str, float, float]], source: str
+) -> Iterator[Series]:
+    """Yield the table of the encoders that a paper has, too; nothing if there are none.
+
+    Parameters
+    ----------
+    shares
+        The encoder, what the paper calls it, the published share and the one measured here.
+    """
+    if shares:
+        lines = [[*line, line[3] - line[2]] for line in shares]
+        yield table(diagnostic, corpus, "published_and_measured", AGAIN, lines, source)
+
+
+def grouped_lines(
+    members: Mapping[str, Sequence[str]], values: Mapping[str, Sequence[float | None]]
+) -> list[list[object]]:
+    """Return lines of group, encoder and values; a group of several ends with means and standard deviations.
+
+    Both are None where an encoder of the group has no value: without it they would describe another group.
+
+    Parameters
+    ----------
+    members
+        The encoders of each group.
+    values
+        The values of each encoder, a column each.
+    """
+    lines = list[list[object]]()
+    for group, encoders in members.items():
+        rows = [values[encoder] for encoder in encoders]
+        lines += [[group, encoder, *row] for encoder, row in zip(encoders, rows, strict=True)]
+        if len(encoders) > 1:
+            for name, statistic in (("mean", mean), ("standard deviation", stdev)):
+                figures = [None if None in column else statistic(column) for column in zip(*rows, strict=True)]
+                lines.append([group, f"{name} of {len(encoders)}", *figures])
+    return lines
 
 
 def table(

@@ -181,7 +181,7 @@ class NamesTrainingData(Protocol):
 
 @runtime_checkable
 class KnownByWeights(Protocol):
-    """May be a model with published figures, whatever its folder is called."""
+    """Can be recognised, by its weights, as a model with published figures, whatever its folder is called."""
 
     def name_of_weights(self) -> str:
         """Return what papers call the model that has these weights; empty where that is not known."""

@@ -18,6 +18,11 @@ from embassay.types import AnyCorpus, Audit
 
 SHORT = 8
 """A passage of fewer words is a heading or an item of a list rather than an answer."""
+LONGER_PASSAGES = {
+    **dict.fromkeys(("beir", "documents", "trec"), "set passages=100 to join them with the text around them"),
+    "squad": "set documents=paragraphs to search whole paragraphs",
+}
+"""By loader the option that gives longer passages; the passages of other files are taken as they are."""
 MANY_SHORT = 0.2
 """From this share of short passages on, there is a warning."""
 DISAGREEMENT = 0.2
@@ -128,11 +133,16 @@ def smallest_visible(units: float, deviation: float = math.sqrt(DISAGREEMENT)) -
 def _short_passages(corpus: AnyCorpus, audit: Audit) -> Iterator[str]:
     """Yield a note if a large share of the passages is short."""
     # The texts of stored documents are not at hand. Passages whose length the user has chosen are as they should be.
-    if corpus.stored_documents or not audit.passages or "passages" in corpus.settings:
+    is_chosen = not {"passages", "documents"}.isdisjoint(corpus.settings)
+    if corpus.stored_documents or not audit.passages or is_chosen:
         return
     passages = chain.from_iterable(document.passages for document in corpus.documents)
     short = sum(word_count(passage) < SHORT for passage in passages)
     if short >= MANY_SHORT * audit.passages:
         yield templates.SHORT_PASSAGES.sentence(
-            short=short, passages=audit.passages, share=short / audit.passages, words=SHORT
+            short=short,
+            passages=audit.passages,
+            share=short / audit.passages,
+            words=SHORT,
+            remedy=LONGER_PASSAGES.get(corpus.loader, "join them with the text around them in the file"),
         )

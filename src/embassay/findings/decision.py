@@ -13,7 +13,16 @@ from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.findings import templates
 from embassay.findings.advice import may_be_independent
 from embassay.findings.settings import base, setting_findings, smallest_not_worse
-from embassay.formatting import counted, difference_format, interval, names, number, without_points, written_bytes
+from embassay.formatting import (
+    counted,
+    difference_format,
+    interval,
+    names,
+    number,
+    with_interval,
+    without_points,
+    written_bytes,
+)
 from embassay.layout import Column, Format
 from embassay.result import (
     MAX_UNDEFINED,
@@ -30,11 +39,11 @@ from embassay.result import (
 MAX_NAMED = 6
 """Candidates of the best set that a sentence names at most."""
 MANY = 5
-"""From this many candidates on, the best set comes with what chance does to such a table."""
+"""From this many candidates on, a best set of several comes with what chance does to such a table."""
 FALSE_SENTENCES = 10
-"""Of so many tables of equally good candidates about one calls one better or worse (3-9 %; docs/statistics.md)."""
+"""Of this many tables of equally good candidates, about one calls one better or worse (3-9 %; docs/statistics.md)."""
 LEFT_OUT = {5: 6, 8: 4, 12: 3, 16: 2}
-"""From this number of equally good candidates on, of so many tables one leaves some candidate out of the best set."""
+"""From this number of equally good candidates on, one of how many tables leaves a candidate out of the best set."""
 
 
 @dataclass(frozen=True)
@@ -232,37 +241,37 @@ class Decision:
         return templates.LEXICAL_IS_HIGHER.sentence(baseline=self.baseline.name, value=value)
 
     def luck(self) -> Iterator[Finding]:
-        """Yield by how much chance has helped the first of many, and what it does to a table of so many candidates."""
+        """Yield by how much chance has helped the first of many, and what it can do to a table of this size.
+
+        Yields nothing where the first is alone or far ahead: chance has hardly helped it.
+        """
         v = self.verdict
         style = self.difference_style
         ranked = self.ranked
-        if len(ranked) < MANY or not v.best_set:
+        if len(ranked) < MANY or len(v.best_set) < 2:
             return
-        left_out = LEFT_OUT[max(size for size in LEFT_OUT if size <= len(ranked))]
-        of_many: dict[str, Any] = {"tables": FALSE_SENTENCES, "left_out": left_out}
         too_high = v.first_too_high or (0.0, 0.0)
         low, high = (number(value, style) for value in too_high)
-        # Where the first is alone or far ahead, chance has not helped it by anything that could be written.
-        if len(v.best_set) < 2 or high == number(0.0, style):
-            yield self.finding(templates.MANY_CANDIDATES, **of_many)
+        if high == number(0.0, style):
             return
         as_first = ""
         if v.interval_as_first is not None and v.lead is not None:
             first, second = (self.rows[name].value or 0.0 for name in ranked[:2])
-            adjusted = number(first - sum(too_high) / 2, self.headline.format)
-            lead = number(first - second, style, signed=True)
+            adjusted = first - sum(too_high) / 2
             as_first = templates.INTERVAL_AS_FIRST.sentence(
-                value=f"{adjusted} {interval(*v.interval_as_first, self.headline.format)}",
-                lead=f"{lead} {interval(*v.lead, style, signed=True)}",
+                value=with_interval(adjusted, *v.interval_as_first, self.headline.format),
+                lead=with_interval(first - second, *v.lead, style, signed=True),
                 second=ranked[1],
             )
+        left_out = LEFT_OUT[max(size for size in LEFT_OUT if size <= len(ranked))]
+        of_many = templates.MANY_CANDIDATES.sentence(candidates=len(ranked), tables=FALSE_SENTENCES, left_out=left_out)
         yield self.finding(
             templates.FIRST_TOO_HIGH,
             encoder=v.best_set[0],
             candidates=len(ranked),
             low=without_points(low),
             high=high,
-            more=f"{as_first} {templates.MANY_CANDIDATES.sentence(**of_many)}",
+            more=as_first + of_many,
         )
 
     def cost(self) -> Iterator[Finding]:

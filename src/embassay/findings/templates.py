@@ -175,12 +175,10 @@ INTERVAL_AS_FIRST = Template(
     TOGETHER,
 )
 MANY_CANDIDATES = Template(
-    "Where so many are equally good, about 1 table in {tables} calls one better or worse, and 1 in {left_out} leaves "
-    "one out of the best set.",
-    "five candidates or more are ranked; simulated (docs/statistics.md)",
+    " If all {candidates} were equally good, about 1 table in {tables} would call one better or worse, and 1 in "
+    "{left_out} would leave one out of the best set.",
+    "the same; simulated (docs/statistics.md)",
     LIMIT,
-    title="Tables of many candidates",
-    question="Luck",
 )
 COST = Template(
     "{encoder} needs {size} for {stored}{price}.",
@@ -365,8 +363,8 @@ MISSED_BY_ALL = replace(SUSPECT_LABEL, when="the same, where a program made the 
 # What limits a corpus, before anything is encoded
 
 SHORT_PASSAGES = Template(
-    "{short:,} of {passages:,} passages ({share:.0%}) have under {words} words, such as headings and list items; set "
-    "passages=100 to join them with the text around them",
+    "{short:,} of {passages:,} passages ({share:.0%}) have under {words} words, such as headings and list items; "
+    "{remedy}",
     "a fifth of the passages or more, if their length was not chosen",
     LIMIT,
 )

@@ -33,8 +33,6 @@ class Transform:
         ``remove_pcs``: (d, k) orthonormal axes; the projection of the rows on them is subtracted.
     rank
         The number of directions with variance after the transform.
-    fitted_on
-        The number of vectors that it was fitted on.
     removes
         Whether the axes in ``matrix`` are removed (``remove_pcs``) instead of being multiplied by.
     """
@@ -42,7 +40,6 @@ class Transform:
     mean: Floats
     matrix: Floats
     rank: int
-    fitted_on: int
     removes: bool = False
 
     def apply(self, vectors: Any) -> Floats:
@@ -87,7 +84,7 @@ def fit(name: Name, vectors: Any, pcs: int = 0) -> Transform:
         matrix, rank = _SCALED[name](centred)
     if rank < 1:
         raise ValueError(f"{name} leaves no direction")
-    return Transform(mean, matrix, rank, len(rows), removes=name == "remove_pcs")
+    return Transform(mean, matrix, rank, removes=name == "remove_pcs")
 
 
 def _standardize(centred: Floats) -> tuple[Floats, int]:

@@ -1,4 +1,4 @@
-"""Roychowdhury et al. (2024), Evaluation of RAG Metrics: tables 1 to 4, figures 1 to 3."""
+"""Roychowdhury et al. (2024), the compass for sentence embeddings of the telecom domain: tables 1-4, figures 1-3."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ POOLED = {
     "τ, pooled in range": ColumnMetric("tau[pooled:range]", 1),
     "accuracy at τ, pooled in range": ColumnMetric("accuracy_at_tau[pooled:range]"),
 }
-"""Another reading of τ and of the accuracy at it, which stand tenth and twelfth."""
+"""Another reading of τ and of the accuracy at it, compared with the same printed figures."""
 TABLE_3 = {
     **_with_range("accuracy, l = 100", "accuracy_l100"),
     "IsoScore": ColumnMetric("isoscore[documents]"),
@@ -63,7 +63,7 @@ STATED = (
     ("COE", "accuracy (l = 100)", "0.9", ""),
     ("ROE", "τ", "-0.5", "the paper's table 2 gives another sign; −0.55 is the correlation of ROE with accuracy"),
 )
-"""Two columns of table 2, their correlation as the text states it, and why it is another one."""
+"""Two columns of table 2, their correlation as the text states it, and why the table gives another one."""
 FIGURES_OF_TABLE_4 = {"accuracy": "Success@5", "IsoScore": "isoscore[documents]", "I_A": "i_a[documents]"}
 
 

@@ -179,22 +179,12 @@ def measured_times(record: RunRecord) -> dict[str, MeasuredTimes]:
 
 def latencies(record: RunRecord) -> dict[str, float]:
     """Return the milliseconds for one query of each encoder, where they were measured."""
-    latency_of = {}
-    for label, use in _uses(record):
-        milliseconds = use.get("query_milliseconds")
-        if milliseconds:
-            latency_of[label] = milliseconds
-    return latency_of
+    return {label: time for label, use in _uses(record) if (time := use.get("query_milliseconds"))}
 
 
 def trust(record: RunRecord) -> dict[str, Badges]:
     """Return by encoder the record of its robustness checks, where it has one."""
-    badges_of = {}
-    for label, use in _uses(record):
-        badges = use.get("badges")
-        if badges:
-            badges_of[label] = badges
-    return badges_of
+    return {label: badges for label, use in _uses(record) if (badges := use.get("badges"))}
 
 
 def _uses(record: RunRecord) -> Iterator[tuple[str, EncoderUse]]:

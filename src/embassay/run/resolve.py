@@ -20,7 +20,7 @@ DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
 WITHOUT_MODEL = ("bow", "tfidf", "bm25", "hashing", "random")
 """Schemes without a target. A misspelt one, such as ``tfdif``, must not be looked up as the name of a model."""
-KEPT_SETTINGS = ("passages", "unit", "chosen")
+KEPT_SETTINGS = ("passages", "documents", "unit", "chosen")
 """Options of corpora that sentences depend on: whoever has set one is not told to set it, and hard questions are none
 to choose by."""
 READ_FROM_FILES = frozenset("bm25 bow hashing hf onnx openvino paragraphs random st tfidf urae vectors words".split())

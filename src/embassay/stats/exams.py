@@ -21,7 +21,7 @@ EXAMS, LENGTH = 500, 100
 GRID = tuple(range(5, 100, 5))
 """The percentiles ψ whose similarities are tried as thresholds."""
 Z = NormalDist().inv_cdf(UPPER)
-"""The quantile of the normal law at the upper end of a range."""
+"""The quantile of the normal distribution at the upper end of a range."""
 ENDS = (2.5, 97.5)
 """The percentiles over exams that are the ends of a range."""
 
@@ -39,7 +39,7 @@ def spread(replicates: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def range_width(mean: Floats, mean_of_squares: Floats, length: int) -> Floats:
-    """Return the width of the 95 % range of an exam, 2 · 1.96 · √(variance/l), by the normal law.
+    """Return the width of the 95 % range of an exam, 2 · 1.96 · √(variance/l), by the normal approximation.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from embassay.corpora.io.records import FileTable
-from embassay.corpora.io.rows import FileRow
+from embassay.corpora.io.rows import NO, YES, FileRow
 from embassay.errors import SourceError
 from embassay.randomness import generator
 from embassay.samples.base import Sample
@@ -25,7 +25,7 @@ from embassay.samples.composition import OPERATORS, Composition
 from embassay.samples.groups import Grouped
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.retrieval import Document, Question
-from embassay.testsets.sources import NO, YES, open_table
+from embassay.testsets.sources import open_table
 
 COLUMNS = ("corpus", "row", "item", "edit", "original", "text", "rating", "remark")
 GUIDELINE = "guideline"

@@ -15,7 +15,7 @@ from pathlib import Path
 from embassay.corpora.io.documents import SourceDocument, read_documents
 from embassay.corpora.io.jsonl import text_field
 from embassay.corpora.io.records import FileTable, is_parquet, read_table
-from embassay.corpora.io.rows import FileRow
+from embassay.corpora.io.rows import NO, FileRow
 from embassay.corpora.io.texts import not_utf8, open_text
 from embassay.errors import SourceError
 from embassay.store.paths import open_file, unreadable
@@ -154,7 +154,6 @@ LABEL = ("label", "quality", "is_duplicate")
 ALL_THE_SAME = "none"
 """Given as the column of labels: there is none, because all pairs have the same meaning."""
 LABEL_OPTION = f"--label, or write --label {ALL_THE_SAME} if the sentences of every pair mean the same"
-YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false", "no"})
 """The values of a label; case is ignored."""
 LONGEST = 1_000
 """The maximum number of characters of a sentence."""
@@ -293,7 +292,7 @@ def read_pairs(
                 raise row.error("an empty cell", name)
         left, right = (SourceSentence(text, row.line or 1) for text in texts)
         # Without a column of labels all pairs are paraphrases.
-        is_same = len(columns) == 2 or _is_yes(row, label)
+        is_same = len(columns) == 2 or row.is_yes(label)
         pairs.append(SourcePair(left, right, is_same))
     if not pairs:
         raise SourceError("has no rows", path)
@@ -428,12 +427,3 @@ def _text(row: FileRow, column: str) -> str:
     if not isinstance(value, str):
         raise row.error(f"must be a text, is {str(value)[:MAX_SHOWN]!r}", column)
     return value.strip()
-
-
-def _is_yes(row: FileRow, column: str) -> bool:
-    """Return whether a label says that two sentences have the same meaning."""
-    label = str(row.values.get(column))
-    written = label.strip().lower()
-    if written not in YES | NO:
-        raise row.error(f"must be 1, true or yes, or 0, false or no, is {label[:100]!r}", column)
-    return written in YES

@@ -15,7 +15,6 @@ from pathlib import Path
 from embassay.corpora.groups.large_groups import corpus_of
 from embassay.corpora.io.jsonl import Ids, first_fields
 from embassay.corpora.io.records import FileTable, TableColumn, read_table
-from embassay.corpora.io.rows import FileRow
 from embassay.corpora.io.tables import first_line
 from embassay.errors import SourceError, SpecError
 from embassay.formatting import counted
@@ -33,7 +32,6 @@ ID = ("id",)
 PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
 LABEL = ("label",)
 """Column names that are recognised, tried in this order."""
-YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false", "no"})
 """The values of a label; case is ignored."""
 
 
@@ -154,7 +152,7 @@ def _of_pairs(table: FileTable, first: str, second: str, label: str) -> tuple[li
         row.require_values("first", "second", "label")
         # Both texts are checked, also of pairs that are not paraphrases.
         texts = row.text("first").strip(), row.text("second").strip()
-        if _is_yes(row):
+        if row.is_yes("label"):
             first_number, second_number = (numbers.setdefault(text, len(numbers)) for text in texts)
             pairs.append((first_number, second_number))
     if not rows:
@@ -163,12 +161,3 @@ def _of_pairs(table: FileTable, first: str, second: str, label: str) -> tuple[li
     groups = closure(pairs)
     samples = [Grouped(str(number), texts_by_number[number], str(group)) for number, group in groups.items()]
     return samples, [f"columns: {columns.note}", f"{counted(rows, 'pair')}, {len(pairs):,} of them paraphrases"]
-
-
-def _is_yes(row: FileRow) -> bool:
-    """Return whether the label of a row says that the pair is a paraphrase."""
-    label = str(row.values["label"])
-    written = label.strip().lower()
-    if written not in YES | NO:
-        raise row.error(f"must be 1, true or yes, or 0, false or no, is {label[:100]!r}", "label")
-    return written in YES

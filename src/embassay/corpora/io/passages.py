@@ -106,17 +106,17 @@ def sentences(text: str, language: str = "en") -> Sentences:
 
 
 def nltk_sentences(text: str) -> Sentences:
-    """Return what :func:`sentences` does, divided as nltk's ``sent_tokenize`` divides English text.
+    """Return what :func:`sentences` does, for English text, by nltk's ``sent_tokenize``.
 
-    Its rules are trained (Kiss and Strunk 2006). Without them nltk takes each abbreviation for the end of a sentence,
-    so they are required.
+    Its rules are trained (Kiss and Strunk 2006). Without them nltk ends a sentence after each abbreviation, so they are
+    required.
 
     Raises
     ------
     MissingExtraError
         If nltk is not installed.
     SpecError
-        If its trained rules are not.
+        If its trained rules are not installed.
     """
     return [(start, collapsed(text[start:end])) for start, end in _punkt().span_tokenize(text)]
 

@@ -13,6 +13,8 @@ from embassay.errors import SourceError
 
 _SIGNED, _UNSIGNED = re.compile(r"[+-]?[0-9]{1,9}"), re.compile(r"[0-9]{1,18}")
 
+YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false", "no"})
+
 
 @dataclass(slots=True)
 class FileRow:
@@ -104,6 +106,14 @@ class FileRow:
             least = "" if signed else " from 0"
             raise self.error(f"must be a whole number{least}, is {cell[:100]!r}", field)
         return int(number)
+
+    def is_yes(self, field: str) -> bool:
+        """Return whether a cell says yes (1, true) or no (0, false)."""
+        label = str(self.values.get(field))
+        written = label.strip().lower()
+        if written not in YES | NO:
+            raise self.error(f"must be 1, true or yes, or 0, false or no, is {label[:100]!r}", field)
+        return written in YES
 
     def as_text(self, value: object, field: str) -> str:
         """Return a value of this field that must be a non-empty text."""

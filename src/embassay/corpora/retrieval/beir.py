@@ -1,19 +1,20 @@
-"""A folder in BEIR's format: corpus.jsonl, queries.jsonl, and the judgements in qrels/SPLIT.tsv.
+"""A folder in BEIR's format: corpus.jsonl, queries.jsonl, and the judgements in qrels/SPLIT.tsv or qrels.jsonl.
 
-Thakur et al. (2021). Judgements are a table query-id, corpus-id, score; a document is right if its score is
-above 0.
+Thakur et al. (2021). Judgements are a table query-id, corpus-id, score, or lines with these fields, as in LIMIT
+(Weller et al. 2025); a document is right if its score is above 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import listed
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.io.records import rows_with_header
-from embassay.corpora.io.rows import named_rows
+from embassay.corpora.io.rows import FileRow, json_rows, named_rows
 from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all, left_out
 from embassay.corpora.retrieval.judgements import JUDGED, Judgement, judged_questions
 from embassay.errors import SourceError, SpecError, quoted
@@ -21,7 +22,8 @@ from embassay.samples.retrieval import Question
 from embassay.types import Corpus
 
 SHAPE = "retrieval"
-FILES = ("corpus.jsonl", "queries.jsonl", "qrels")
+FOLDER, LINES = "qrels", "qrels.jsonl"
+"""The judgements: a folder with a file for each split, or one file without splits."""
 HEADER = ("query-id", "corpus-id", "score")
 DEFAULT = "test"
 """The default split."""
@@ -51,7 +53,7 @@ def load(
     source
         Path of the folder.
     split
-        Which judgements; by default ``test`` if it exists, else the only ones.
+        Which judgements of the folder; by default ``test`` if it exists, else the only ones.
     licence
         The licence of the files, as the user states it.
     unit
@@ -73,12 +75,23 @@ def load(
     path = Path(source)
     cut = Cutter(passages, language)
     listing = Listing(follow_links)
-    listing.require(path, FILES, "a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv")
-    split_file = _split_file(path / "qrels", split, listing)
+    names = {entry.name for entry in entries(path)}
+    has_splits = FOLDER in names or LINES not in names
+    needed = ("corpus.jsonl", "queries.jsonl", FOLDER if has_splits else LINES)
+    form = "a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv or qrels.jsonl"
+    listing.require(path, needed, form)
+    if has_splits:
+        judgements = _split_file(path / FOLDER, split, listing)
+        note = f"split: {judgements.stem}"
+    elif split.strip():
+        raise SpecError(f"split {quoted(split)}: {path} has no splits, only {LINES}; leave out split=")
+    else:
+        judgements = path / LINES
+        note = f"judgements: {LINES}"
     texts, empty = _texts(path / "corpus.jsonl")
     queries = _queries(path / "queries.jsonl")
-    questions, notes_on_judgements = judged_questions(split_file, _judgements(split_file), queries, texts, unit)
-    notes = [f"split: {split_file.stem}", f"passages: {passages}", *notes_on_judgements, *listing.notes()]
+    questions, notes_on_judgements = judged_questions(judgements, _judgements(judgements), queries, texts, unit)
+    notes = [note, f"passages: {passages}", *notes_on_judgements, *listing.notes()]
     notes += left_out(empty, "document left out: no text", "documents left out: no text")
     if unit == "question":
         notes.append(JUDGED)
@@ -128,7 +141,16 @@ def _queries(path: Path) -> dict[str, str]:
     return queries
 
 
+def _cells(row: FileRow) -> FileRow:
+    """Return a line whose ids and score are texts, as the cells of a table are."""
+    return replace(row, values={name: row.as_key(row.value(name), name) for name in HEADER})
+
+
 def _judgements(path: Path) -> Iterator[Judgement]:
-    for row in rows_with_header(path, HEADER, "\t"):
+    if path.name == LINES:
+        rows: Iterator[FileRow] = map(_cells, json_rows(path))
+    else:
+        rows = rows_with_header(path, HEADER, "\t")
+    for row in rows:
         query, document = row.filled("query-id"), row.filled("corpus-id")
         yield row.line, query, document, row.whole("score", signed=True)

@@ -111,8 +111,11 @@ def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> It
     if unanswerable:
         amounts += f", {unanswerable:,} of them not answered by any document"
     yield amounts
-    if max(right_documents, default=0) > 1:
-        yield f"{min(right_documents):,} to {max(right_documents):,} right documents for a question"
+    fewest, most = min(right_documents, default=0), max(right_documents, default=0)
+    if fewest == most > 1:
+        yield f"{most:,} right documents for each question"
+    elif most > 1:
+        yield f"{fewest:,} to {most:,} right documents for a question"
     equal = 0 if is_stored else len(documents) - len({document.passages for document in documents})
     if equal:
         yield f"{counted(equal, 'document has', 'documents have')} the same text as another"

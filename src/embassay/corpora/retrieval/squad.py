@@ -84,7 +84,7 @@ def load(
     cut: Callable[[str], passages.Sentences] = partial(passages.sentences, language=language)
     if sentences == "nltk":
         cut = passages.nltk_sentences
-        notes.append("sentences are divided by nltk")
+        notes.append("sentences are split by nltk")
     reader = _SquadReader(cut if documents == "sentences" else None)
     for paragraph in chosen:
         reader.read(paragraph)
@@ -97,9 +97,9 @@ def load(
 
 
 def _sample(paragraphs: Sequence[Paragraph], number: int, seed: int) -> list[Paragraph]:
-    """Return this many paragraphs at random, in their order."""
+    """Return this many randomly chosen paragraphs, in the order of the file."""
     if not 0 < number <= len(paragraphs):
-        raise SpecError(f"paragraphs must be 1 to {len(paragraphs):,}, those with questions; it is {number:,}")
+        raise SpecError(f"paragraphs must be 1 to {len(paragraphs):,} (all that have questions), is {number:,}")
     order = generator(seed, "paragraphs").permutation(len(paragraphs))
     return [paragraphs[place] for place in sorted(order[:number].tolist())]
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
-from embassay.diagnostics.published import groups_of, published_name, table
+from embassay.diagnostics.published import grouped_lines, groups_of, published_name, table
 from embassay.layout import Column
 from embassay.result import Row, Series
 from embassay.types import Origin
 
 NOTE = (
     "The classes and the encoders are those of Bansal et al. (2025, section 5), who find that classical encoders "
-    "satisfy C1, C3 and C4 more often than LLMs, on average. The figures of the paper are in no copy that we have."
+    "satisfy C1, C3 and C4 more often than LLMs, on average. The copy of the paper at hand lacks its figures."
 )
 
 
@@ -32,17 +30,13 @@ def class_series(origins: Sequence[Origin], rows: Sequence[Row], columns: Sequen
     """
     class_of_model = groups_of("composition")
     value_of = {(row.encoder, row.key.within_diagnostic): row.value for row in rows}
-    lines = list[list[object]]()
-    for name in dict.fromkeys(class_of_model.values()):
-        members = [o.encoder for o in origins if class_of_model.get(published_name(o)) == name]
-        figures = np.array([[value_of.get((encoder, column.key)) for column in columns] for encoder in members], float)
-        of_class = dict(zip(members, figures, strict=True))
-        if len(members) > 1:
-            of_class[f"mean of {len(members)}"] = figures.mean(axis=0)
-            of_class["standard deviation"] = figures.std(axis=0, ddof=1)
-        for encoder, values in of_class.items():
-            lines.append([name, encoder, *(None if np.isnan(value) else value for value in values.tolist())])
-    if lines:
+    members: dict[str, list[str]] = {name: [] for name in class_of_model.values()}
+    values = {}
+    for origin in origins:
+        values[origin.encoder] = [value_of.get((origin.encoder, column.key)) for column in columns]
+        if model_class := class_of_model.get(published_name(origin)):
+            members[model_class].append(origin.encoder)
+    if lines := grouped_lines(members, values):
         formats = {column.heading: "points" if column.format == "points" else "percent" for column in columns}
         headings = {"class": "text", "encoder": "text", **formats}
         yield table(origins[0].diagnostic, origins[0].corpus, "classes", headings, lines, note=NOTE)

@@ -33,6 +33,7 @@ from embassay.layout import (
     SeriesTable,
 )
 from embassay.result import Series
+from embassay.samples.composition import OPERATORS
 from embassay.stats.density import histogram
 from embassay.stats.grid import CELLS
 from embassay.stats.units import Floats
@@ -47,34 +48,33 @@ MARGINS = np.linspace(0.025, 1.0, 40)
 def series(diagnostic: str, scores: Sequence[ItemScores], blocks: Mapping[str, NDArray[np.int64]]) -> Iterator[Series]:
     """Yield the histograms of angles (the paper's figures 4 and 6) and of norm ratios (10), and the share near A."""
     corpus = scores[0].origin.corpus
-    for operator in ("overlap", "difference", "union"):
-        if operator in blocks:
-            angles = _Histogram("angle / angle between A and B", 0.0, 2.0)
-            for s in scores:
-                view = OperatorView(s, operator, blocks[operator])
-                # Where A and B have the same direction the ratio is undefined.
-                with np.errstate(invalid="ignore"):
-                    angles.add(view, "A to projection", view.planar("from_a") / view.planar("angle"))
-                    angles.add(view, "B to projection", view.planar("from_b") / view.planar("angle"))
-            yield angles.series(diagnostic, corpus, f"angles_{operator}")
-    if "difference" in blocks:
-        views = [OperatorView(s, "difference", blocks["difference"]) for s in scores]
-        data = _curve("angle to A, degrees", DEGREES, _near_a, views)
+    views: dict[str, list[OperatorView]] = {}
+    for operator in OPERATORS:
+        if operator not in blocks:
+            continue
+        views[operator] = [OperatorView(s, operator, blocks[operator]) for s in scores]
+        angles = _Histogram("angle / angle between A and B", 0.0, 2.0)
+        for view in views[operator]:
+            # Where A and B have the same direction the ratio is undefined.
+            with np.errstate(invalid="ignore"):
+                angles.add(view, "A to projection", view.planar("from_a") / view.planar("angle"))
+                angles.add(view, "B to projection", view.planar("from_b") / view.planar("angle"))
+        yield angles.series(diagnostic, corpus, f"angles_{operator}")
+    if "difference" in views:
+        data = _curve("angle to A, degrees", DEGREES, _near_a, views["difference"])
         yield Series(diagnostic, corpus, "within", "curve", data)
-    if "union" in blocks:
+    if "union" in views:
         positions = _Histogram("position: 0 is A, 1 is B", -1.0, 2.0)
         ratios = _Histogram("‖A‖ / ‖B‖", 0.0, 2.0)
-        for s in scores:
-            view = OperatorView(s, "union", blocks["union"])
+        for view in views["union"]:
             positions.add(view, "union", view.planar("position"))
             positions.add(view, "null", view.planar("position", null=True).ravel())
             ratios.add(view, "samples", view.planar("norm_ratio"))
-        views = [OperatorView(s, "union", blocks["union"]) for s in scores]
-        with_longer = [view for view in views if not np.isnan(_near_longer(view, False, 180)).all()]
+        with_longer = [view for view in views["union"] if not np.isnan(_near_longer(view, False, 180)).all()]
         if with_longer:
             data = _curve("angle to the longer of A and B, degrees", DEGREES, _near_longer, with_longer)
             yield Series(diagnostic, corpus, "within_union", "curve", data)
-        data = _curve("norms are comparable within 1 ±", MARGINS, union_satisfied, views)
+        data = _curve("norms are comparable within 1 ±", MARGINS, union_satisfied, views["union"])
         yield Series(diagnostic, corpus, "comparable_union", "curve", data)
         yield positions.series(diagnostic, corpus, "positions_union")
         yield ratios.series(diagnostic, corpus, "norm_ratio")

@@ -14,7 +14,7 @@ from embassay.claims import COUNT, INTERVAL, LIMIT, Template
 from embassay.data import MSRP, MSRP_GROUPED
 from embassay.diagnostics.findings import PublishedShare, against_chance, beside_paper, written
 from embassay.diagnostics.localization.view import CLASSIFIER, NAME, LocalizationView
-from embassay.diagnostics.published import published, published_name, table
+from embassay.diagnostics.published import published, published_and_measured, published_name, table
 from embassay.formatting import counted
 from embassay.result import Finding, Row, Series
 from embassay.types import Draws
@@ -25,13 +25,6 @@ SAME = {"bow,tokens=treebank": "BOW", "bow,tokens=treebank,pca=300": "PCA BOW"}
 """The names of the paper for encoders of the same specs."""
 SIZES = {"sentences in a group": "count", "groups": "count", "sentences": "count"}
 BESIDE = {"model": "text", "accuracy": "percent", "figure": "text"}
-AGAIN = {
-    "encoder": "text",
-    "published as": "text",
-    "published": "percent",
-    "measured": "percent",
-    "measured − published": "points",
-}
 
 SEPARABLE = Template(
     "{encoder}: the classifier places {accuracy} of the sentences in their group{centroid}; a guess among {groups:,} "
@@ -157,7 +150,7 @@ def published_series(
     published_accuracy = published_accuracies(column)
 
     lines = [(name, value, "published") for name, value in published_accuracy.items()]
-    both = list[list[object]]()
+    both = list[tuple[str, str, float, float]]()
     for view in requested:
         measured = accuracy[view.encoder].value
         if measured is None:
@@ -165,12 +158,10 @@ def published_series(
         lines.append((view.encoder, measured, "measured here"))
         name = _model_of_paper(view)
         if name in published_accuracy:
-            difference = measured - published_accuracy[name]
-            both.append([view.encoder, name, published_accuracy[name], measured, difference])
+            both.append((view.encoder, name, published_accuracy[name], measured))
     lines.sort(key=lambda line: (-line[1], line[0]))
     yield table(NAME, one.corpus, "published_beside", BESIDE, lines, source)
-    if both:
-        yield table(NAME, one.corpus, "published_and_measured", AGAIN, both, source)
+    yield from published_and_measured(NAME, one.corpus, both, source)
 
 
 def published_accuracies(corpus: str) -> dict[str, float]:
@@ -190,7 +181,7 @@ def _corpus_of_paper(view: LocalizationView) -> str:
 
 
 def _model_of_paper(view: LocalizationView) -> str:
-    """Return what the paper calls a model; whatever the spec is called, if the paper does not have it."""
+    """Return the paper's name of a model, or the name in its spec if the paper does not have the model."""
     return SAME.get(view.spec) or published_name(view.scores.origin)
 
 

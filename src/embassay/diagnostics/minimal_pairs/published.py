@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from statistics import mean, stdev
 
-from embassay.diagnostics.published import published, published_name, table
+from embassay.diagnostics.published import grouped_lines, published, published_name, table
 from embassay.result import Series
 from embassay.types import Origin
 
@@ -36,16 +35,8 @@ def by_training(
         group = origin.group or group_of_model.get(published_name(origin))
         if group:
             members.setdefault(group, []).append(encoder)
-    lines = list[list[object]]()
-    for group, encoders in members.items():
-        rows = [[similarity.get((encoder, edit)) for edit in labels] for encoder in encoders]
-        lines += [[group, encoder, *row] for encoder, row in zip(encoders, rows, strict=True)]
-        if len(encoders) > 1:
-            for name, statistic in (("mean", mean), ("standard deviation", stdev)):
-                # Without one encoder the figure would describe another group.
-                values = [None if None in column else statistic(column) for column in zip(*rows, strict=True)]
-                lines.append([group, f"{name} of {len(encoders)}", *values])
-    if lines:
+    values = {encoder: [similarity.get((encoder, edit)) for edit in labels] for encoder in origins}
+    if lines := grouped_lines(members, values):
         columns = {"fine-tuned on": "text", "encoder": "text", **dict.fromkeys(labels.values(), "number")}
         first = next(iter(origins.values()))
         yield table(first.diagnostic, first.corpus, "by_training", columns, lines, paper["source"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from embassay.diagnostics.published import published, published_name, table
+from embassay.diagnostics.published import published, published_and_measured, published_name, table
 from embassay.result import Series
 from embassay.types import Origin
 
@@ -25,13 +25,6 @@ SPREAD = {
 }
 LISTED = {"fine-tuned on": "text", "model": "text", "accuracy": "percent", "figure": "text"}
 HARDEST = {"words": "text", "wrong by the paper's 12 best": "count", "wrong by the best set here": "count"}
-BOTH = {
-    "encoder": "text",
-    "published as": "text",
-    "published": "percent",
-    "measured": "percent",
-    "measured − published": "points",
-}
 
 
 def published_model(origin: Origin) -> Mapping[str, Any]:
@@ -82,22 +75,9 @@ def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[
     paper = published("semantoneg")
     source = paper["source"]
     models = [{**model, "accuracy": model["accuracy"] / 100} for model in paper["models"]]
-    yield Series(
-        diagnostic,
-        corpus,
-        "published",
-        "points",
-        {
-            "groups": GROUPS,
-            "points": models,
-            "own": [
-                {"name": label, "accuracy": value, "group": group_of(origin)}
-                for label, (origin, value) in measured.items()
-            ],
-            "value": "accuracy",
-            "source": source,
-        },
-    )
+    own = [{"name": label, "accuracy": value, "group": group_of(origin)} for label, (origin, value) in measured.items()]
+    points = {"groups": GROUPS, "points": models, "own": own, "value": "accuracy", "source": source}
+    yield Series(diagnostic, corpus, "published", "points", points)
 
     spread = [_spread(group, [model["accuracy"] for model in models if model["group"] == group]) for group in GROUPS]
     yield table(diagnostic, corpus, "published_groups", SPREAD, spread, source)
@@ -107,14 +87,11 @@ def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[
     listed.sort(key=lambda line: (-line[2], line[1]))
     yield table(diagnostic, corpus, "published_models", LISTED, listed, source)
 
-    both = list[list[object]]()
+    both = list[tuple[str, str, float, float]]()
     for label, (origin, value) in measured.items():
-        model = published_model(origin)
-        if model:
-            accuracy = model["accuracy"] / 100
-            both.append([label, model["name"], accuracy, value, value - accuracy])
-    if both:
-        yield table(diagnostic, corpus, "published_and_measured", BOTH, both, source)
+        if model := published_model(origin):
+            both.append((label, model["name"], model["accuracy"] / 100, value))
+    yield from published_and_measured(diagnostic, corpus, both, source)
 
 
 def hardest_published(diagnostic: str, corpus: str, wrong: Counter[str]) -> Series:

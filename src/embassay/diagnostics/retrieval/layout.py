@@ -84,7 +84,7 @@ def page(options: RetrievalOptions, ranking: Sequence[RankingMetric]) -> Layout:
             SeriesTable(
                 "How wide the range of one exam is",
                 "widths",
-                note=f"2 · 1.96 · √(variance/{length}); of a share p the variance is p(1 − p), so above 50% a higher "
+                note=f"2 · 1.96 · √(variance/{length}). The variance of a share p is p(1 − p), so above 50% a higher "
                 "success alone makes the range narrower. Intervals are paired on the same questions. The paper's "
                 "ranges before and after adaptation: 17.0 and 13.0 points.",
             ),
@@ -119,7 +119,7 @@ def page(options: RetrievalOptions, ranking: Sequence[RankingMetric]) -> Layout:
             SeriesTable(
                 "The paper's figures: TelecomQuAD (tables 2 and 4), and here",
                 "published",
-                note="With K = 5; τ and ψ as chosen there, here pooled, in range. The isotropy columns are labelled "
+                note="With K = 5. Here, τ and ψ are those of pooled, in range. The isotropy columns are labelled "
                 "swapped in the paper; here they have the names that fit their values. The corpus is "
                 "not public: do not compare single values with it.",
             ),

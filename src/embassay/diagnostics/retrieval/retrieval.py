@@ -95,12 +95,13 @@ def create(
     compare
         Which metrics are compared pair by pair: ``headline`` (Success@k) or ``all`` (also R@k, RR, AP and nDCG@10).
     exams, length
-        How many bootstrap samples of questions are drawn, 100 to 10,000, and of how many questions each, 10 to 1,000:
+        The number of bootstrap samples of questions, 100 to 10,000, and the number of questions in each, 10 to 1,000:
         the paper's m and l.
     random
-        How many random documents of each question ROE is of, 1 to 10: the paper has one.
+        How many random documents of each question are used for ROE, 1 to 10; the paper uses one.
     pcs
-        How many principal components the transform ``remove_pcs`` removes, 0 to 1000; 0 is one in a hundred dimensions.
+        How many principal components the transform ``remove_pcs`` removes, 0 to 1000; 0 means one for every hundred
+        dimensions.
 
     Raises
     ------

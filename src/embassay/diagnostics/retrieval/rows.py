@@ -28,7 +28,7 @@ DEFINITIONS = ("minima", "pooled")
 MAIN = {"accuracy_l{length}": "all", "coe": "psi{psi}", "roe": "psi{psi}", "tau": RECOMMENDED["confidence"]}
 """By metric of exams and thresholds, the subset of the row that a reader looks for first."""
 IN_RANGE = "pooled:range"
-"""The subset of the rows at the largest ψ with a success that is still in the range of one exam."""
+"""The subset of the rows at the largest ψ whose success is within the range of one exam."""
 ACROSS = {
     "COE and success": ("coe", "success"),
     "ROE and τ": ("roe", "tau"),
@@ -211,16 +211,20 @@ def _thresholds_of(view: RetrievalView, draws: Draws) -> tuple[dict[str, float],
 def _chosen(view: RetrievalView, thresholds: Mapping[str, float], drawn: Ints) -> dict[str, int]:
     """Return the ψ of both readings of the paper by subset.
 
-    It prints the ψ of the highest mean accuracy; of equal ones, this is the one that drops most. Its ψ of 20 to 45 can
-    only come out where a lower accuracy is accepted: the largest ψ whose accuracy is still in the range of one exam.
+    The paper prints the ψ of the highest mean accuracy; of equal ones, the largest is taken, which drops most. A ψ of
+    20 to 45, as printed, results only if a lower accuracy is accepted: the largest ψ whose accuracy is within the range
+    of one exam. That is for pooled thresholds; those of ``minima`` cost hardly any accuracy at any ψ.
     """
     chosen = dict[str, int]()
+    accuracy = dict[tuple[str, int], float]()
     for definition in DEFINITIONS:
-        accuracy = {psi: view.answers.right_at(thresholds[f"{definition}:psi{psi}"]).mean() for psi in GRID}
-        chosen[f"{definition}:paper"] = max(GRID, key=lambda psi: (accuracy[psi], psi))
-    # Pooled, the last of the definitions: the smallest similarities of exams cost hardly anything at any ψ.
+        for psi in GRID:
+            threshold = thresholds[f"{definition}:psi{psi}"]
+            accuracy[definition, psi] = float(view.answers.right_at(threshold).mean())
+        of_definition = [(accuracy[definition, psi], psi) for psi in GRID]
+        _, chosen[f"{definition}:paper"] = max(of_definition)
     _, (low,), _ = spread(view.answers.success[drawn].mean(axis=1, keepdims=True))
-    in_range = [psi for psi in GRID if accuracy[psi] >= low]
+    in_range = [psi for psi in GRID if accuracy["pooled", psi] >= low]
     if in_range:
         chosen[IN_RANGE] = max(in_range)
     return chosen

@@ -188,10 +188,10 @@ def search_documents(encoded: EncodedCorpus, k: int, declared: Iterable[RankingM
 def read_lists(
     corpus: Corpus[Question], nearest: Neighbours, k: int, declared: Iterable[RankingMetric]
 ) -> tuple[dict[str, Floats], dict[str, float]]:
-    """Return what :func:`search_documents` does of the lists that a retriever gave, and what is said about them.
+    """Return what :func:`search_documents` does, from the lists of a retriever, and facts about the lists.
 
     A right document that is in no list, and has no rank, is missed. ``scored`` is 1 where there are scores, else 0.
-    Where some lists have not all documents, ``listed`` is the number of documents of the longest of these. ``recall``
+    Where some lists lack documents, ``listed`` is the length of the longest of these. ``recall``
     is that of an approximate search.
     """
     pairs = right_pairs(corpus.samples, corpus.documents)
@@ -318,7 +318,7 @@ def search_transformed(
     defined
         (n,) which questions have a similarity at all; the others stay undefined.
     pcs
-        How many principal components ``remove_pcs`` removes; 0 for one in a hundred dimensions.
+        How many principal components ``remove_pcs`` removes; 0 means one for every hundred dimensions.
     """
     corpus, passages = encoded.corpus, encoded.passages
     sample = encoded.distinct(passages)

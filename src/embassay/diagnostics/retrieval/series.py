@@ -123,17 +123,16 @@ def _widths(views: Sequence[RetrievalView], draws: Draws) -> list[list[object]]:
     success = np.stack([view.scores.values[view.headline][view.answered] for view in views], axis=1)
     moments = np.hstack([success, success**2])
     replicates = bootstrap_means(moments, views[0].unit, draws, *views[0].stream)
-    # The first row has the observed widths.
-    rows = np.vstack([np.nanmean(moments, axis=0), replicates])
-    mean, mean_of_squares = np.hsplit(rows, 2)
+    mean, mean_of_squares = np.hsplit(np.vstack([np.nanmean(moments, axis=0), replicates]), 2)
+    # (1 + resamples, encoders): the first row has the observed widths.
     width = range_width(mean, mean_of_squares, views[0].length)
     share = np.array([tail(np.bincount(views[0].unit).astype(np.float64))])
     lines = list[list[object]]()
     for a, b in combinations(range(len(views)), 2):
         differences = width[:, [a]] - width[:, [b]]
         low, high = percentiles(differences[1:], share)
-        figures = [width[0, a], width[0, b], differences[0, 0], low[0], high[0]]
-        lines.append([f"{views[a].encoder} − {views[b].encoder}", *map(float, figures)])
+        figures = np.concatenate([width[0, [a, b]], differences[0], low, high])
+        lines.append([f"{views[a].encoder} − {views[b].encoder}", *figures.tolist()])
     return lines
 
 

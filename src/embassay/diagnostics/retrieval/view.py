@@ -96,7 +96,7 @@ class RetrievalView(RetrievalOptions, View):
 
     @property
     def listed(self) -> int | None:
-        """The number of documents of the longest list without some; None where each list has all documents."""
+        """The length of the longest list that lacks documents; None where each list has all documents."""
         listed = self.scores.scalars.get("listed")
         return None if listed is None else int(listed)
 

@@ -259,7 +259,7 @@ def _identity(origin: Origin) -> JsonObject:
     """
     identity = asdict(origin)
     del identity["baseline"], identity["reference"]
-    # Scores of encoders with a single route, without a group and a published name are stored as before there were such.
+    # Left out where they are empty, so that scores stored before these fields existed are still found.
     for name in ("route", "group", "published"):
         if not identity[name]:
             del identity[name]
