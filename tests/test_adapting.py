@@ -426,7 +426,7 @@ def test_own_text_and_triplets_are_trained_on_and_named_in_the_card(base, tmp_pa
     held_out = {sample.question for sample in ea.load("handbook").samples if sample.id in split["test"] + split["dev"]}
     assert {triplet.question for triplet in finetuning["triplets"]} == set(questions) - held_out
     assert all(triplet.wrong == ("No.",) for triplet in finetuning["triplets"])
-    assert f"{len(held_out)} triplets left out: of a test or dev question" in capsys.readouterr().err
+    assert f"{len(held_out)} triplets left out: they quote a held-out question" in capsys.readouterr().err
     # --no-texts writes no corpus of the held-out questions either.
     assert not (tmp_path / "a" / "questions").exists()
     card = (tmp_path / "a" / "finetuned" / "README.md").read_text()
