@@ -227,6 +227,7 @@ def _read_scores(path: Path) -> tuple[str, ItemScores] | None:
             arrays = dict(stored)
         head = json.loads(str(arrays.pop("head")))
         version = str(head.pop("embassay"))
+        parts = tuple(head.pop("parts", ()))
         scores = ItemScores(
             similarity_function=head.pop("similarity_function"),
             item=arrays["item"],
@@ -235,7 +236,7 @@ def _read_scores(path: Path) -> tuple[str, ItemScores] | None:
             values=_group(arrays, "values."),
             scalars=head.pop("scalars"),
             # What remains of the head are the fields of the origin.
-            origin=Origin(**head),
+            origin=Origin(**head, parts=parts),
         )
     except (OSError, ValueError, TypeError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error):
         # Scores that are missing or damaged are computed again from the cached vectors.
@@ -260,7 +261,7 @@ def _identity(origin: Origin) -> JsonObject:
     identity = asdict(origin)
     del identity["baseline"], identity["reference"]
     # Left out where they are empty, so that scores stored before these fields existed are still found.
-    for name in ("route", "group", "published"):
+    for name in ("route", "group", "published", "parts"):
         if not identity[name]:
             del identity[name]
     return identity
