@@ -223,8 +223,10 @@ def test_steps_are_answers_in_the_order_in_which_they_are_built(many_units):
     result = assay(setups, many_units)
     asked = [answer for answer in result.answers if answer.question in ("Reranker ranked?", "Index index?")]
     assert [answer.question for answer in asked] == ["Reranker ranked?", "Index index?"]
-    assert asked[0].sentence.startswith("ranked is better than base by 100.0 points")
-    assert asked[1].sentence.startswith("index is not shown to be better or worse than ranked: 0.0 points")
+    assert asked[0].sentence.startswith("The reranker of ranked gains 100.0 points")
+    assert asked[1].sentence.startswith(
+        "The index of index is not shown to gain or lose anything against the exact search of ranked: 0.0 points"
+    )
 
 
 def test_the_headroom_for_a_reranker_is_said(corpus):

@@ -338,7 +338,7 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
         dim_in=dim_by_corpus(run, corpora),
         texts_in=texts_in,
         missing_prompts=card.missing_prompts,
-        parts=entry.parts,
+        parts=tuple(joined_setting(part, setting) for part in entry.parts),
         step=entry.step,
     )
 

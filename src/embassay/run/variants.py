@@ -198,16 +198,19 @@ def join_scores(
     for variant in variants:
         is_first = variant == variants[0]
         relabelled = []
+        origins = [scores.origin for scores in scores_of[variant]]
+        label_of = {origin.encoder: variant.label(origin.encoder, origin.spec) for origin in origins}
         for scores in scores_of[variant]:
             origin = scores.origin
             if is_same_on_all_variants(origin.spec) and not is_first:
                 continue
             # "m" on "docs,passages=100" -> "m,passages=100" on "docs"
-            label = variant.label(origin.encoder, origin.spec)
+            label = label_of[origin.encoder]
+            parts = tuple(label_of.get(part, part) for part in origin.parts)
             is_reference = reference == label
             if is_first and reference == origin.encoder:
                 is_reference = True
-            new_origin = replace(origin, corpus=variant.corpus, encoder=label, reference=is_reference)
+            new_origin = replace(origin, corpus=variant.corpus, encoder=label, reference=is_reference, parts=parts)
             unit = scores.unit
             if common_unit is not None:
                 unit = common_unit
