@@ -10,7 +10,7 @@ from embassay.cli.app import exit_code_of
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """A run in which the fusion of two encoders, one of them a fusion itself, is the only candidate with two parts."""
+    """A run of fusions, some of them of a fusion, on documents that are cut in two ways."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "docs"
     folder.mkdir()

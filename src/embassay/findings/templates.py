@@ -381,6 +381,12 @@ SUSPECT_LABEL = Template(
     title="Suspect the label",
     severity="medium",
 )
+RESCUED = Template(
+    "Against {opponent}, {encoder} rescues {rescued} and breaks {broken}.",
+    "of each set-up that is built on others, against the best of these",
+    COUNT,
+    title="Rescued and broken questions",
+)
 MISSED_BY_ALL = replace(SUSPECT_LABEL, when="the same, where a program made the queries", title="Missed by all")
 
 # What limits a corpus, before anything is encoded

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from embassay.errors import OutputError
 from embassay.outputs.formats import Written
 from embassay.run.finished import FinishedRun
 from embassay.store.canonical import write as write_file
-from embassay.store.runs.record import CorpusSource
+from embassay.store.runs.record import RunSettings, Sources
 
 FILE = "setup.toml"
 HOLDS = "config"
@@ -34,37 +34,45 @@ def write(finished: FinishedRun, place: Path) -> Written:
     if not sources["corpora"]:
         raise OutputError("the corpora of this run were made in Python; a config needs files")
     name = chosen(finished)
-    spec_of = {label: spec for label, spec, _, _ in settings["encoders"]}
-
-    def label_of(name: str) -> str:
-        """Return the label of an encoder: "m" for "m,passages=100", on a corpus that varies."""
-        return max((label for label in spec_of if name == label or name.startswith(f"{label},")), key=len)
-
-    setting = dict(part.split("=", 1) for part in name.removeprefix(label_of(name)).split(",") if part)
     parts_of = {encoder.name: encoder.parts for encoder in finished.result.encoders}
+    spec_of = {label: spec for label, spec, _, _ in settings["encoders"]}
+    setting = dict(part.split("=", 1) for part in name.removeprefix(label_in(spec_of, name)).split(",") if part)
+
     lines = [f"{MARKER}{name} of {finished.folder.path.name}: embassay run {place.name}"]
-    lines += [f"seed = {settings['seed']}", f"resamples = {settings['resamples']}"]
-    if sources["limit"] is not None:
-        lines.append(f"limit = {sources['limit']}")
-    if sources["follow_links"]:
-        lines.append("follow_links = true")
+    lines += run_options(settings, sources)
     for corpus in sources["corpora"]:
-        lines += table("corpora", *in_setting(corpus, setting))
-    tested = dict.fromkeys((name, json.dumps(options)) for name, _, options, _ in settings["diagnostics"])
-    for diagnostic, options in tested:
-        lines += table("diagnostics", diagnostic, None, json.loads(options))
+        options = {option: setting.get(option, value) for option, value in corpus["options"].items()}
+        lines += table("corpora", corpus["head"], corpus["label"], options)
+    tested = dict.fromkeys((diagnostic, json.dumps(options)) for diagnostic, _, options, _ in settings["diagnostics"])
+    for diagnostic, of_diagnostic in tested:
+        lines += table("diagnostics", diagnostic, None, json.loads(of_diagnostic))
     notes = []
     for encoder in with_parts(name, parts_of):
-        label = label_of(encoder)
-        spec, options = spec_of[label], sources.get("encoders", {}).get(label)
+        label = label_in(spec_of, encoder)
+        spec, given = spec_of[label], sources.get("encoders", {}).get(label)
         # Canonical specs leave out what changes no figure, such as the address of a service.
-        if options is not None:
+        if given is not None:
             spec = spec.split(",")[0]
-        if spec.startswith(("http", "https:")):
+        if spec.startswith("http"):
             notes.append(f"{label}: values of headers and parameters are not stored unless they are $NAME; add them")
-        lines += table("encoders", spec, label, options or {})
+        lines += table("encoders", spec, label, given or {})
     write_file(place, ("\n".join(lines) + "\n").encode())
     return Written(place, notes=notes)
+
+
+def label_in(labels: Iterable[str], name: str) -> str:
+    """Return the label of an encoder of the result: "m" for "m,passages=100", on a corpus that varies."""
+    return max((label for label in labels if name == label or name.startswith(f"{label},")), key=len)
+
+
+def run_options(settings: RunSettings, sources: Sources) -> Iterator[str]:
+    """Yield the options of the run that its figures depend on."""
+    yield f"seed = {settings['seed']}"
+    yield f"resamples = {settings['resamples']}"
+    if sources["limit"] is not None:
+        yield f"limit = {sources['limit']}"
+    if sources["follow_links"]:
+        yield "follow_links = true"
 
 
 def chosen(finished: FinishedRun) -> str:
@@ -87,12 +95,6 @@ def with_parts(name: str, parts_of: Mapping[str, Sequence[str]]) -> list[str]:
     for part in parts_of.get(name, ()):
         names |= dict.fromkeys(with_parts(part, parts_of))
     return [*names, name]
-
-
-def in_setting(corpus: CorpusSource, setting: Mapping[str, str]) -> tuple[str, str | None, dict[str, object]]:
-    """Return head, label and options of a corpus, with the values of the setting for those that vary."""
-    options = {name: setting.get(name, value) for name, value in corpus["options"].items()}
-    return corpus["head"], corpus["label"], options
 
 
 def table(kind: str, spec: str, name: str | None, options: Mapping[str, object]) -> list[str]:
