@@ -12,7 +12,7 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.encoders.loaded import UnfittedEncoder
-from embassay.errors import EncoderError, SourceError, SpecError, UnknownNameError
+from embassay.errors import EncoderError, InputError, SourceError, SpecError, UnknownNameError
 from embassay.retrievers.base import Lists, Retriever
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
@@ -514,6 +514,10 @@ def test_answers_of_a_function_are_used_again_inside_one_folder_only(answers, so
     assert [asked(spec, out) for out in ("a", "a", "b")] == [40, 0, 40]
     spec = answers(code, ",version=1")
     assert [asked(spec, out) for out in ("c", "d")] == [40, 0]
+    # The answers of one question would be compared with themselves.
+    with pytest.raises(InputError, match=r"was not asked: its answers are those that the cache has"):
+        ea.check(tmp_path / "d", tmp_path / "c")
+    assert ea.check(tmp_path / "b", tmp_path / "a").outcome != "regression"
 
 
 def test_retrievers_of_langchain_and_llama_index(corpus):
