@@ -6,6 +6,10 @@ import tomllib
 import pytest
 
 from embassay.cli.app import exit_code_of
+from embassay.run.plan import prepare
+from embassay.run.record import _without_secrets, sources_of
+from embassay.run.request import RunRequest
+from embassay.run.specs import Spec
 
 
 @pytest.fixture
@@ -58,6 +62,11 @@ def test_the_best_candidate_is_written_with_its_parts_and_runs_again_with_the_sa
     assert again["two,weight=0.9"] == figures(run / "first")["two,weight=0.9"]
 
 
+def test_the_options_of_a_single_encoder_are_recorded():
+    plan = prepare(RunRequest("h=hashing,dim=[8,16]", "handbook", "retrieval", quiet=True))
+    assert sources_of(plan)["encoders"] == {"h,dim=8": {"dim": "8"}, "h,dim=16": {"dim": "16"}}
+
+
 def test_another_file_is_not_overwritten(run, capsys):
     (run / "mine.toml").write_text("seed = 1\n", encoding="utf-8")
     assert exit_code_of(["report", "first", "--format", "config", "-o", "mine.toml"]) != 0
@@ -66,9 +75,6 @@ def test_another_file_is_not_overwritten(run, capsys):
 
 
 def test_values_that_are_sent_to_a_service_are_not_stored():
-    from embassay.run.record import _without_secrets
-    from embassay.run.specs import Spec
-
     headers = {"Authorization": "$KEY", "X-Key": "hunter2"}
     spec = Spec("https://host/path", "s", {"ids": "a", "headers": headers, "base_url": "https://me:pw@host"})
     assert _without_secrets(spec) == {"ids": "a", "headers": {"Authorization": "$KEY"}}

@@ -18,7 +18,7 @@ from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.loaders import builtin_names
 from embassay.run.plan import Plan, corpus_sources
 from embassay.run.presets import named_in
-from embassay.run.resolve import default_label
+from embassay.run.resolve import default_label, encoder_list
 from embassay.run.score import EncoderRun
 from embassay.run.specs import Spec, alternatives, as_spec
 from embassay.run.variants import Variant, joined_setting
@@ -154,7 +154,7 @@ def sources_of(plan: Plan) -> Sources:
 
 def given_specs(plan: Plan) -> Iterator[Spec]:
     """Yield the specs of single encoders as they were given, one for each value of options that are lists."""
-    for given in plan.request.encoders:
+    for given in encoder_list(plan.request.encoders):
         if isinstance(given, (str, Spec)) and named_in(given) is None:
             spec = as_spec(given, "encoder")
             yield from alternatives(spec, spec.label or default_label(spec))

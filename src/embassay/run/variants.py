@@ -103,6 +103,11 @@ def load_variants(source: str | Spec, *, follow_links: bool = False) -> list[Any
         one_spec = replace(variant_spec, label=spec.label, options=options_of_variant)
         corpus = load_corpus(one_spec, follow_links=follow_links)
         variants.append(replace(corpus, name=joined_setting(corpus.name, setting), variant_of=corpus.name))
+    first, *others = variants
+    passages = [document.passages for document in first.documents]
+    if others and passages and all(passages == [one.passages for one in other.documents] for other in others):
+        note = f"{', '.join(varying)}: all values give the same passages, so they cannot differ"
+        variants[0] = replace(first, notes=(*first.notes, note))
     return variants
 
 

@@ -54,7 +54,7 @@ LISTED = Template(
 HEADROOM = Template(
     "{encoder} has a right document among the first {depth} for {share} of the questions: a perfect reranker of these "
     "would add {gain} to {headline}.",
-    f"of encoders that were asked for, where there are more than {RERANKED} documents",
+    f"of encoders that were asked for, where there are more than {RERANKED} documents, and lists of so many",
     COUNT,
     title="Headroom for a reranker",
 )
