@@ -12,7 +12,7 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.encoders.loaded import UnfittedEncoder
-from embassay.errors import EncoderError, SourceError, SpecError, UnknownNameError
+from embassay.errors import EncoderError, InputError, SourceError, SpecError, UnknownNameError
 from embassay.retrievers.base import Lists, Retriever
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
@@ -223,8 +223,36 @@ def test_steps_are_answers_in_the_order_in_which_they_are_built(many_units):
     result = assay(setups, many_units)
     asked = [answer for answer in result.answers if answer.question in ("Reranker ranked?", "Index index?")]
     assert [answer.question for answer in asked] == ["Reranker ranked?", "Index index?"]
-    assert asked[0].sentence.startswith("ranked is better than base by 100.0 points")
-    assert asked[1].sentence.startswith("index is not shown to be better or worse than ranked: 0.0 points")
+    assert asked[0].sentence.startswith("The reranker of ranked gains 100.0 points")
+    assert asked[1].sentence.startswith(
+        "The index of index is not shown to gain or lose anything against the exact search of ranked: 0.0 points"
+    )
+
+
+def test_questions_that_a_step_rescues_and_breaks_are_named(many_units):
+    """The reranker lifts the right document of two questions in three into the first five, and drops the others."""
+    base = Planted(name="base", answer=lambda q, row: placed(7 if row % 3 else 0, 20)(q, row))
+    ranked = built("ranked", "base", lambda q, row: placed(0 if row % 3 else 7, 20)(q, row))
+    result = assay([base, ranked], many_units)
+    (said,) = [finding for finding in result.findings if finding.title == "Rescued and broken questions"]
+    broken = len(range(0, len(many_units.samples), 3))
+    assert said.counts == {"rescued": len(many_units.samples) - broken, "broken": broken}
+    rescued_texts, broken_texts = said.sentence.split(" and breaks ")
+    assert many_units.samples[1].question[:40] in rescued_texts
+    assert many_units.samples[0].question[:40] in broken_texts
+
+
+def test_tied_documents_count_in_the_headroom_by_their_share(corpus):
+    """All 60 documents have one score: the right one is among the first 50 of 60 places in 5 of 6 orders."""
+    ids = [document.id for document in corpus.documents]
+    tied = Planted(name="tied", answer=lambda q, row: q.listed(row, ids, [0.0] * len(ids)))
+    (said,) = [one for one in assay([tied], corpus).statements if "Headroom" in one.title]
+    assert said.value == pytest.approx(50 / 60, abs=1e-6)
+
+
+def test_no_headroom_is_said_beyond_the_end_of_a_list(corpus):
+    result = assay([Planted(name="short", answer=placed(9, 20))], corpus)
+    assert not [one for one in result.statements if "Headroom" in one.title]
 
 
 def test_the_headroom_for_a_reranker_is_said(corpus):
@@ -486,6 +514,10 @@ def test_answers_of_a_function_are_used_again_inside_one_folder_only(answers, so
     assert [asked(spec, out) for out in ("a", "a", "b")] == [40, 0, 40]
     spec = answers(code, ",version=1")
     assert [asked(spec, out) for out in ("c", "d")] == [40, 0]
+    # The answers of one question would be compared with themselves.
+    with pytest.raises(InputError, match=r"was not asked: its answers are those that the cache has"):
+        ea.check(tmp_path / "d", tmp_path / "c")
+    assert ea.check(tmp_path / "b", tmp_path / "a").outcome != "regression"
 
 
 def test_retrievers_of_langchain_and_llama_index(corpus):

@@ -25,6 +25,7 @@ from embassay.metrics.metric import declared
 from embassay.metrics.scoreboard import unit_codes
 from embassay.result import Failure, Result, Row
 from embassay.stats.noninferiority import Headline, ItemMetric
+from embassay.store.lists import FROM_CACHE
 from embassay.types import Draws, is_chance
 
 Outcome = Literal["pass", "regression", "inconclusive", "failed"]
@@ -231,6 +232,7 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions, anchor: St
             failures.append(failure.sentence)
 
     labels, notes = _common_labels(new, old)
+    _check_asked(new, old)
     tasks: Sequence[CommonTask] = ()
     _check_tasks(new, old, labels, all_tasks)
     if new.tasks:
@@ -413,6 +415,23 @@ def _common_labels(new: StoredRun, old: StoredRun) -> tuple[list[str], list[str]
         )
     notes = [f"{label} is not checked: the baseline does not have it" for label in in_new if label not in in_old]
     return [label for label in in_new if label in in_old], notes
+
+
+def _check_asked(new: StoredRun, old: StoredRun) -> None:
+    """Refuse a run in which a service was not asked, because the cache had its answers: they would be compared twice.
+
+    What is known by its content, such as a local model, is the same model as before; of a service only the user's
+    version is known.
+    """
+    if "settings" not in new.record or "settings" not in old.record:
+        return
+    of_old = {label: fingerprint for label, _, fingerprint, _ in old.record["settings"]["encoders"]}
+    for label, spec, fingerprint, _ in new.record["settings"]["encoders"]:
+        answers = new.record.get("encoders", {}).get(label, {}).get("route", {}).get("answers")
+        if answers == FROM_CACHE and ",version=" in spec and of_old.get(label) == fingerprint:
+            raise InputError(
+                f"{label} was not asked: its answers are {FROM_CACHE}; run with --no-cache, or with another version="
+            )
 
 
 def _check_tasks(new: StoredRun, old: StoredRun, labels: Sequence[str], all_tasks: Sequence[TaskName]) -> None:

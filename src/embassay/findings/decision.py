@@ -491,6 +491,11 @@ class Decision:
             counts = {"won": won, "tied": tied, "lost": lost}
             items = "question" if self.corpus.documents else "item"
             written_counts = f": {counted(won, items)} won, {tied:,} tied, {lost:,} lost"
+        built_on = opponent
+        if step == "fusion":
+            built_on = templates.BEST_PART.sentence(opponent=opponent)
+        elif step == "index":
+            built_on = templates.EXACT_SEARCH.sentence(opponent=opponent)
         if step:
             shown, not_shown = templates.STEP_DIFFERS, templates.STEP_NOT_SHOWN
         elif is_lexical:
@@ -512,6 +517,9 @@ class Decision:
             heading=self.headline.heading,
             counts=written_counts,
             question=f"{step.capitalize()} {difference.candidate}?",
+            step=step,
+            gains="gains" if difference.is_higher else "loses",
+            built_on=built_on,
         )
         return replace(
             finding,

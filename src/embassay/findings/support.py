@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 from embassay.findings import templates
@@ -67,8 +68,12 @@ def verdict(
         Milliseconds for one text alone by encoder, where they were measured.
     """
     yield from support(result, verdict)
+    times_of = times_of_steps(result, latency)
     for finding in findings_of(result, verdict):
-        yield f"{asked(finding)}{statement(finding)}"
+        text = f"{asked(finding)}{statement(finding)}"
+        if asked(finding).startswith(templates.STEPS):
+            text = " ".join(filter(None, (text, times_of.get(finding.encoder))))
+        yield text
     yield from cost(result, verdict, times, latency)
 
 
@@ -92,12 +97,9 @@ def cost(
         return
     best_set = verdict.best_set
     first = next(iter(best_set or verdict.candidates), "")
-    step_of = {encoder.name: encoder.step for encoder in result.encoders if encoder.step}
-    if first in latency and first not in step_of:
+    steps = {encoder.name for encoder in result.encoders if encoder.step}
+    if first in latency and first not in steps:
         yield templates.LATENCY.sentence(encoder=first, milliseconds=latency[first])
-    for name in verdict.candidates:
-        if name in step_of and name in latency:
-            yield templates.LATENCY_OF_STEP.sentence(step=step_of[name], encoder=name, milliseconds=latency[name])
     if sentence := fastest(best_set, times):
         yield sentence
     price_of = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
@@ -108,6 +110,37 @@ def cost(
     if len(priced) > 1:
         prices = ", ".join(f"{name} {price_of[name]:g}" for name in priced)
         yield templates.PRICES.sentence(prices=prices)
+
+
+def times_of_steps(result: Result, latency: Mapping[str, float]) -> dict[str, str]:
+    """Say by set-up how long what it adds takes, and how that compares with what it is built on."""
+    records = {encoder.name: encoder for encoder in result.encoders}
+
+    def total(name: str) -> float:
+        """Return the milliseconds of a question with those of all parts; NaN where one is not known."""
+        parts = records[name].parts if name in records else ()
+        return sum(map(total, parts), latency.get(name, math.nan))
+
+    sentences = {}
+    for name, record in records.items():
+        if not record.step or name not in latency:
+            continue
+        ratio = ""
+        before = sum(map(total, record.parts))
+        kind = record.spec.split(",")[0]
+        exact = [
+            other.name
+            for other in result.encoders
+            if other.name in latency and other.parts == record.parts and other.spec.startswith(f"{kind},")
+            if "index=none" in other.spec.split(",") and other.name != name
+        ]
+        if exact:
+            times = latency[exact[0]] / latency[name]
+            ratio = templates.TIMES_AS_FAST.sentence(opponent=exact[0], times=times)
+        elif before > 0 and record.step != "index":
+            ratio = templates.TIMES_AS_LONG.sentence(times=total(name) / before)
+        sentences[name] = templates.LATENCY_OF_STEP.sentence(step=record.step, milliseconds=latency[name], ratio=ratio)
+    return sentences
 
 
 def _support(result: Result, verdict: Verdict) -> str:

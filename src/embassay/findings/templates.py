@@ -20,6 +20,8 @@ from embassay.claims import (
     Template,
 )
 
+STEPS = ("Fusion", "Reranker", "Index")
+"""How the questions begin what a set-up adds to what it is built on, in the order in which people decide."""
 BEST, HIGHEST = "Best set", "Highest"
 """The question of who is the first: where higher values recommend an encoder, and elsewhere."""
 
@@ -44,8 +46,18 @@ LATENCY = Template(
     COUNT,
 )
 LATENCY_OF_STEP = Template(
-    "The {step} of {encoder} takes {milliseconds:,.2g} ms for a question.",
+    "The {step} takes {milliseconds:,.2g} ms for a question{ratio}.",
     "of each set-up that is built on others, without the time of these, where the run has timed it (median)",
+    COUNT,
+)
+TIMES_AS_LONG = Template(
+    ", so that a question takes {times:,.2g} times as long",
+    "after it, where what it is built on was timed, too",
+    COUNT,
+)
+TIMES_AS_FAST = Template(
+    "; {opponent}, which compares all vectors in the same store, takes {times:,.2g} times as long",
+    "after it, where the run has such a candidate and timed it",
     COUNT,
 )
 PRICES = Template(
@@ -224,10 +236,19 @@ DIFFERS_FROM_LEXICAL = replace(DIFFERS, question="Than {opponent}?")
 NOT_SHOWN_TO_DIFFER_FROM_LEXICAL = replace(NOT_SHOWN_TO_DIFFER, question="Than {opponent}?")
 STEP_DIFFERS = replace(
     DIFFERS,
+    text="The {step} of {encoder} {gains} {size} {interval} of {heading} against {built_on}{counts}.",
     when="p ≤ 0.05; the opponent is the best of the encoders that the candidate is built on",
     question="{question}",
 )
-STEP_NOT_SHOWN = replace(NOT_SHOWN_TO_DIFFER, question="{question}")
+STEP_NOT_SHOWN = replace(
+    NOT_SHOWN_TO_DIFFER,
+    text="The {step} of {encoder} is not shown to gain or lose anything against {built_on}: {difference} {interval} of "
+    "{heading}{counts}.",
+    title="not shown to gain or lose anything",
+    question="{question}",
+)
+BEST_PART = Template("the best of its parts, {opponent}", "the opponent of a fusion", COUNT)
+EXACT_SEARCH = Template("the exact search of {opponent}", "the opponent of an index", COUNT)
 DETECTABLE = Template(
     "{units} would show a true difference of {differences} in four samples of five.",
     "10 units or more; of the pairs that a choice depends on. For shares it counts the items on which the pair differs",
@@ -357,6 +378,12 @@ SUSPECT_LABEL = Template(
     COUNT,
     title="Suspect the label",
     severity="medium",
+)
+RESCUED = Template(
+    "Against {opponent}, {encoder} rescues {rescued} and breaks {broken}.",
+    "of each set-up that is built on others, against the best of these",
+    COUNT,
+    title="Rescued and broken questions",
 )
 MISSED_BY_ALL = replace(SUSPECT_LABEL, when="the same, where a program made the queries", title="Missed by all")
 

@@ -75,10 +75,9 @@ def _frame(kind: type, records: Sequence[object]) -> DataFrame:
     for record in records:
         line = dict(vars(record))
         for name, value in line.items():
-            if isinstance(value, Mapping):
-                line[name] = json.dumps(dict(value), ensure_ascii=False, sort_keys=True)
-            elif isinstance(value, tuple):
-                line[name] = ", ".join(value)
+            if isinstance(value, (Mapping, tuple)):
+                content = dict(value) if isinstance(value, Mapping) else value
+                line[name] = json.dumps(content, ensure_ascii=False, sort_keys=True)
         lines.append(line)
     return polars.DataFrame(lines, schema=columns_of(kind), orient="row")
 

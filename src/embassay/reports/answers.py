@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from embassay.findings import templates
 from embassay.findings.decision import MANY
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.support import cost, rests_on
+from embassay.findings.support import cost, rests_on, times_of_steps
 from embassay.formatting import names, number
 from embassay.layout import Format, Layout
 from embassay.result import Answer, Finding, Result, Verdict, anchor
@@ -18,6 +18,7 @@ FIRST_QUESTIONS = (
     templates.BEST,
     templates.ONE_CANDIDATE.question,
     "Than ",
+    *templates.STEPS,
     templates.HIGHEST,
     templates.FIRST_TOO_HIGH.question,
 )
@@ -53,12 +54,15 @@ class AnswerSection:
     costs
         How long one text takes, which of the best set is the fastest, and their prices, where that is known: part of
         what is said of the cost.
+    times_of_steps
+        By set-up, how long what it adds takes: part of what is said of that.
     """
 
     verdict: Verdict
     title: str
     groups: tuple[tuple[Answer, ...], ...]
     costs: tuple[str, ...] = ()
+    times_of_steps: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def link(self) -> str:
@@ -79,6 +83,8 @@ class AnswerSection:
             parts.insert(0, f"{title}.")
         if first.question == templates.COST.question:
             parts += self.costs
+        if first.question.startswith(templates.STEPS):
+            parts.append(self.times_of_steps.get(first.encoder, ""))
         return " ".join(filter(None, parts))
 
 
@@ -91,7 +97,7 @@ def answer_sections(
     """Yield the sections; what is answered of the whole run stands in the last one.
 
     Of several answers to one question the first is taken: it is about the first encoder. Of many candidates only the
-    best set is spoken of.
+    best set is spoken of, and of what set-ups gain.
 
     Parameters
     ----------
@@ -105,7 +111,8 @@ def answer_sections(
             one for one in result.answers if (one.diagnostic, one.corpus) == (verdict.diagnostic, verdict.corpus)
         ]
         if verdict.best_set and len(verdict.candidates) >= MANY:
-            answers = [answer for answer in answers if answer.encoder in ("", *verdict.best_set)]
+            best = ("", *verdict.best_set)
+            answers = [one for one in answers if one.encoder in best or one.question.startswith(templates.STEPS)]
         if place == len(result.verdicts):
             answers += [answer for answer in result.answers if not answer.diagnostic]
         by_question: dict[str, tuple[Answer, ...]] = {}
@@ -115,7 +122,8 @@ def answer_sections(
         own_first = templates.HIGHEST in by_question
         groups = sorted(by_question.values(), key=lambda group: _place_of(group[0], own_first=own_first))
         title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {rests_on(result, verdict)}"
-        yield AnswerSection(verdict, title, tuple(groups), tuple(cost(result, verdict, times, latency)))
+        costs = tuple(cost(result, verdict, times, latency))
+        yield AnswerSection(verdict, title, tuple(groups), costs, times_of_steps(result, latency))
 
 
 def _place_of(answer: Answer, *, own_first: bool) -> int:
@@ -140,7 +148,9 @@ def grouped(findings: Sequence[Said]) -> list[list[Said]]:
         alone = ""
         if not finding.encoder:
             alone = str(place)
-        key = (finding.severity, finding.diagnostic, finding.corpus, finding.title, alone)
+        # What one set-up gains is no answer to what another one gains.
+        question = finding.question if isinstance(finding, Answer) else ""
+        key = (finding.severity, finding.diagnostic, finding.corpus, finding.title, question, alone)
         groups.setdefault(key, []).append(finding)
     return list(groups.values())
 

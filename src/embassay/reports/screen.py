@@ -113,6 +113,7 @@ def _sections(
     warnings, said = _bullets(important, width, room // 3, with_place=with_place)
     sections = [("Read first", warnings)] if warnings else []
     room -= len(warnings) + 2 * bool(warnings)
+    steps = {encoder.name for encoder in result.encoders if encoder.step}
     for place, section in enumerate(of_diagnostics):
         # Every section may use an equal share of what the sections before it have left.
         most = max(LEAST, room // (len(of_diagnostics) - place) - _height(section.title, (), width))
@@ -123,6 +124,8 @@ def _sections(
             command = ""
             if group[0].question == templates.FAILS_ON.question:
                 command = f"embassay show {run} --failures"
+            elif group[0].question == templates.BEST and steps.intersection(section.verdict.best_set):
+                command = f"embassay report {run} --format config"
             answer = _labelled(group[0].question, section.text(group[:1]), command, label, width)
             if lines and len(lines) + len(answer) > most:
                 continue

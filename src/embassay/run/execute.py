@@ -21,7 +21,7 @@ from embassay.metrics.metric import headline_columns
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
 from embassay.run.candidates import in_scoring_order
 from embassay.run.examples import ScoredTask, examples_of
-from embassay.run.item_tests import headline_of, missed_by_all, misses, with_not_worse
+from embassay.run.item_tests import changed_by_steps, headline_of, missed_by_all, misses, with_not_worse
 from embassay.run.plan import Plan, as_read
 from embassay.run.request import RunRequest
 from embassay.run.retrieve import runs_of
@@ -266,6 +266,7 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
         elif headline is not None:
             verdict = with_not_worse(verdict, headline, draws)
             findings += missed_by_all(task, verdict, headline, texts=request.texts)
+            findings += changed_by_steps(task, verdict, headline, texts=request.texts)
         verdicts.append(verdict)
     part = replace(part, examples=examples, verdicts=tuple(verdicts), **answers_and_findings(findings))
     return rounded(part)
@@ -338,7 +339,7 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
         dim_in=dim_by_corpus(run, corpora),
         texts_in=texts_in,
         missing_prompts=card.missing_prompts,
-        parts=entry.parts,
+        parts=tuple(joined_setting(part, setting) for part in entry.parts),
         step=entry.step,
     )
 

@@ -14,6 +14,7 @@ from embassay.formatting import counted
 from embassay.result import Finding, Verdict
 from embassay.run.examples import ScoredTask
 from embassay.stats.noninferiority import Headline
+from embassay.stats.units import Ints
 from embassay.types import Draws, begun, is_chance
 
 DECENT = 0.75
@@ -112,14 +113,7 @@ def missed_by_all(task: ScoredTask, verdict: Verdict, headline: Headline, *, tex
     if not len(missed):
         return
     items = values.shape[1]
-    places = missed if headline.places is None else headline.places[missed]
-    ids = [str(task.scores[0].item[place]) for place in places[:MAX_NAMED]]
-    named = f"ids {', '.join(ids)}"
-    if texts:
-        questions = [task.corpus.shown(item)["question"] for item in ids]
-        named = ", ".join(f'"{begun(question, LONGEST)}"' for question in questions)
-    if len(missed) > MAX_NAMED:
-        named += f" and {len(missed) - MAX_NAMED:,} more"
+    named = named_questions(task, headline, missed, texts=texts)
     template, advised = templates.SUSPECT_LABEL, "suspect the label, or an unclear question"
     # Nobody has labelled queries that a program made.
     if task.corpus.source in MADE_QUERIES.values():
@@ -131,3 +125,49 @@ def missed_by_all(task: ScoredTask, verdict: Verdict, headline: Headline, *, tex
         named=named,
     )
     yield replace(finding, diagnostic=verdict.diagnostic, corpus=verdict.corpus, value=len(missed) / items)
+
+
+def changed_by_steps(task: ScoredTask, verdict: Verdict, headline: Headline, *, texts: bool) -> Iterator[Finding]:
+    """Yield which questions a set-up answers better, and which worse, than the best encoder that it is built on.
+
+    Parameters
+    ----------
+    texts
+        As in :func:`missed_by_all`.
+    """
+    for opponent in verdict.opponents:
+        if opponent.role != "part":
+            continue
+        for difference in opponent.differences:
+            name = difference.candidate
+            gaps = headline.values[name] - headline.values[opponent.name]
+            rescued, broken = (np.flatnonzero(sign * gaps > 0) for sign in (1, -1))
+            said = []
+            for places in (rescued, broken):
+                questions = counted(len(places), "question")
+                if len(places):
+                    questions += f" ({named_questions(task, headline, places, texts=texts)})"
+                said.append(questions)
+            finding = templates.RESCUED.finding(
+                verdict, encoder=name, opponent=opponent.name, rescued=said[0], broken=said[1]
+            )
+            yield replace(finding, counts={"rescued": len(rescued), "broken": len(broken)})
+
+
+def named_questions(task: ScoredTask, headline: Headline, chosen: Ints, *, texts: bool) -> str:
+    """Name the first of some questions by their texts, or by their ids.
+
+    Parameters
+    ----------
+    chosen
+        Their places among the items of the headline.
+    """
+    places = chosen if headline.places is None else headline.places[chosen]
+    ids = [str(task.scores[0].item[place]) for place in places[:MAX_NAMED]]
+    named = f"ids {', '.join(ids)}"
+    if texts:
+        questions = [task.corpus.shown(item)["question"] for item in ids]
+        named = ", ".join(f'"{begun(question, LONGEST)}"' for question in questions)
+    if len(chosen) > MAX_NAMED:
+        named += f" and {len(chosen) - MAX_NAMED:,} more"
+    return named

@@ -17,11 +17,13 @@ from embassay.findings.speed import MeasuredTimes
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.loaders import builtin_names
 from embassay.run.plan import Plan, corpus_sources
+from embassay.run.presets import named_in
+from embassay.run.resolve import default_label, encoder_list
 from embassay.run.score import EncoderRun
-from embassay.run.specs import Spec, as_spec
+from embassay.run.specs import Spec, alternatives, as_spec
 from embassay.run.variants import Variant, joined_setting
 from embassay.store.runs.record import Badges, EncoderUse, RunRecord, RunSettings, Sources
-from embassay.types import Corpus, Encoder
+from embassay.types import Corpus, Encoder, JsonObject
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
 
@@ -146,7 +148,29 @@ def sources_of(plan: Plan) -> Sources:
         "corpora": [{"head": spec.head, "label": spec.label, "options": dict(spec.options)} for spec in specs],
         "limit": request.limit,
         "follow_links": request.follow_links,
+        "encoders": {spec.label or default_label(spec): _without_secrets(spec) for spec in given_specs(plan)},
     }
+
+
+def given_specs(plan: Plan) -> Iterator[Spec]:
+    """Yield the specs of single encoders as they were given, one for each value of options that are lists."""
+    for given in encoder_list(plan.request.encoders):
+        if isinstance(given, (str, Spec)) and named_in(given) is None:
+            spec = as_spec(given, "encoder")
+            yield from alternatives(spec, spec.label or default_label(spec))
+
+
+def _without_secrets(spec: Spec) -> JsonObject:
+    """Return the options of a spec; those that are sent to a service only where they name a variable."""
+    options = dict(spec.options)
+    for name in ("headers", "parameters"):
+        table = options.get(name)
+        if isinstance(table, dict):
+            options[name] = {key: value for key, value in table.items() if str(value).startswith("$")}
+    # An address may hold a password.
+    if "@" in str(options.get("base_url", "")):
+        del options["base_url"]
+    return options
 
 
 def _without_reason(use: EncoderUse) -> EncoderUse:

@@ -103,6 +103,11 @@ def load_variants(source: str | Spec, *, follow_links: bool = False) -> list[Any
         one_spec = replace(variant_spec, label=spec.label, options=options_of_variant)
         corpus = load_corpus(one_spec, follow_links=follow_links)
         variants.append(replace(corpus, name=joined_setting(corpus.name, setting), variant_of=corpus.name))
+    first, *others = variants
+    passages = [document.passages for document in first.documents]
+    if others and passages and all(passages == [one.passages for one in other.documents] for other in others):
+        note = f"{', '.join(varying)}: all values give the same passages, so they cannot differ"
+        variants[0] = replace(first, notes=(*first.notes, note))
     return variants
 
 
@@ -198,16 +203,19 @@ def join_scores(
     for variant in variants:
         is_first = variant == variants[0]
         relabelled = []
+        origins = [scores.origin for scores in scores_of[variant]]
+        label_of = {origin.encoder: variant.label(origin.encoder, origin.spec) for origin in origins}
         for scores in scores_of[variant]:
             origin = scores.origin
             if is_same_on_all_variants(origin.spec) and not is_first:
                 continue
             # "m" on "docs,passages=100" -> "m,passages=100" on "docs"
-            label = variant.label(origin.encoder, origin.spec)
+            label = label_of[origin.encoder]
+            parts = tuple(label_of.get(part, part) for part in origin.parts)
             is_reference = reference == label
             if is_first and reference == origin.encoder:
                 is_reference = True
-            new_origin = replace(origin, corpus=variant.corpus, encoder=label, reference=is_reference)
+            new_origin = replace(origin, corpus=variant.corpus, encoder=label, reference=is_reference, parts=parts)
             unit = scores.unit
             if common_unit is not None:
                 unit = common_unit

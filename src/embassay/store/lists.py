@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from embassay.store.canonical import write
 from embassay.store.files import LISTS
 
+FROM_CACHE = "those that the cache has of an earlier run"
+"""How ``run.json`` marks a retriever that was not asked."""
+
 
 def read_lists(folder: Path, key: str) -> dict[str, NDArray[Any]]:
     """Return the arrays that are stored under a key; empty if there are none, or if the file is damaged."""

@@ -54,7 +54,7 @@ LISTED = Template(
 HEADROOM = Template(
     "{encoder} has a right document among the first {depth} for {share} of the questions: a perfect reranker of these "
     "would add {gain} to {headline}.",
-    f"of encoders that were asked for, where there are more than {RERANKED} documents; of lists, as far as they go",
+    f"of encoders that were asked for, where there are more than {RERANKED} documents, and lists of so many",
     COUNT,
     title="Headroom for a reranker",
 )
@@ -143,18 +143,28 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
         low, high = min(of_folds), max(of_folds)
         yield CHOSEN.finding(view.scores.origin, encoder=view.encoder, best=best, low=low, high=high)
     if success is not None and success.value is not None:
-        if not view.is_baseline and view.scores.scalars["documents"] > RERANKED:
-            depth = min(RERANKED, view.listed or RERANKED)
-            share = float((view.scores.values["rank"][view.answered] <= depth).mean())
-            yield HEADROOM.finding(
+        is_known = view.listed is None or view.listed >= RERANKED
+        if is_known and not view.is_baseline and view.scores.scalars["documents"] > RERANKED:
+            share = _among_first(view, RERANKED)
+            headroom = HEADROOM.finding(
                 view.scores.origin,
                 encoder=view.encoder,
-                depth=depth,
+                depth=RERANKED,
                 share=number(share, "percent"),
                 gain=size_in_points(max(0.0, share - success.value)),
                 headline=view.headline,
             )
+            yield replace(headroom, value=share)
         yield _threshold(view, row_of, success.value)
+
+
+def _among_first(view: RetrievalView, depth: int) -> float:
+    """Return the share of the questions whose nearest right document is among the first; expected over ties.
+
+    Where words are counted, thousands of documents may have the score 0, and the right one is any of them.
+    """
+    rank, tied = view.scores.values["rank"][view.answered], view.scores.values["tied"][view.answered]
+    return float(np.nan_to_num(np.clip((depth + 1 - rank) / np.fmax(tied, 1), 0, 1)).mean())
 
 
 def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], success: float) -> Finding:

@@ -95,11 +95,12 @@ class CorpusSource(TypedDict):
 
 
 class Sources(TypedDict):
-    """How the corpora are read again."""
+    """How the corpora are read again, and by label the options of encoders as they were given, without secrets."""
 
     corpora: list[CorpusSource]
     limit: int | None
     follow_links: bool
+    encoders: NotRequired[dict[str, JsonObject]]
 
 
 @OPEN
