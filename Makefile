@@ -24,7 +24,7 @@ test: $(VENV)/.test lint  ## style, types, and all tests that are not slow: unde
 test-core: $(VENV)/.core  ## the pure layers with numpy and scipy alone and the kernels of a processor without AVX-512
 	OPENBLAS_CORETYPE=Haswell $(CORE_PYTEST) tests/stats tests/geometry tests/test_randomness.py tests/test_samples.py
 
-test-slow: $(VENV)/.test  ## the others: simulations in full, real models on whole released corpora
+test-slow: $(VENV)/.test  ## the others: simulations, training, several processes, real models on whole released corpora
 	$(PYTEST) -m slow $(ARGS)
 
 lint: $(VENV)/.test

@@ -88,6 +88,7 @@ def test_the_full_tables_are_shown_again(embassay, tmp_path):
     assert "this run did not finish; repeat the command to continue it" in err
 
 
+@pytest.mark.slow
 def test_no_line_of_the_first_screen_is_wider_than_the_terminal(embassay, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     encoders = [argument for n in range(12) for argument in ("-e", f"a_long_label_of_encoder_{n}=hashing,dim={8 + n}")]
@@ -604,6 +605,7 @@ def test_help_and_version_are_quick_and_import_nothing_heavy():
     assert "run" in done.stdout
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_keeps_what_is_finished_and_goes_on(tmp_path, start_process, wait_until):
     (tmp_path / "slow_one.py").write_text(
         "import pathlib, time, numpy as np\n"

@@ -32,6 +32,7 @@ def without_models(monkeypatch):
     monkeypatch.setattr("embassay.encoders.neural.locations.find_offline", lambda *_: None)
 
 
+@pytest.mark.slow
 def test_a_loss_is_caught_an_equal_change_passes_and_few_questions_show_nothing(shown, without_models):
     out = shown()
     assert "model=hashing" in out
@@ -40,6 +41,7 @@ def test_a_loss_is_caught_an_equal_change_passes_and_few_questions_show_nothing(
     assert "model is worse than bm25" in out
 
 
+@pytest.mark.slow
 def test_the_commands_at_the_end_work_with_files_of_that_form(shown, without_models, tmp_path):
     run, bless = re.findall(r"^  embassay (.+)$", shown(), re.MULTILINE)
     write_files(tmp_path)

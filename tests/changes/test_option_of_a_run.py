@@ -52,6 +52,7 @@ def started(source, tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_one_declaration_makes_an_option_everywhere(source, started, tmp_path):
     before = started("-m", "embassay", *RUN, "--remark", "first index")
     assert before.returncode == 2

@@ -8,6 +8,8 @@ import pytest
 from comparison.conftest import source
 from embassay.cli.app import exit_code_of
 
+pytestmark = pytest.mark.slow
+
 A, B = "a=hashing,dim=256", "b=hashing,dim=32"
 
 

@@ -38,6 +38,7 @@ def test_the_difference_is_that_of_the_stored_items(make_run):
     assert comparison.before_and_after
 
 
+@pytest.mark.slow
 def test_the_p_value_is_that_of_flipping_whole_units(make_run):
     """Compared with 20,000 flips of the unit sums, drawn here."""
     old, new = make_run("old", ["m=hashing,dim=128"]), make_run("new", ["m=hashing,dim=64"])
@@ -59,6 +60,7 @@ def test_the_same_encoder_has_not_changed(make_run):
     assert [record.name for record in comparison.result.encoders] == ["m", "tfidf", "bm25", "random"]
 
 
+@pytest.mark.slow
 def test_other_encoders_are_put_together(make_run):
     """The best set is that of one run with all of them."""
     one, two = make_run("one", ["a=hashing,dim=512"]), make_run("two", ["b=hashing,dim=64", "c=hashing,dim=16"])
@@ -77,6 +79,7 @@ def test_other_encoders_are_put_together(make_run):
     assert "a and b are each in one run only; to compare them as before and after: --map a=b" in comparison.notes
 
 
+@pytest.mark.slow
 def test_one_model_under_two_labels_is_paired(make_run, capsys):
     old, new = make_run("old", ["a=hashing,dim=512", "x=bow"]), make_run("new", ["y=tfidf", "b=hashing,dim=512"])
     comparison = ea.compare([old, new])
@@ -90,6 +93,7 @@ def test_one_model_under_two_labels_is_paired(make_run, capsys):
     assert [pair.label for pair in ea.compare([old, new], {"a": "y"}).pairs] == ["a → y"]
 
 
+@pytest.mark.slow
 def test_p_values_are_corrected_over_everything_that_is_shown(make_run, monkeypatch):
     sizes = []
     plain = differences.corrected
@@ -101,6 +105,7 @@ def test_p_values_are_corrected_over_everything_that_is_shown(make_run, monkeypa
     assert sizes == [len(tested)]
 
 
+@pytest.mark.slow
 def test_the_detectable_difference_is_that_at_the_pair_s_step_of_the_correction(make_run):
     """z₁₋α/₂ₘ + z₀.₈ standard errors, m the number that p was multiplied by."""
     old, new = ["a=hashing,dim=512", "b=hashing,dim=64"], ["a=hashing,dim=8", "b=hashing,dim=16"]

@@ -182,6 +182,7 @@ def test_its_result_can_be_written_and_read_again(name):
     assert json.loads(written)["rows"]
 
 
+@pytest.mark.slow
 def test_another_seed_gives_other_intervals():
     rows = {name: outcome(name).result.rows for name in CORPORA if name != "isotropy"}
     for name, before in rows.items():
@@ -195,6 +196,7 @@ def test_the_same_seed_gives_the_same_bytes(name):
     assert to_bytes(outcome(name).result) == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(CORPORA) - {"composition"}))
 def test_the_order_of_the_encoders_moves_no_figure(name):
     # The grid of composition's thresholds spans the margins of all encoders; sums of floats differ in the last digits.

@@ -182,6 +182,7 @@ def test_a_sentence_is_taken_out_of_its_passage():
     assert made.source == "queries made from sentences of the documents (inverse cloze)"
 
 
+@pytest.mark.slow
 def test_the_words_of_a_query_and_of_its_passage_are_those_of_the_document():
     sources, _ = read_folder(DOCS)
     whole = {passage.id: passage.body for passage in cut_all(sources, "paragraph")}
@@ -195,6 +196,7 @@ def test_the_words_of_a_query_and_of_its_passage_are_those_of_the_document():
             assert not Counter(tokens(query.text)) - missing
 
 
+@pytest.mark.slow
 def test_no_run_of_six_words_of_a_query_is_left_in_any_document():
     made = made_queries(read_folder(DOCS)[0], "cloze")
     texts = [f" {' '.join(tokens(passage.text))} " for passage in made.groups.passages]

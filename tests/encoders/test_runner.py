@@ -13,6 +13,8 @@ from embassay.errors import EncoderError, UnknownNameError
 from embassay.run.resolve import load_encoder
 from embassay.types import Runtime
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [
     "",
     "No.",

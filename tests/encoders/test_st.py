@@ -48,6 +48,7 @@ def copy(plain, tmp_path):
     return shutil.copytree(plain, tmp_path / "tiny")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["torch", "light"])
 def test_python_chooses_how_a_model_runs(bundled, backend):
     result = ea.assay(["all-MiniLM-L6-v2"], ["opposites"], ["isotropy"], backend=backend, baselines=False, cache=None)

@@ -108,6 +108,7 @@ def test_equals_a_loop(task):
     assert_same(searched(*task), naive(*task))
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(tasks(), st.data())
 def test_equals_a_loop_in_blocks_of_any_size(task, data):
@@ -139,6 +140,7 @@ def large(rng, kind, starts):
     return rows[9_000:], rows[:9_000], 5, "dot", starts, pairs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("starts", [None, np.arange(0, 9_000, 5)])
 @pytest.mark.parametrize("kind", ["random", "duplicates", "lengths", "quantised"])
 def test_many_blocks_and_threads_find_the_same(kind, starts, monkeypatch):
@@ -172,6 +174,7 @@ def test_routes_agree_to_the_bit(kind, similarity_function):
         assert_same(searched(*args, route="torch"), [getattr(right, name) for name in FIELDS])
 
 
+@pytest.mark.slow
 def test_bags_of_words_that_share_nothing_are_tied_at_zero():
     rng = np.random.default_rng(20)
     rows = csr_array(rng.poisson(0.02, size=(12_050, 40)).astype(np.float64))

@@ -190,6 +190,7 @@ def test_sound_files_are_drawn_whole(results, tmp_path):
         assert "read this" in page
 
 
+@pytest.mark.slow
 def test_damaged_results_give_a_report_or_one_message(results, tmp_path):
     refused = try_results(results, tmp_path / "run", FAST, "fast")
     assert FAST // 4 < refused < FAST

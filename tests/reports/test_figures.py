@@ -18,6 +18,8 @@ from embassay.samples.choice import Choice
 from embassay.types import Corpus
 from tables import Labelled
 
+pytestmark = pytest.mark.slow
+
 EVIL = "<script>alert(1)</script>&\"'</text>\n%{x}\\input{y}"
 
 

@@ -78,6 +78,7 @@ def result():
     return assay(["bow", "hashing"], BUILT_IN, cache=None, resamples=20, examples=12)
 
 
+@pytest.mark.slow
 def test_all_encoders_show_the_same_bounded_sample(result):
     of_task = {}
     for example in result.examples:

@@ -29,6 +29,7 @@ def run(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("diagnostic", DIAGNOSTICS)
 def test_a_frame_has_one_row_for_each_item_and_encoder(result, run, diagnostic):
     frame = result.scores(diagnostic)

@@ -71,6 +71,7 @@ def test_it_has_the_figures_of_the_same_documents_in_memory(place):
         assert values[key] == pytest.approx(expected[key], abs=1e-9), key
 
 
+@pytest.mark.slow
 def test_a_run_by_several_processes_has_the_same_bytes(place, tmp_path, capsys, monkeypatch):
     used = []
 

@@ -291,6 +291,7 @@ def test_passages_that_were_found_are_those_of_their_variant(docs):
             assert row["text_found1"] == passages[document][int(number)]
 
 
+@pytest.mark.slow
 def test_a_run_is_repeated_byte_for_byte_and_read_again(docs, tmp_path, capsys):
     for name in ("one", "two"):
         assert run(docs, tmp_path / name, "--no-baselines") == 0

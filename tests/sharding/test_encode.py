@@ -128,6 +128,7 @@ def test_files_that_the_disk_does_not_give_are_one_message(tmp_path, monkeypatch
         assert folder.problem_with(plan) == "00000001.npy cannot be read: Input/output error"
 
 
+@pytest.mark.slow
 def test_processes_make_the_same_bytes(tmp_path):
     texts = write_texts(tmp_path / "a.jsonl", 30)
     encode(texts, tmp_path / "one")
@@ -536,6 +537,7 @@ def test_a_full_disk_is_one_message_and_the_next_run_continues(tmp_path, monkeyp
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_an_array_that_is_written_in_part_is_one_message(tmp_path):
     texts = write_texts(tmp_path / "a.jsonl", 4)
     code = (

@@ -19,6 +19,8 @@ from embassay.sharding.shard import restored_rows
 from embassay.store.shards.shards import ShardFolder
 from embassay.store.shards.vectors import ShardVectors, open_shards
 
+pytestmark = pytest.mark.slow
+
 TEXTS = 230
 
 

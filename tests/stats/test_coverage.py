@@ -23,6 +23,8 @@ from embassay.stats.resample import bootstrap_means, mean, means, percentiles
 from embassay.stats.shares import share, wilson
 from embassay.types import Draws
 
+pytestmark = pytest.mark.slow
+
 UNITS = [10, 15, 20, 40, 120, 450]
 SHARES = [0.02, 0.1, 0.5, 0.9]
 CORRELATIONS = [0.0, 0.3, 0.7]

@@ -14,6 +14,8 @@ from embassay.training.losses import check_loss
 from embassay.training.triplets import Triplet
 from embassay.types import Card, Corpus
 
+pytestmark = pytest.mark.slow
+
 
 def record(folder):
     return json.loads((folder / "training.json").read_text())

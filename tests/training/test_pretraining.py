@@ -16,6 +16,8 @@ from embassay.training.settings import OBJECTIVES
 from embassay.training.stage import spec_of
 from embassay.types import Runtime
 
+pytestmark = pytest.mark.slow
+
 
 def record(folder):
     return json.loads((folder / "training.json").read_text())
