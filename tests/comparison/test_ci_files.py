@@ -39,6 +39,8 @@ def project(tmp_path, monkeypatch):
     environment["GIT_CONFIG_GLOBAL"] = os.devnull
     environment["PATH"] = f"{command.parent}:{environment['PATH']}"
     environment["PYTHONPATH"] = str(ROOT / "src")
+    # Most of an installation is the compilation of modules that are never imported.
+    environment["PIP_NO_COMPILE"] = "1"
 
     def shell(script, code=0, **variables):
         done = subprocess.run(
