@@ -14,7 +14,7 @@ import pytest
 
 import embassay as ea
 
-KILLS = 5
+KILLS = 3
 LONGEST = 600
 """Seconds after which a command counts as hanging."""
 
