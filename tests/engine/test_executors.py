@@ -13,8 +13,6 @@ MODULE = """
 import os, signal
 from pathlib import Path
 
-pytestmark = pytest.mark.slow
-
 def square(number):
     return number * number
 

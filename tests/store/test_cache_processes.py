@@ -31,8 +31,6 @@ import sys
 from pathlib import Path
 import numpy as np
 from embassay.store.cache.cache import VectorCache
-
-pytestmark = pytest.mark.slow
 folder, name = Path(sys.argv[1]), sys.argv[2]
 with VectorCache(folder) as cache:
     for start in range(0, 500, 25):
