@@ -39,7 +39,7 @@ FOLDS = 5
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenSettings:
     """A setting that was chosen for each fold on the units of two others.
 
     Attributes
@@ -60,7 +60,7 @@ class Chosen:
     curve: Floats
 
 
-def chosen_over_folds(values: Floats, unit: Ints) -> Chosen:
+def chosen_over_folds(values: Floats, unit: Ints) -> ChosenSettings:
     """Choose the column with the highest mean, for each of 5 folds of whole units on the items of the next two.
 
     What an item has in the column of its fold is independent of the choice, so the mean is unbiased for choosing on 2/5
@@ -93,7 +93,7 @@ def chosen_over_folds(values: Floats, unit: Ints) -> Chosen:
     steps = (fold - np.arange(FOLDS)[:, None]) % FOLDS
     of_fold = [best(values[is_defined & ((ahead == 1) | (ahead == 2))].mean(axis=0)) for ahead in steps]
     curve = values[is_defined].mean(axis=0)
-    return Chosen(fold, np.array(of_fold), best(curve), curve)
+    return ChosenSettings(fold, np.array(of_fold), best(curve), curve)
 
 
 def contiguous_folds(labels: Ints, folds: int) -> Ints:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from embassay.diagnostics.retrieval.scores import RankingMetric
-from embassay.diagnostics.retrieval.view import LOSS, K, RetrievalOptions
+from embassay.diagnostics.retrieval.view import LOSS, K, RetrievalParameters
 from embassay.formatting import size_in_points
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import (
@@ -30,7 +30,7 @@ FOUND = 5
 """How many of the documents found for a question are listed, at most."""
 
 
-def options_of(result: Result) -> RetrievalOptions:
+def options_of(result: Result) -> RetrievalParameters:
     """Return the options that a result was made with."""
     # The options are not stored in a result, so they are read from its content.
     k = K
@@ -40,11 +40,11 @@ def options_of(result: Result) -> RetrievalOptions:
             break
     for series in result.series:
         if (series.diagnostic, series.name) == ("retrieval", "coe"):
-            return RetrievalOptions(k, **series.data.get("options", {}))
-    return RetrievalOptions(k)
+            return RetrievalParameters(k, **series.data.get("options", {}))
+    return RetrievalParameters(k)
 
 
-def page(options: RetrievalOptions, ranking: Sequence[RankingMetric]) -> Layout:
+def page(options: RetrievalParameters, ranking: Sequence[RankingMetric]) -> Layout:
     """Return the page for a number of retrieved documents, with COE and ROE at a percentile.
 
     Parameters
@@ -163,7 +163,7 @@ def _headline(k: int, ranking: Sequence[RankingMetric]) -> EncoderTable:
     )
 
 
-def _meaning(options: RetrievalOptions) -> tuple[Curves | SeriesTable, ...]:
+def _meaning(options: RetrievalParameters) -> tuple[Curves | SeriesTable, ...]:
     """Return the curves and tables on what a similarity means."""
     return (
         Curves(
@@ -183,7 +183,7 @@ def _meaning(options: RetrievalOptions) -> tuple[Curves | SeriesTable, ...]:
     )
 
 
-def _overlap(options: RetrievalOptions) -> tuple[EncoderTable | Curves, ...]:
+def _overlap(options: RetrievalParameters) -> tuple[EncoderTable | Curves, ...]:
     """Return COE and ROE, which the paper reads off at one percentile."""
     psi = options.psi
     return (

@@ -36,7 +36,7 @@ from embassay.diagnostics.retrieval.scores import (
     success_of_blind_choice,
 )
 from embassay.diagnostics.retrieval.series import series_of
-from embassay.diagnostics.retrieval.view import LOSS, PSI, K, RetrievalOptions, RetrievalView
+from embassay.diagnostics.retrieval.view import LOSS, PSI, K, RetrievalParameters, RetrievalView
 from embassay.errors import SpecError
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import Layout
@@ -124,7 +124,7 @@ def create(
 
 
 @dataclass(frozen=True)
-class Retrieval(RetrievalOptions):
+class Retrieval(RetrievalParameters):
     """The diagnostic; see the module's documentation."""
 
     transforms: str = "none"

@@ -24,7 +24,7 @@ RECOMMENDED = {"confidence": "recommended", "average": "recommended_on_average"}
 
 
 @dataclass(frozen=True)
-class RetrievalOptions:
+class RetrievalParameters:
     """The options that change the summary, and the page; see :func:`~embassay.diagnostics.retrieval.retrieval.create`.
 
     Attributes
@@ -59,12 +59,12 @@ class RetrievalOptions:
     @property
     def signed(self) -> dict[str, str]:
         """The options that figures of exams depend on, for their signatures; those that are not the default."""
-        default = RetrievalOptions(psi=self.psi).shown
+        default = RetrievalParameters(psi=self.psi).shown
         return {name: str(value) for name, value in self.shown.items() if value != default[name]}
 
 
 @dataclass(frozen=True)
-class RetrievalView(RetrievalOptions, View):
+class RetrievalView(RetrievalParameters, View):
     """One encoder's questions. Below, n counts all questions, m those with a right document, d those of the m with k
     similarities.
     """
