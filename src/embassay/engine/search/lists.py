@@ -63,17 +63,19 @@ def checked(lists: Lists, questions: Questions, seconds: float) -> Lists:
     EncoderError
         If a list has a document twice, or a score that rises or is no number; it names the question.
     """
-    for row, documents, scores in zip(lists.rows.tolist(), lists.documents, lists.scores, strict=True):
-        listed = documents[documents >= 0]
-        of_listed = scores[documents >= 0]
-        problem = ""
-        if len(np.unique(listed)) < len(listed):
-            problem = "a document is listed twice"
-        elif not np.isnan(of_listed).all() and not np.isfinite(of_listed).all():
-            problem = "a score is no finite number"
-        elif (np.diff(of_listed) > 0).any():
-            problem = "a score is higher than the one before; the nearest document comes first"
-        if problem:
+    is_listed = lists.documents >= 0
+    in_order = np.sort(lists.documents, axis=1)
+    is_repeated = (in_order[:, 1:] == in_order[:, :-1]) & (in_order[:, 1:] >= 0)
+    # Without scores, all of a list are NaN.
+    has_scores = (is_listed & ~np.isnan(lists.scores)).any(axis=1, keepdims=True)
+    rises = lists.scores[:, 1:] > lists.scores[:, :-1]
+    problems = {
+        "a document is listed twice": is_repeated,
+        "a score is no finite number": is_listed & has_scores & ~np.isfinite(lists.scores),
+        "a score is higher than the one before; the nearest document comes first": rises,
+    }
+    for problem, is_wrong in problems.items():
+        for row in lists.rows[is_wrong.any(axis=1)]:
             raise EncoderError(f"the list of question {questions.samples[row].id!r}: {problem}")
     passages, of_each = lists.passages, lists.seconds
     if passages is None:
@@ -151,12 +153,14 @@ def ranked(corpus: AnyCorpus, lists: Lists, rest: Neighbours | None = None, pair
     own_passages, greater, tied = (np.full(len(pairs), -1, dtype=np.int64) for _ in range(3))
     if rest is not None:
         own_passages, greater, tied = rest.own_passages.copy(), rest.greater.copy(), rest.tied.copy()
-    for pair, (question, document) in enumerate(pairs.tolist()):
-        places = np.flatnonzero(documents[question] == document)
-        if len(places):
-            place = int(places[0])
-            own[pair], own_passages[pair] = scores[question, place], passages[question, place]
-            has_score = not np.isnan(own[pair])
-            greater[pair] = np.count_nonzero(scores[question] > own[pair]) if has_score else place
-            tied[pair] = np.count_nonzero(scores[question] == own[pair]) if has_score else 1
+    of_pair, right = pairs.T
+    is_right = documents[of_pair] == right[:, None]
+    listed = is_right.any(axis=1)
+    question, place = of_pair[listed], is_right[listed].argmax(axis=1)
+    score = scores[question, place]
+    own[listed], own_passages[listed] = score, passages[question, place]
+    higher = np.count_nonzero(scores[question] > score[:, None], axis=1)
+    equal = np.count_nonzero(scores[question] == score[:, None], axis=1)
+    greater[listed] = np.where(np.isnan(score), place, higher)
+    tied[listed] = np.where(np.isnan(score), 1, equal)
     return Neighbours(documents, passages, scores, own, own_passages, greater, tied, "lists of a retriever")
