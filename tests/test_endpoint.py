@@ -640,10 +640,11 @@ def test_a_budget_in_tokens_and_in_money():
 
 
 def test_what_would_exceed_the_budget():
-    assert Spending().beyond_budget(10**9) == Spending(price=2.0).beyond_budget(10**9) == ""
+    assert Spending().outlook(10**9) == ["about 1,000,000,000 tokens to send", "pass price= for the cost"]
     money = Spending(price=2.0, budget=0.001)
-    assert money.beyond_budget(500) == ""
-    assert money.beyond_budget(2000) == "0.003 more than the budget of 0.001: a run would stop after about 500 tokens"
+    assert money.outlook(500) == ["about 500 tokens to send", "about 0.001 at 2 per million tokens"]
+    beyond = "0.003 more than the budget of 0.001: a run would stop after about 500 tokens"
+    assert money.outlook(2000) == ["about 2,000 tokens to send", "about 0.004 at 2 per million tokens", beyond]
 
 
 def test_what_was_taken_before_counts_towards_the_budget_alone():

@@ -2,14 +2,18 @@
 
 import json
 from dataclasses import dataclass, replace
+from threading import Lock
+from time import sleep
 
 import numpy as np
 import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
+from embassay.cli.look import show
 from embassay.encoders.rerank import cross_encoder, service
 from embassay.endpoint.attempts import Retries
+from embassay.endpoint.spending import guess
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.retrievers.base import Retriever
 from embassay.run.execute import execute
@@ -356,6 +360,39 @@ def test_an_answer_that_cannot_be_used(answer, problem, rerank, corpus):
         result = assay(corpus, api(rerank), cache=None)
     assert problem in result.failed[0].reason
     assert values(result, "first")
+
+
+def test_a_dry_run_estimates_what_a_service_is_sent_and_costs(rerank, corpus, capsys):
+    request = RunRequest(
+        encoders=[InOrder(), api(rerank, 100, price=1000)], corpora=[corpus], diagnostics=["retrieval"], dry_run=True
+    )
+    show(request)
+    tokens = sum(
+        guess(question.question) + guess(document.whole) for question in corpus.samples for document in corpus.documents
+    )
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"r: 30 questions to answer, unless the run has the lists; about {tokens:,} tokens to send" in said
+    assert f"about {tokens / 1000:,.4g} at 1000 per million tokens" in said
+    assert rerank.seen == []
+
+
+def test_as_many_requests_as_are_allowed_travel_at_once(rerank, corpus):
+    travelling, most = 0, 0
+    lock = Lock()
+
+    def slow(handler, payload):
+        nonlocal travelling, most
+        with lock:
+            travelling += 1
+            most = max(most, travelling)
+        sleep(0.01)
+        with lock:
+            travelling -= 1
+        return handler.answer(200, json.dumps(rerank.good(payload)).encode(), {})
+
+    rerank.script(*[slow] * QUESTIONS)
+    assay(corpus, api(rerank, concurrency=1), cache=None)
+    assert most == 1
 
 
 def test_a_service_that_fails_is_asked_again_and_the_run_goes_on(rerank, corpus, tmp_path):

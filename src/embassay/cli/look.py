@@ -12,7 +12,7 @@ from embassay.errors import EncoderError
 from embassay.findings.advice import advice, visible_differences
 from embassay.formatting import counted
 from embassay.reports.terminal import print_line, stdout
-from embassay.retrievers.base import Retriever
+from embassay.retrievers.base import Questions, Retriever
 from embassay.run.candidates import RunEncoder
 from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
@@ -123,9 +123,12 @@ def _show_encoder(
     encoder = entry.encoder
     card = encoder.card
     if isinstance(encoder, Retriever):
-        questions = sum(len(corpus.samples) for corpus in corpora if entry.suits(corpus))
-        to_answer = f"{entry.label}: {counted(questions, 'question')} to answer, unless the run has the lists"
-        print_line(console, to_answer, indent=4)
+        asked = [Questions(corpus, corpus.samples) for corpus in corpora if entry.suits(corpus)]
+        number = sum(len(questions.samples) for questions in asked)
+        parts = [f"{counted(number, 'question')} to answer, unless the run has the lists"]
+        if encoder.spending is not None:
+            parts += encoder.spending.outlook(sum(map(encoder.tokens, asked)))
+        print_line(console, f"{entry.label}: {'; '.join(parts)}", indent=4)
         return
     texts = distinct_texts(corpora)
     count = f"{counted(len(texts), 'distinct text')} to encode"
@@ -180,7 +183,6 @@ def _by_role(texts: tuple[Text, ...]) -> dict[Role, list[str]]:
 
 def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
     """Estimate the tokens and the cost of an encoder that is ``Remote``, without sending it anything."""
-    price = encoder.card.price
     limit = encoder.card.max_tokens
     tokens = 0
     too_long = 0
@@ -189,14 +191,7 @@ def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
         tokens += int(lengths.sum())
         if limit:
             too_long += int((lengths > limit).sum())
-    parts = [f"about {tokens:,} tokens to send"]
-    if price is None:
-        parts.append("pass price= for the cost")
-    else:
-        parts.append(f"about {tokens * price / 1e6:,.4g} at {price:g} per million tokens")
-    over_budget = encoder.beyond_budget(tokens)
-    if over_budget:
-        parts.append(over_budget)
+    parts: list[str] = encoder.outlook(tokens)
     if limit:
         parts.append(f"about {counted(too_long, 'text')} longer than its limit of {limit} tokens")
     return parts

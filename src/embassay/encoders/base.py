@@ -209,8 +209,8 @@ class Remote(Protocol):
         """Return the (n,) estimated number of tokens of each text, prompt included."""
         ...
 
-    def beyond_budget(self, tokens: int) -> str:
-        """Return a message if the tokens exceed the budget; empty if they do not."""
+    def outlook(self, tokens: int) -> list[str]:
+        """Return what a dry run says of sending so many tokens: their number, their cost, what exceeds a budget."""
         ...
 
 

@@ -67,15 +67,20 @@ class Spending:
         # Rounded, so that run.json has no cost such as 0.0008000000000000001.
         return round(tokens * self.price / MILLION, 9)
 
-    def beyond_budget(self, tokens: int) -> str:
-        """Return a message if the tokens exceed the budget; empty if they do not."""
+    def outlook(self, tokens: int) -> list[str]:
+        """Return what a dry run says of sending so many tokens: their number, their cost, what exceeds the budget."""
+        parts = [f"about {tokens:,} tokens to send"]
+        if self.price is None:
+            parts.append("pass price= for the cost")
+        else:
+            parts.append(f"about {self.cost_of(tokens):,.4g} at {self.price:g} per million tokens")
         needed = self._amount(tokens)
-        if self.budget is None or needed <= self.budget:
-            return ""
-        return (
-            f"{needed - self.budget:,.4g} more than the budget of {self.budget:.6g}: "
-            f"a run would stop after about {int(tokens * self.budget / needed):,} tokens"
-        )
+        if self.budget is not None and needed > self.budget:
+            parts.append(
+                f"{needed - self.budget:,.4g} more than the budget of {self.budget:.6g}: "
+                f"a run would stop after about {int(tokens * self.budget / needed):,} tokens"
+            )
+        return parts
 
     def reserve(self, tokens: int) -> None:
         """Reserve tokens for a request that is about to be sent.

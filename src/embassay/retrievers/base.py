@@ -17,6 +17,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.endpoint.spending import Spending
 from embassay.errors import EncoderError
 from embassay.samples.base import Role, Text
 from embassay.samples.retrieval import Question
@@ -161,6 +162,8 @@ class Retriever(ABC):
         the folder of the run only, to continue it.
     warnings
         What its user should know before a run.
+    spending
+        Tokens and price of the service that it sends texts to; None if it sends none that are paid for.
     choices
         By the value of a setting, the retrievers that the engine chooses from, all built on the same parts: each fifth
         of the units gets the lists of the one that is best on two others. Empty where nothing is chosen.
@@ -176,12 +179,15 @@ class Retriever(ABC):
     continues: str = ""
     keeps_answers: bool = False
     warnings: tuple[str, ...] = ()
+    spending: Spending | None = None
     choices: Mapping[float, Retriever] = field(default_factory=dict)
 
     @property
     def card(self) -> Card:
         """What is known without asking it: its scores are its own, and no vectors of it are in the cache."""
-        return Card(self.spec, cached=False, similarity="dot", shapes=("retrieval",), warnings=self.warnings)
+        price = self.spending.price if self.spending else None
+        shapes = ("retrieval",)
+        return Card(self.spec, cached=False, price=price, similarity="dot", shapes=shapes, warnings=self.warnings)
 
     @abstractmethod
     def retrieve(self, questions: Questions) -> Iterator[Lists]:
@@ -192,6 +198,13 @@ class Retriever(ABC):
         EncoderError
             If it cannot answer; what was yielded is kept, and the run is continued with the other questions.
         """
+
+    def tokens(self, questions: Questions) -> int:
+        """Return the estimated number of tokens that answering all questions sends to a service that is paid for.
+
+        Before a run the lists of its parts are not known.
+        """
+        return 0
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Return itself: it learns nothing from the texts of a corpus."""

@@ -18,6 +18,7 @@ from embassay.encoders.base import Route, spec_of
 from embassay.encoders.checks import check_whole
 from embassay.encoders.rerank import cross_encoder, function, service
 from embassay.encoders.rerank.pairs import PairScorer, pair
+from embassay.endpoint.spending import guess
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 from embassay.plugins import RETRIEVERS
 from embassay.retrievers.base import Lists, Questions, Retriever
@@ -53,6 +54,7 @@ def create(
     price: float | None = None,
     budget: float | None = None,
     timeout: float | None = None,
+    concurrency: int | None = None,
 ) -> Reranker:
     """Make the reranker; nothing is loaded or sent yet.
 
@@ -90,6 +92,7 @@ def create(
         "price": price,
         "budget": budget,
         "timeout": timeout,
+        "concurrency": concurrency,
     }
     chosen = {name: value for name, value in options.items() if value is not None}
     known = {*inspect.signature(make).parameters, "over", "depth"} - {"target", "runtime"}
@@ -112,6 +115,7 @@ def create(
         continues=over,
         keeps_answers=scorer.cached,
         warnings=warnings,
+        spending=scorer.spending,
         scorer=scorer,
         needs_all=depth is not None,
         remembered=runtime.remembered,
@@ -148,6 +152,17 @@ class Reranker(Retriever):
         number, size = len(questions.samples), max(1, PAIRS // self.depth)
         for start in range(0, number, size):
             yield self._reranked(questions, np.arange(start, min(start + size, number)))
+
+    def tokens(self, questions: Questions) -> int:
+        """Return the estimated tokens of all pairs; before the lists are known, of passages of mean length."""
+        of_passages = np.array([guess(passage) for passage in questions.passages])
+        of_questions = np.array([guess(question) for question in questions.texts])
+        part = questions.parts.get(self.continues)
+        if part is None:
+            pairs = min(self.depth, len(questions.corpus.documents))
+            return round(pairs * float((of_questions + of_passages.mean()).sum()))
+        read = np.asarray(part.passages)
+        return int(of_passages[read[read >= 0]].sum() + of_questions @ (read >= 0).sum(axis=1))
 
     def route(self) -> Route:
         """Return what scoring took, for ``run.json``."""

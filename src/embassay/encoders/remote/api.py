@@ -191,9 +191,9 @@ class ApiEncoder(UnfittedEncoder):
         """Return the (n,) estimated number of tokens of each text, prompt included."""
         return np.array([guess(self._input(text, role)) for text in texts], dtype=np.int64)
 
-    def beyond_budget(self, tokens: int) -> str:
-        """Return a message if the tokens exceed the budget; empty if they do not."""
-        return self._spending.beyond_budget(tokens)
+    def outlook(self, tokens: int) -> list[str]:
+        """Return what a dry run says of sending so many tokens: their number, their cost, what exceeds the budget."""
+        return self._spending.outlook(tokens)
 
     def route(self) -> Route:
         """Return requests, tokens and cost, for ``run.json``. None of it changes the meaning of a vector."""

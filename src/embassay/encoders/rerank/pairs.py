@@ -17,6 +17,7 @@ from embassay.encoders.base import Route
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.neural.batching import encode_distinct
 from embassay.encoders.objects.matrices import off_device
+from embassay.endpoint.spending import Spending
 from embassay.errors import EncoderError, quoted
 from embassay.formatting import counted
 from embassay.samples.base import Role
@@ -49,6 +50,8 @@ class PairScorer(UnfittedEncoder):
         Returns what scoring took, for ``run.json``.
     release
         Releases what was loaded or opened.
+    spending
+        Tokens and price of a service; None of what costs nothing.
     rates
         For each question, the seconds that a pair took.
     """
@@ -61,6 +64,7 @@ class PairScorer(UnfittedEncoder):
     each: Callable[..., Iterable[tuple[int, DenseVectors]]] = lambda work, items: enumerate(map(work, items))
     route: Callable[[], Route] = dict
     release: Callable[[], object] = dict
+    spending: Spending | None = field(default=None, compare=False, repr=False)
     rates: list[float] = field(default_factory=list, compare=False, repr=False)
 
     @property

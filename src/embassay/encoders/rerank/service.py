@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from embassay.encoders.base import Route, spec_of
+from embassay.encoders.checks import check_whole
 from embassay.encoders.remote.embeddings import ANSWER_BYTES, ENTRY_BYTES, is_too_large
 from embassay.encoders.rerank.pairs import PairScorer
 from embassay.endpoint.access import check_amounts, open_endpoint
@@ -38,6 +39,7 @@ def of_service(
     price: float | None = None,
     budget: float | None = None,
     timeout: float = 120.0,
+    concurrency: int = 4,
 ) -> PairScorer:
     """Describe the service; nothing is sent yet.
 
@@ -53,6 +55,8 @@ def of_service(
         Price of a million tokens, and the maximum cost of a run.
     timeout
         Seconds for one attempt, from connecting to the last byte of the answer.
+    concurrency
+        Maximum number of simultaneous requests, one for each question.
 
     Raises
     ------
@@ -62,12 +66,14 @@ def of_service(
     place = f"encoder 'rerank:api:{target}'"
     if not base_url:
         raise SpecError(f"{place}: set base_url=, the address before /rerank, such as https://api.jina.ai/v1")
+    check_whole(place, concurrency=concurrency)
     check_amounts(place, price=price, budget=budget, timeout=timeout)
     endpoint = open_endpoint(
         place,
         base_url,
         key_env,
         timeout=timeout,
+        concurrency=concurrency,
         retries=RETRIES,
         spending=Spending(price, budget),
         tell=lambda line: runtime.tell(f"rerank:api:{target}: {line}"),
@@ -82,6 +88,7 @@ def of_service(
         each=endpoint.each,
         route=service.route,
         release=endpoint.close,
+        spending=endpoint.spending,
     )
 
 
