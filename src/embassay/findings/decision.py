@@ -225,11 +225,17 @@ class Decision:
 
     def how_unequal(self) -> str:
         """Say by how much members of the best set may differ."""
-        detectable = [self.reference.difference(name).smallest_difference for name in self.verdict.best_set]
-        largest = max((difference for difference in detectable if difference is not None), default=None)
-        if len(self.verdict.best_set) < 2 or largest is None:
+        largest = max(
+            (self.may_be_missed(self.reference.difference(name)) for name in self.verdict.best_set), default=0.0
+        )
+        if len(self.verdict.best_set) < 2 or not largest:
             return ""
         return templates.NOT_EQUAL.sentence(difference=number(largest, self.difference_style))
+
+    def may_be_missed(self, difference: Difference) -> float:
+        """Return the minimum detectable difference, or else the end of the interval that is farther from 0."""
+        ends = (-(difference.low or 0.0), difference.high or 0.0)
+        return self.verdict.detectable(difference) or max(ends)
 
     def higher_baseline(self) -> str:
         """Name the best lexical baseline where its value is above that of the first candidate: it is no candidate."""
@@ -537,6 +543,8 @@ class Decision:
         if self.verdict.smallest_difference is None or units is None:
             return
         pairs = self.deciding_pairs()
+        if not pairs:
+            return
         style = self.difference_style
         parts = [f"{number(pair.difference.smallest_difference, style)}{pair.name}" for pair in pairs]
         # Where a difference is significant, the present number of items was enough.
@@ -564,7 +572,8 @@ class Decision:
 
         They are the first candidate against the best lexical baseline, and the first candidate against the reference.
         If the first candidate is itself the reference, the runner-up takes the place of the reference. If none of these
-        pairs was tested, return the least precise pair with the reference, without a name.
+        pairs was tested, return the least precise pair with the reference, without a name. Pairs of which too few items
+        differ are left out.
         """
         v = self.verdict
         ranked = self.ranked or list(v.candidates)
@@ -578,7 +587,9 @@ class Decision:
         elif self.reference.name != self.baseline.name:
             pairs.append(_pair(first, self.reference.name, self.reference.difference(first)))
         tested = [pair for pair in pairs if pair.difference.smallest_difference is not None]
-        return tested or [ChoicePair("", Difference("", smallest_difference=v.smallest_difference))]
+        if not tested:
+            return [ChoicePair("", Difference("", smallest_difference=v.smallest_difference))]
+        return [pair for pair in tested if v.detectable(pair.difference) is not None]
 
     def more_items(self, pair: ChoicePair) -> str:
         """Say how many items to add to detect a smaller difference of a pair; nothing if it is small already."""
@@ -586,6 +597,8 @@ class Decision:
         more_units, more_items = pair.difference.more_units, pair.difference.more_items
         # More queries of a program would not make up for real questions.
         if target is None or more_units is None or more_items is None or self.has_made_queries:
+            return ""
+        if self.verdict.detectable(pair.difference) is None:
             return ""
         style = self.difference_style
         margin = ""

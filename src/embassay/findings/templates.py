@@ -164,7 +164,8 @@ MAY_BE_FIRST = replace(
 NOT_EQUAL = Template(
     " Not shown to be equal: two of them may differ by {difference}.",
     "the best set has two members or more; it is the largest minimum detectable difference of a member and the "
-    "reference, which one run of five misses",
+    "reference, which one run of five misses, or the farther end of the interval where units have several items and "
+    "under 10 items differ",
     POWER,
 )
 LEXICAL_IS_HIGHER = Template(
@@ -251,7 +252,8 @@ BEST_PART = Template("the best of its parts, {opponent}", "the opponent of a fus
 EXACT_SEARCH = Template("the exact search of {opponent}", "the opponent of an index", COUNT)
 DETECTABLE = Template(
     "{units} would show a true difference of {differences} in four samples of five.",
-    "10 units or more; of the pairs that a choice depends on. For shares it counts the items on which the pair differs",
+    "10 units or more; of the pairs that a choice depends on. For shares it counts the items on which the pair differs; "
+    "where units have several items, 10 or more must differ",
     POWER,
     title="Minimum detectable difference",
     action="{action}",
