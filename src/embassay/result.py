@@ -439,9 +439,9 @@ class Verdict(OfMetric):
         With units of several items and fewer than ``MIN_DIFFERENT`` items that differ, it depends on whether the items
         of a unit differ together: it is 0.7 points with 48 units of 25 items if they do not, and 14 if they do.
         """
-        if difference.won is not None and difference.lost is not None and self.units < self.items:
-            if difference.won + difference.lost < MIN_DIFFERENT:
-                return None
+        different = (difference.won or 0) + (difference.lost or 0)
+        if self.units < self.items and difference.tied is not None and different < MIN_DIFFERENT:
+            return None
         return difference.smallest_difference
 
     def ranks_by(self, record: Row | Comparison) -> bool:

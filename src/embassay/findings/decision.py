@@ -225,17 +225,11 @@ class Decision:
 
     def how_unequal(self) -> str:
         """Say by how much members of the best set may differ."""
-        largest = max(
-            (self.may_be_missed(self.reference.difference(name)) for name in self.verdict.best_set), default=0.0
-        )
-        if len(self.verdict.best_set) < 2 or not largest:
+        detectable = [self.verdict.detectable(self.reference.difference(name)) for name in self.verdict.best_set]
+        largest = max((difference for difference in detectable if difference is not None), default=None)
+        if len(self.verdict.best_set) < 2 or largest is None:
             return ""
         return templates.NOT_EQUAL.sentence(difference=number(largest, self.difference_style))
-
-    def may_be_missed(self, difference: Difference) -> float:
-        """Return the minimum detectable difference, or else the end of the interval that is farther from 0."""
-        ends = (-(difference.low or 0.0), difference.high or 0.0)
-        return self.verdict.detectable(difference) or max(ends)
 
     def higher_baseline(self) -> str:
         """Name the best lexical baseline where its value is above that of the first candidate: it is no candidate."""
@@ -456,26 +450,24 @@ class Decision:
     def steps(self) -> Iterator[Finding]:
         """Yield what each set-up gains over the best encoder that it is built on.
 
-        Of the first candidate the comparison with the lexical baseline is an answer of its own.
+        Where that is the lexical baseline, what the first candidate gains is part of the answer on this.
         """
         for opponent, difference in self.built_on:
             if (difference.candidate, opponent) != (self.verdict.candidates[0], self.baseline.name):
-                step = self.encoders[difference.candidate].step
-                yield self.comparison("medium", opponent, difference, step=step)
+                yield self.comparison("medium", opponent, difference, step=self.step_of(difference))
 
     @cached_property
     def built_on(self) -> list[tuple[str, Difference]]:
-        """The differences from what set-ups are built on, each after those of its parts."""
+        """The differences from what set-ups are built on, in the order in which people decide."""
         tested = []
         for opponent in self.verdict.opponents:
             if opponent.role == "part":
                 tested += [(opponent.name, difference) for difference in opponent.tested.values()]
-        return sorted(tested, key=lambda pair: self.steps_to(pair[1].candidate))
+        return sorted(tested, key=lambda pair: templates.STEPS.index(self.step_of(pair[1]).capitalize()))
 
-    def steps_to(self, name: str) -> int:
-        """Return how many set-ups are built on each other up to a candidate; 0 for an encoder."""
-        parts = self.encoders[name].parts if name in self.encoders else ()
-        return 1 + max(map(self.steps_to, parts)) if parts else 0
+    def step_of(self, difference: Difference) -> str:
+        """Return what the candidate of a difference adds to its parts."""
+        return self.encoders[difference.candidate].step
 
     def comparison(
         self, severity: str, opponent: str, difference: Difference, *, is_lexical: bool = False, step: str = ""
@@ -498,7 +490,8 @@ class Decision:
             items = "question" if self.corpus.documents else "item"
             written_counts = f": {counted(won, items)} won, {tied:,} tied, {lost:,} lost"
         built_on = opponent
-        if step == "fusion":
+        is_part = is_lexical and self.verdict.opponent("part", difference.candidate).name == opponent
+        if step == "fusion" or is_part:
             built_on = templates.BEST_PART.sentence(opponent=opponent)
         elif step == "index":
             built_on = templates.EXACT_SEARCH.sentence(opponent=opponent)
