@@ -189,28 +189,20 @@ def measured_times(record: RunRecord) -> dict[str, MeasuredTimes]:
     cost = record.get("cost")
     if not cost:
         return {}
-    times = {}
-    for label in cost["encoders"]:
-        of_encoder = cost["encoders"][label]
-        for label_in_result in _labels(record, label):
-            times[label_in_result] = MeasuredTimes(
-                encoder=label,
-                texts=cost["texts"],
-                wall=tuple(of_encoder["wall"]),
-                cpu=tuple(of_encoder["cpu"]),
-                device=of_encoder["device"],
-                model=of_encoder["model"],
-            )
+    times: dict[str, MeasuredTimes] = {}
+    for encoder, of_encoder in cost["encoders"].items():
+        measured = MeasuredTimes(encoder, cost["texts"], **of_encoder)
+        times |= dict.fromkeys(_labels(record, encoder), measured)
     return times
 
 
 def latencies(record: RunRecord) -> Latency:
     """Return the times of one question, by the labels of encoders in the result, where they were measured."""
-    variants = variants_in(record["settings"]) if "settings" in record else {}
+    variants = _variants(record)
     times: dict[tuple[str, str], float] = {}
     for encoder, use in record.get("encoders", {}).items():
-        if milliseconds := use.get("query_milliseconds"):
-            times |= {(label, ""): milliseconds for label in _labels(record, encoder)}
+        if alone := use.get("query_milliseconds"):
+            times |= {(label, ""): alone for label in _labels(record, encoder)}
         for name, milliseconds in use.get("question_milliseconds", {}).items():
             variant = variants.get(name, Variant(name, name, ""))
             times[joined_setting(encoder, variant.setting), variant.corpus] = milliseconds
@@ -229,13 +221,15 @@ def trust(record: RunRecord) -> dict[str, Badges]:
 
 def _labels(record: RunRecord, encoder: str) -> Iterator[str]:
     """Yield the labels of an encoder in the result: its own, then that on each variant."""
-    variants = variants_in(record["settings"]) if "settings" in record else {}
     # The work is recorded under "m"; the result of a run with variants has rows of "m,passages=100". Variants of
     # several corpora may have the same setting.
-    settings = dict.fromkeys(variant.setting for variant in variants.values())
-    yield encoder
-    for setting in settings:
+    for setting in dict.fromkeys(["", *(variant.setting for variant in _variants(record).values())]):
         yield joined_setting(encoder, setting)
+
+
+def _variants(record: RunRecord) -> dict[str, Variant]:
+    """Return by name the variants of corpora in a record; empty where nothing varies."""
+    return variants_in(record["settings"]) if "settings" in record else {}
 
 
 def environment() -> RunRecord:
