@@ -101,6 +101,12 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural or noun + 's'}"
 
 
+def two_digits(value: float) -> str:
+    """Write a positive number with its first two digits: ``0.0042``, ``1.0``, ``1,200``."""
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:#.2g}" if rounded < 10 else f"{rounded:,.0f}"
+
+
 def duration(seconds: float) -> str:
     """Write a duration: ``40 s``, ``12 min``, ``2.5 h``."""
     if seconds < 90:

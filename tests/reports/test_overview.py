@@ -14,7 +14,6 @@ from embassay.reports.answers import answer_sections
 from embassay.reports.charts import BYTES, PLAIN, cost_chart
 from embassay.reports.glossary import Glossary, terms_of
 from embassay.reports.overview import (
-    Costs,
     cost_charts,
     entries,
     why_none_is_best,
@@ -90,10 +89,6 @@ def timed(seconds, device="cpu", model=None):
     }
 
 
-def costs_of(result, seconds=None, latency=None):
-    return Costs.of(result, timed(seconds or {}), latency or {})
-
-
 def test_the_page_gives_the_reason_why_no_encoder_is_best():
     result = result_of()
     reason = "a built-in corpus is for trying things out"
@@ -108,7 +103,8 @@ COST = Answer("low", "a needs 3.1 kB.", "Cost", "d", "mine", "a", question="Cost
 
 
 def said_of_cost(result, seconds, **latency):
-    (section,) = answer_sections(replace(result, answers=(COST,)), LAYOUTS, timed(seconds), latency)
+    of_one_text = {(name, ""): milliseconds for name, milliseconds in latency.items()}
+    (section,) = answer_sections(replace(result, answers=(COST,)), LAYOUTS, timed(seconds), of_one_text)
     return section.text(section.groups[0])
 
 
@@ -171,7 +167,7 @@ def test_costs_are_drawn_where_two_encoders_have_them():
     from altair import load_schema
 
     result = result_of()
-    drawn = dict(cost_charts(result, LAYOUTS, costs_of(result, {"a": 6.4, "b": 0.32}, {"a": 5.0})))
+    drawn = dict(cost_charts(result, LAYOUTS, timed({"a": 6.4, "b": 0.32})))
     assert list(drawn) == [
         f"Negated antonyms on mine, over {axis}"
         for axis in ("milliseconds per text", "size of a vector", "price per million tokens")
@@ -180,7 +176,7 @@ def test_costs_are_drawn_where_two_encoders_have_them():
     jsonschema.validate(spec, load_schema())
     points = spec["data"]["values"]
     assert [(p["encoder"], p["cost"], p["value"]) for p in points] == [("a", 100.0, 0.8), ("b", 5.0, 0.75)]
-    assert list(cost_charts(replace(result, verdicts=()), LAYOUTS, costs_of(result))) == []
+    assert list(cost_charts(replace(result, verdicts=()), LAYOUTS, {})) == []
 
 
 def test_costs_are_written_as_people_write_them():
@@ -200,14 +196,14 @@ def test_costs_are_written_as_people_write_them():
 def test_times_on_different_devices_are_no_axis():
     result = result_of()
     times = {**timed({"a": 6.4}), **timed({"b": 0.32}, device="cuda")}
-    captions = [caption for caption, _ in cost_charts(result, LAYOUTS, Costs.of(result, times, {}))]
+    captions = [caption for caption, _ in cost_charts(result, LAYOUTS, times)]
     assert not any("per text" in caption for caption in captions)
 
 
 def test_an_encoder_has_its_places_costs_and_findings():
     finding = Finding("high", "c errs.", "Errs", "d", "mine", "c", "So it goes.")
     result = result_of(findings=(finding,))
-    page = render(result, LAYOUTS, timed({"c": 0.64}), latency={"c": 3.5})
+    page = render(result, LAYOUTS, timed({"c": 0.64}), latency={("c", ""): 3.5})
     profile = page.split('<details class="block" id="model-c">')[1].split("</details>")[0]
     assert "; dimensions: 384; one vector: 1,536 bytes; encodes: 64 texts in 0.64 s, 0.64 s of processor" in profile
     assert "; one query: 3.5 ms</p>" in profile

@@ -196,7 +196,7 @@ def six_questions(encoders, findings=(), failures=()):
 def screen(result, width, run="RUN"):
     """What is printed, line by line."""
     console = Console(file=io.StringIO(), width=width, highlight=False)
-    show_summary(result, {"d": layout()}, {}, console, run)
+    show_summary(result, {"d": layout()}, {}, {}, console, run)
     return console.file.getvalue().splitlines()
 
 

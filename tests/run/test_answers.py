@@ -137,7 +137,7 @@ def test_the_screen_answers_in_the_order_of_reading(place, capsys):
 
 def test_the_screen_fits_a_terminal_of_80_columns(result):
     console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None, legacy_windows=False)
-    show_summary(result, layouts(result), {}, console, "run")
+    show_summary(result, layouts(result), {}, {}, console, "run")
     lines = console.file.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
     # The last one is empty.

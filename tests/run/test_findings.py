@@ -150,6 +150,48 @@ def test_members_of_the_best_set_are_not_called_equal():
     assert "equal" not in lines(verdict_with(best_set=("a",), reference=("a", gaps)))[0]
 
 
+def test_where_hardly_an_item_differs_no_difference_is_called_detectable():
+    """The minimum detectable difference depends on whether whole units differ, which so few items do not tell."""
+    few = gap(-0.01, -0.031, 0.02, 0.5, 0.14, won=0, tied=91, lost=9, target=0.05, more_units=9, more_items=18)
+    ranking = verdict_with(reference=("a", {"b": few}), smallest_difference=0.14, smallest_units=50)
+    best, compared = lines(ranking)
+    assert best == "Best set: a (80.0% accuracy), b (70.0%), of 3 candidates (95% confidence)."
+    assert compared.startswith("b is not shown to be better or worse than a: −1.0 points [−3.1, +2.0] of accuracy")
+    enough = replace(ranking, opponents=opponents(reference=("a", {"b": {**few, "lost": 10}})))
+    # Where each item is a unit, nothing depends on how they differ together.
+    for told in (enough, replace(ranking, units=100)):
+        best, detectable, _ = lines(told)
+        assert best.endswith(" two of them may differ by 14.0 points.")
+        assert detectable.startswith("How sure: 50 independent units would show a true difference of 14.0 points")
+        assert detectable.endswith("To show 5.0 points between a and b, add about 18 items in 9 units.")
+
+
+def test_of_a_baseline_from_which_hardly_an_item_differs_no_number_of_items_to_add_is_said():
+    few = gap(-0.01, -0.03, 0.02, 0.5, 0.14, won=0, tied=99, lost=1, target=0.05, more_units=9, more_items=18)
+    ranking = verdict_with(baseline=("bm25", {"a": few}), smallest_difference=0.14, smallest_units=50)
+    assert not any("add about" in line or "How sure" in line for line in lines(ranking))
+
+
+@pytest.mark.parametrize(
+    ("of_a", "said"),
+    [
+        (gap(0.1, 0.05, 0.15, 0.01), "a is better than the best of its parts (bm25) by 10.0 points [+5.0, +15.0]"),
+        (gap(0.01, -0.05, 0.07, 0.8), "a is not shown to be better or worse than the best of its parts (bm25): +1.0"),
+    ],
+)
+def test_the_answer_on_a_lexical_baseline_that_is_a_part_says_so(of_a, said):
+    """It stands for what the fusion gains, too, which has no answer of its own."""
+    ranking = verdict_with(baseline=("bm25", {"a": of_a, "b": of_a}), part=("bm25", {"a": of_a}))
+    result = result_of(ranking)
+    fusion = {"step": "fusion", "parts": ("b", "bm25")}
+    encoders = tuple(replace(e, **fusion) if e.name == "a" else e for e in result.encoders)
+    findings = Decision(replace(result, encoders=encoders), ranking, ACCURACY).findings()
+    answers = [f for f in findings if isinstance(f, Answer) and f.question.startswith(("Than", "Fusion"))]
+    assert [answer.question for answer in answers] == ["Than bm25?", "Than bm25?"]
+    assert answers[0].sentence.startswith(said)
+    assert "its parts" not in answers[1].sentence
+
+
 def test_what_was_won_and_lost_stands_beside_the_difference():
     counted = gap(-0.1, -0.2, -0.01, 0.01, won=3, tied=201, lost=1012)
     sentence = lines(verdict_with(reference=("a", {"b": counted})))[1]

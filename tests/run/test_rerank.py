@@ -182,7 +182,7 @@ def test_scores_are_kept_for_other_runs_with_a_version_only(corpus, tmp_path):
     )
     outcome = execute(prepare(request), folder)
     assert len(asked()) == QUESTIONS * 20
-    assert outcome.encoders[1].query_milliseconds > 0
+    assert outcome.encoders[1].milliseconds[""] > 0
 
 
 @pytest.mark.parametrize("options", [{}, {"version": 1}])

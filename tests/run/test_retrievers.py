@@ -229,6 +229,35 @@ def test_steps_are_answers_in_the_order_in_which_they_are_built(many_units):
     )
 
 
+def test_each_setting_of_a_step_has_its_own_answer(many_units):
+    """With a weight of 1 the fusion has the lists of the worse part, with 0 those of the better one."""
+    parts = [
+        Planted(name="low", fingerprint="low", answer=placed(9, 20)),
+        Planted(name="high", fingerprint="high", answer=placed(0, 20)),
+    ]
+    result = assay([*parts, "both=hybrid:low+high,weight=[1.0,0.0]"], many_units)
+    said = {answer.question: answer.sentence for answer in result.answers if answer.question.startswith("Fusion")}
+    count = len(many_units.samples)
+    assert said["Fusion both,weight=1.0?"].startswith("The fusion of both,weight=1.0 loses 100.0 points")
+    assert said["Fusion both,weight=1.0?"].endswith(
+        f" against the best of its parts (high): 0 questions won, 0 tied, {count} lost."
+    )
+    assert said["Fusion both,weight=0.0?"].startswith(
+        "The fusion of both,weight=0.0 is not shown to gain or lose anything against the best of its parts (high): 0.0 "
+    )
+
+
+def test_steps_are_answered_in_the_order_in_which_people_decide(many_units):
+    """Fusion, reranker, index: also where an index is built before, and named before."""
+    base = Planted(name="base", answer=placed(7, 20))
+    both = Planted(name="both", fingerprint="both", answer=placed(3, 20), parts=("base", "ranked"), step="fusion")
+    setups = [base, built("index", "base", placed(7, 20), "index"), built("ranked", "base", placed(0, 20)), both]
+    result = assay(setups, many_units)
+    steps = ("Fusion", "Reranker", "Index")
+    asked = [answer.question for answer in result.answers if answer.question.startswith(steps)]
+    assert asked == ["Fusion both?", "Reranker ranked?", "Index index?"]
+
+
 def test_questions_that_a_step_rescues_and_breaks_are_named(many_units):
     """The reranker lifts the right document of two questions in three into the first five, and drops the others."""
     base = Planted(name="base", answer=lambda q, row: placed(7 if row % 3 else 0, 20)(q, row))

@@ -119,6 +119,20 @@ def test_a_true_difference_of_that_size_is_found_in_four_cases_of_five_by_the_te
     assert found / 600 == pytest.approx(0.8, abs=0.05)
 
 
+def test_where_no_item_differs_the_floor_is_that_of_whole_units_that_differ():
+    """48 units of 25 items: where items differ by themselves, a twentieth of the floor is found in four cases of five.
+
+    So it is not stated where hardly an item differs (``Verdict.detectable``). 400 runs: ± 4 points.
+    """
+    unit = np.repeat(np.arange(48), 25)
+    precision = precision_of_values(np.ones(1200), np.ones(1200), unit, of_shares=True)
+    assert precision.minimum_detectable_difference == pytest.approx(0.141, abs=0.001)
+    rng = np.random.default_rng(0)
+    losses = rng.random((400, 48, 25)) < 0.0073
+    found = [sign_flip_p(-of_units.sum(axis=1).astype(float), DRAWS, "x").p <= 0.05 for of_units in losses]
+    assert np.mean(found) == pytest.approx(0.8, abs=0.05)
+
+
 # --- from comparisons ------------------------------------------------------------------------------------
 
 

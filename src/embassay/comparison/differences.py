@@ -276,7 +276,7 @@ def _compared(
         old_value=rows[OLD].value if OLD in rows else None,
         new_value=rows[NEW].value if NEW in rows else None,
         margin=headline.margin,
-        smallest_difference=verdict.opponent("reference").difference(NEW).smallest_difference,
+        smallest_difference=verdict.detectable(verdict.opponent("reference").difference(NEW)),
         error=float(ratio_variance(changes[defined], unit) ** 0.5) if units > 1 else None,
         items=int(defined.sum()),
         units=units,

@@ -225,7 +225,7 @@ class Decision:
 
     def how_unequal(self) -> str:
         """Say by how much members of the best set may differ."""
-        detectable = [self.reference.difference(name).smallest_difference for name in self.verdict.best_set]
+        detectable = [self.verdict.detectable(self.reference.difference(name)) for name in self.verdict.best_set]
         largest = max((difference for difference in detectable if difference is not None), default=None)
         if len(self.verdict.best_set) < 2 or largest is None:
             return ""
@@ -450,26 +450,24 @@ class Decision:
     def steps(self) -> Iterator[Finding]:
         """Yield what each set-up gains over the best encoder that it is built on.
 
-        Of the first candidate the comparison with the lexical baseline is an answer of its own.
+        Where that is the lexical baseline, what the first candidate gains is part of the answer on this.
         """
         for opponent, difference in self.built_on:
             if (difference.candidate, opponent) != (self.verdict.candidates[0], self.baseline.name):
-                step = self.encoders[difference.candidate].step
-                yield self.comparison("medium", opponent, difference, step=step)
+                yield self.comparison("medium", opponent, difference, step=self.step_of(difference))
 
     @cached_property
     def built_on(self) -> list[tuple[str, Difference]]:
-        """The differences from what set-ups are built on, each after those of its parts."""
+        """The differences from what set-ups are built on, in the order in which people decide."""
         tested = []
         for opponent in self.verdict.opponents:
             if opponent.role == "part":
                 tested += [(opponent.name, difference) for difference in opponent.tested.values()]
-        return sorted(tested, key=lambda pair: self.steps_to(pair[1].candidate))
+        return sorted(tested, key=lambda pair: templates.STEPS.index(self.step_of(pair[1]).capitalize()))
 
-    def steps_to(self, name: str) -> int:
-        """Return how many set-ups are built on each other up to a candidate; 0 for an encoder."""
-        parts = self.encoders[name].parts if name in self.encoders else ()
-        return 1 + max(map(self.steps_to, parts)) if parts else 0
+    def step_of(self, difference: Difference) -> str:
+        """Return what the candidate of a difference adds to its parts."""
+        return self.encoders[difference.candidate].step
 
     def comparison(
         self, severity: str, opponent: str, difference: Difference, *, is_lexical: bool = False, step: str = ""
@@ -492,7 +490,8 @@ class Decision:
             items = "question" if self.corpus.documents else "item"
             written_counts = f": {counted(won, items)} won, {tied:,} tied, {lost:,} lost"
         built_on = opponent
-        if step == "fusion":
+        is_part = is_lexical and self.verdict.opponent("part", difference.candidate).name == opponent
+        if step == "fusion" or is_part:
             built_on = templates.BEST_PART.sentence(opponent=opponent)
         elif step == "index":
             built_on = templates.EXACT_SEARCH.sentence(opponent=opponent)
@@ -537,6 +536,8 @@ class Decision:
         if self.verdict.smallest_difference is None or units is None:
             return
         pairs = self.deciding_pairs()
+        if not pairs:
+            return
         style = self.difference_style
         parts = [f"{number(pair.difference.smallest_difference, style)}{pair.name}" for pair in pairs]
         # Where a difference is significant, the present number of items was enough.
@@ -564,7 +565,8 @@ class Decision:
 
         They are the first candidate against the best lexical baseline, and the first candidate against the reference.
         If the first candidate is itself the reference, the runner-up takes the place of the reference. If none of these
-        pairs was tested, return the least precise pair with the reference, without a name.
+        pairs was tested, return the least precise pair with the reference, without a name. Pairs of which too few items
+        differ are left out.
         """
         v = self.verdict
         ranked = self.ranked or list(v.candidates)
@@ -578,7 +580,9 @@ class Decision:
         elif self.reference.name != self.baseline.name:
             pairs.append(_pair(first, self.reference.name, self.reference.difference(first)))
         tested = [pair for pair in pairs if pair.difference.smallest_difference is not None]
-        return tested or [ChoicePair("", Difference("", smallest_difference=v.smallest_difference))]
+        if not tested:
+            return [ChoicePair("", Difference("", smallest_difference=v.smallest_difference))]
+        return [pair for pair in tested if v.detectable(pair.difference) is not None]
 
     def more_items(self, pair: ChoicePair) -> str:
         """Say how many items to add to detect a smaller difference of a pair; nothing if it is small already."""
@@ -586,6 +590,8 @@ class Decision:
         more_units, more_items = pair.difference.more_units, pair.difference.more_items
         # More queries of a program would not make up for real questions.
         if target is None or more_units is None or more_items is None or self.has_made_queries:
+            return ""
+        if self.verdict.detectable(pair.difference) is None:
             return ""
         style = self.difference_style
         margin = ""

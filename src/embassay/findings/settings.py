@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from embassay.findings import templates
@@ -46,7 +46,9 @@ def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iter
         more = counted(len(different) - MOST, "more setting")
         sentences.append(templates.MORE_SETTINGS.sentence(settings=more, reference=reference.name))
     if not_different:
-        sentences.append(_not_shown(not_different, reference, differences, difference_format(headline.format)))
+        detectable = [verdict.detectable(differences[record.name]) for record in not_different]
+        known = [difference for difference in detectable if difference is not None]
+        sentences.append(_not_shown(not_different, reference, known, difference_format(headline.format)))
     # Where the reference is the best, the finding on smaller indexes says so.
     cheaper = list[str]()
     if reference.name != verdict.best:
@@ -118,16 +120,14 @@ def _comparison(
 
 
 def _not_shown(
-    same: Sequence[EncoderRecord], reference: EncoderRecord, differences: Mapping[str, Difference], style: Format
+    same: Sequence[EncoderRecord], reference: EncoderRecord, detectable: Sequence[float], style: Format
 ) -> str:
     """Say which settings are not shown to differ from the reference.
 
     The sentence has the largest of their minimum detectable differences: one below it may have been missed.
     """
     settings = f"{same[0].setting} is" if len(same) == 1 else f"{counted(len(same), 'setting')} are"
-    detectable = [differences[record.name].smallest_difference for record in same]
-    known = [difference for difference in detectable if difference is not None]
     missed = ""
-    if known:
-        missed = f"; the minimum detectable difference is {number(max(known), style)}"
+    if detectable:
+        missed = f"; the minimum detectable difference is {number(max(detectable), style)}"
     return templates.SETTING_NOT_SHOWN.sentence(settings=settings, reference=reference.name, detectable=missed)

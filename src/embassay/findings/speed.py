@@ -30,8 +30,8 @@ class MeasuredTimes:
 
     encoder: str
     texts: int
-    wall: tuple[float, ...]
-    cpu: tuple[float, ...]
+    wall: Sequence[float]
+    cpu: Sequence[float]
     device: str
     model: str
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 
 from embassay.findings import templates
 from embassay.findings.decision import is_below
 from embassay.findings.speed import MeasuredTimes, fastest
-from embassay.formatting import counted, p_value
+from embassay.findings.step_times import Latency, times_of_steps
+from embassay.formatting import counted, p_value, two_digits
 from embassay.result import FEW_UNITS, Answer, CorpusRecord, Finding, Result, Row, Verdict
 
 
@@ -55,9 +55,7 @@ def support(result: Result, verdict: Verdict) -> Iterator[str]:
         yield templates.NO_BEST_ON_BUILTIN.sentence()
 
 
-def verdict(
-    result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes], latency: Mapping[str, float]
-) -> Iterator[str]:
+def verdict(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes], latency: Latency) -> Iterator[str]:
     """Yield the verdict on one diagnostic and corpus, a paragraph each.
 
     Parameters
@@ -65,15 +63,13 @@ def verdict(
     times
         For the same texts, by encoder, where they were measured.
     latency
-        Milliseconds for one text alone by encoder, where they were measured.
+        Of one question, by encoder and corpus.
     """
     yield from support(result, verdict)
-    times_of = times_of_steps(result, latency)
+    times_of = times_of_steps(result, verdict, latency)
     for finding in findings_of(result, verdict):
-        text = f"{asked(finding)}{statement(finding)}"
-        if asked(finding).startswith(templates.STEPS):
-            text = " ".join(filter(None, (text, times_of.get(finding.encoder))))
-        yield text
+        time_of_step = times_of.get((asked(finding).rstrip(), finding.encoder), "")
+        yield f"{asked(finding)}{statement(finding)} {time_of_step}".rstrip()
     yield from cost(result, verdict, times, latency)
 
 
@@ -89,17 +85,15 @@ def builtin(result: Result, corpus: str) -> bool:
     return any(record.builtin for record in result.corpora if record.name == corpus)
 
 
-def cost(
-    result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes], latency: Mapping[str, float]
-) -> Iterator[str]:
+def cost(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes], latency: Latency) -> Iterator[str]:
     """Yield how long one text takes, which of the candidates that may be the best is fastest, and what each costs."""
     if is_below(verdict.high, verdict.chance):
         return
     best_set = verdict.best_set
     first = next(iter(best_set or verdict.candidates), "")
     steps = {encoder.name for encoder in result.encoders if encoder.step}
-    if first in latency and first not in steps:
-        yield templates.LATENCY.sentence(encoder=first, milliseconds=latency[first])
+    if (first, "") in latency and first not in steps:
+        yield templates.LATENCY.sentence(encoder=first, milliseconds=two_digits(latency[first, ""]))
     if sentence := fastest(best_set, times):
         yield sentence
     price_of = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
@@ -110,37 +104,6 @@ def cost(
     if len(priced) > 1:
         prices = ", ".join(f"{name} {price_of[name]:g}" for name in priced)
         yield templates.PRICES.sentence(prices=prices)
-
-
-def times_of_steps(result: Result, latency: Mapping[str, float]) -> dict[str, str]:
-    """Say by set-up how long what it adds takes, and how that compares with what it is built on."""
-    records = {encoder.name: encoder for encoder in result.encoders}
-
-    def total(name: str) -> float:
-        """Return the milliseconds of a question with those of all parts; NaN where one is not known."""
-        parts = records[name].parts if name in records else ()
-        return sum(map(total, parts), latency.get(name, math.nan))
-
-    sentences = {}
-    for name, record in records.items():
-        if not record.step or name not in latency:
-            continue
-        ratio = ""
-        before = sum(map(total, record.parts))
-        kind = record.spec.split(",")[0]
-        exact = [
-            other.name
-            for other in result.encoders
-            if other.name in latency and other.parts == record.parts and other.spec.startswith(f"{kind},")
-            if "index=none" in other.spec.split(",") and other.name != name
-        ]
-        if exact:
-            times = latency[exact[0]] / latency[name]
-            ratio = templates.TIMES_AS_FAST.sentence(opponent=exact[0], times=times)
-        elif before > 0 and record.step != "index":
-            ratio = templates.TIMES_AS_LONG.sentence(times=total(name) / before)
-        sentences[name] = templates.LATENCY_OF_STEP.sentence(step=record.step, milliseconds=latency[name], ratio=ratio)
-    return sentences
 
 
 def _support(result: Result, verdict: Verdict) -> str:

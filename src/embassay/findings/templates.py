@@ -41,23 +41,19 @@ FASTEST = Template(
     COUNT,
 )
 LATENCY = Template(
-    "{encoder} encodes one text alone in {milliseconds:,.2g} ms (median of this run).",
+    "{encoder} encodes one text alone in {milliseconds} ms (median of this run).",
     "of the first of the best set, which is not below chance, where the run has timed it",
     COUNT,
 )
-LATENCY_OF_STEP = Template(
-    "The {step} takes {milliseconds:,.2g} ms for a question{ratio}.",
-    "of each set-up that is built on others, without the time of these, where the run has timed it (median)",
+TIME_OF_QUESTION = Template(
+    "With {encoder}, a question takes {total} ms, {times} times as long as with {part}.",
+    "of each set-up that is built on others, where all of these were timed, one after the other (medians), against the "
+    "best of them; an index against the exact search in memory",
     COUNT,
 )
-TIMES_AS_LONG = Template(
-    ", so that a question takes {times:,.2g} times as long",
-    "after it, where what it is built on was timed, too",
-    COUNT,
-)
-TIMES_AS_FAST = Template(
-    "; {opponent}, which compares all vectors in the same store, takes {times:,.2g} times as long",
-    "after it, where the run has such a candidate and timed it",
+TIME_OF_STEP = Template(
+    "The {step} takes {milliseconds} ms for a question.",
+    "of each other set-up, without what it is built on, where the run has timed it (median)",
     COUNT,
 )
 PRICES = Template(
@@ -164,7 +160,7 @@ MAY_BE_FIRST = replace(
 NOT_EQUAL = Template(
     " Not shown to be equal: two of them may differ by {difference}.",
     "the best set has two members or more; it is the largest minimum detectable difference of a member and the "
-    "reference, which one run of five misses",
+    "reference, which one run of five misses; where units have several items, 10 or more must differ",
     POWER,
 )
 LEXICAL_IS_HIGHER = Template(
@@ -219,14 +215,14 @@ NO_SMALLER = Template(
     severity="medium",
 )
 DIFFERS = Template(
-    "{encoder} is {higher} than {opponent} by {size} {interval} of {heading}{counts}.",
+    "{encoder} is {higher} than {built_on} by {size} {interval} of {heading}{counts}.",
     "p ≤ 0.05; the opponent is the best lexical baseline, the reference, or bm25 where tfidf is the best",
     EXCHANGE,
     title="{higher} than {opponent}",
 )
 NOT_SHOWN_TO_DIFFER = replace(
     DIFFERS,
-    text="{encoder} is not shown to be {better} or {worse} than {opponent}: {difference} {interval} of {heading}"
+    text="{encoder} is not shown to be {better} or {worse} than {built_on}: {difference} {interval} of {heading}"
     "{counts}.",
     when="p > 0.05",
     claim="not shown",
@@ -247,11 +243,14 @@ STEP_NOT_SHOWN = replace(
     title="not shown to gain or lose anything",
     question="{question}",
 )
-BEST_PART = Template("the best of its parts, {opponent}", "the opponent of a fusion", COUNT)
+BEST_PART = Template(
+    "the best of its parts ({opponent})", "the opponent of a fusion, and a lexical baseline that is a part", COUNT
+)
 EXACT_SEARCH = Template("the exact search of {opponent}", "the opponent of an index", COUNT)
 DETECTABLE = Template(
     "{units} would show a true difference of {differences} in four samples of five.",
-    "10 units or more; of the pairs that a choice depends on. For shares it counts the items on which the pair differs",
+    "10 units or more; of the pairs that a choice depends on. For shares it counts the items on which the pair "
+    "differs; where units have several items, 10 or more must differ",
     POWER,
     title="Minimum detectable difference",
     action="{action}",

@@ -12,6 +12,7 @@ from html import escape
 
 from embassay._version import __version__
 from embassay.findings.speed import MeasuredTimes
+from embassay.findings.step_times import Latency
 from embassay.findings.support import support
 from embassay.formatting import DASH, counted, visible
 from embassay.layout import Layout
@@ -74,7 +75,7 @@ def render(
     layouts: Mapping[str, Layout],
     times: Mapping[str, MeasuredTimes] | None = None,
     notes: Sequence[str] = (),
-    latency: Mapping[str, float] | None = None,
+    latency: Latency | None = None,
     longest: int = LONGEST,
 ) -> str:
     """Return the report of a result as Markdown.
@@ -88,7 +89,7 @@ def render(
     notes
         Assumptions, and what was left out.
     latency
-        Milliseconds for one query by encoder, where they were measured.
+        Of one question, by encoder and corpus.
     longest
         Characters at most. Tables for which there is no room are left out and named at the end.
     """
@@ -139,7 +140,7 @@ def _opening(
     result: Result,
     layouts: Mapping[str, Layout],
     times: Mapping[str, MeasuredTimes],
-    latency: Mapping[str, float],
+    latency: Latency,
 ) -> Iterator[MarkdownBlock]:
     """Yield answers, scorecard and findings."""
     yield MarkdownBlock(f"{MARKER}\n# Embassay report")

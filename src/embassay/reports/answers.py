@@ -9,7 +9,8 @@ from typing import TypeVar, cast
 from embassay.findings import templates
 from embassay.findings.decision import MANY
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.support import cost, rests_on, times_of_steps
+from embassay.findings.step_times import Latency, times_of_steps
+from embassay.findings.support import cost, rests_on
 from embassay.formatting import names, number
 from embassay.layout import Format, Layout
 from embassay.result import Answer, Finding, Result, Verdict, anchor
@@ -55,14 +56,14 @@ class AnswerSection:
         How long one text takes, which of the best set is the fastest, and their prices, where that is known: part of
         what is said of the cost.
     times_of_steps
-        By set-up, how long what it adds takes: part of what is said of that.
+        By question and encoder, how long what a set-up adds takes: part of what is said of that.
     """
 
     verdict: Verdict
     title: str
     groups: tuple[tuple[Answer, ...], ...]
     costs: tuple[str, ...] = ()
-    times_of_steps: Mapping[str, str] = field(default_factory=dict)
+    times_of_steps: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def link(self) -> str:
@@ -83,8 +84,7 @@ class AnswerSection:
             parts.insert(0, f"{title}.")
         if first.question == templates.COST.question:
             parts += self.costs
-        if first.question.startswith(templates.STEPS):
-            parts.append(self.times_of_steps.get(first.encoder, ""))
+        parts.append(self.times_of_steps.get((first.question, first.encoder), ""))
         return " ".join(filter(None, parts))
 
 
@@ -92,7 +92,7 @@ def answer_sections(
     result: Result,
     layouts: Mapping[str, Layout],
     times: Mapping[str, MeasuredTimes],
-    latency: Mapping[str, float],
+    latency: Latency,
 ) -> Iterator[AnswerSection]:
     """Yield the sections; what is answered of the whole run stands in the last one.
 
@@ -104,7 +104,7 @@ def answer_sections(
     times
         For the same texts, by encoder, where they were measured.
     latency
-        Milliseconds for one text alone by encoder, where they were measured.
+        Of one question, by encoder and corpus.
     """
     for place, verdict in enumerate(result.verdicts, 1):
         answers = [
@@ -123,7 +123,7 @@ def answer_sections(
         groups = sorted(by_question.values(), key=lambda group: _place_of(group[0], own_first=own_first))
         title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {rests_on(result, verdict)}"
         costs = tuple(cost(result, verdict, times, latency))
-        yield AnswerSection(verdict, title, tuple(groups), costs, times_of_steps(result, latency))
+        yield AnswerSection(verdict, title, tuple(groups), costs, times_of_steps(result, verdict, latency))
 
 
 def _place_of(answer: Answer, *, own_first: bool) -> int:

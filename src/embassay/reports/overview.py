@@ -21,42 +21,6 @@ MAX_NAMED = 6
 
 
 @dataclass(frozen=True)
-class Costs:
-    """What encoders cost, by name, where it is known.
-
-    Attributes
-    ----------
-    times
-        Of encoding the same texts.
-    query_milliseconds
-        How long one query takes alone.
-    price
-        Of a million tokens.
-    """
-
-    times: Mapping[str, MeasuredTimes]
-    query_milliseconds: Mapping[str, float]
-    price: Mapping[str, float]
-
-    @classmethod
-    def of(cls, result: Result, times: Mapping[str, MeasuredTimes], latency: Mapping[str, float]) -> Costs:
-        """Collect the costs of the encoders of a result."""
-        prices = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
-        return cls(times, latency, prices)
-
-    def axes(self, result: Result, corpus: str) -> Iterator[tuple[str, charts.Spec, Mapping[str, float]]]:
-        """Yield the costs on a corpus that a chart can show, each with the name of its axis and how it is written."""
-        # Times on different devices do not compare models.
-        if len({one.device for one in self.times.values()}) == 1:
-            milliseconds = {name: one.milliseconds_per_text for name, one in self.times.items()}
-            yield "milliseconds per text", charts.PLAIN, milliseconds
-        sizes = {encoder.name: encoder.index_bytes(corpus) or 0 for encoder in result.encoders}
-        has_documents = any(record.documents for record in result.corpora if record.name == corpus)
-        yield "size of the index" if has_documents else "size of a vector", charts.BYTES, sizes
-        yield "price per million tokens", charts.PLAIN, self.price
-
-
-@dataclass(frozen=True)
 class FindingGroup:
     """One finding, with the other encoders of which it is true."""
 
@@ -109,7 +73,24 @@ def place_of(finding: Finding, layouts: Mapping[str, Layout]) -> str:
     return f"{title} on {finding.corpus}"
 
 
-def cost_charts(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Iterator[tuple[str, charts.Spec]]:
+def axes(
+    result: Result, times: Mapping[str, MeasuredTimes], corpus: str
+) -> Iterator[tuple[str, charts.Spec, Mapping[str, float]]]:
+    """Yield the costs on a corpus that a chart can show, each with the name of its axis and how it is written."""
+    # Times on different devices do not compare models.
+    if len({one.device for one in times.values()}) == 1:
+        milliseconds = {name: one.milliseconds_per_text for name, one in times.items()}
+        yield "milliseconds per text", charts.PLAIN, milliseconds
+    sizes = {encoder.name: encoder.index_bytes(corpus) or 0 for encoder in result.encoders}
+    has_documents = any(record.documents for record in result.corpora if record.name == corpus)
+    yield "size of the index" if has_documents else "size of a vector", charts.BYTES, sizes
+    prices = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
+    yield "price per million tokens", charts.PLAIN, prices
+
+
+def cost_charts(
+    result: Result, layouts: Mapping[str, Layout], times: Mapping[str, MeasuredTimes]
+) -> Iterator[tuple[str, charts.Spec]]:
     """Yield what each encoder reaches over what it costs, for each cost that two encoders have and each question.
 
     Yields
@@ -117,7 +98,7 @@ def cost_charts(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> 
     The caption, and the chart.
     """
     for verdict in ranked(result):
-        for axis, written, by_encoder in costs.axes(result, verdict.corpus):
+        for axis, written, by_encoder in axes(result, times, verdict.corpus):
             if len({cost for cost in by_encoder.values() if cost > 0}) < 2:
                 continue
             # Without the best the chart would recommend another.

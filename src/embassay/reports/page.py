@@ -14,8 +14,9 @@ from typing import Any
 
 from embassay._version import __version__
 from embassay.findings.speed import MeasuredTimes
+from embassay.findings.step_times import Latency
 from embassay.findings.support import findings_of, statement, support
-from embassay.formatting import counted, readable
+from embassay.formatting import counted, readable, two_digits
 from embassay.layout import (
     AcrossTable,
     ComparisonTable,
@@ -43,7 +44,6 @@ from embassay.reports.answers import actions, answer_sections
 from embassay.reports.glossary import Glossary, Term, terms_of
 from embassay.reports.overview import (
     FIRST_FINDINGS,
-    Costs,
     FindingGroup,
     cost_charts,
     entries,
@@ -204,7 +204,7 @@ def render(
     times: Mapping[str, MeasuredTimes] | None = None,
     badges: Mapping[str, Mapping[str, Any]] | None = None,
     notes: Sequence[str] = (),
-    latency: Mapping[str, float] | None = None,
+    latency: Latency | None = None,
     *,
     panels: Sequence[PagePanel] = (),
     title: str = "What these encoders really do",
@@ -222,13 +222,12 @@ def render(
     notes
         Assumptions, and what was left out.
     latency
-        Milliseconds for one query by encoder, where they were measured.
+        Of one question, by encoder and corpus.
     panels
         Shown before everything else.
     title
         The heading of the page.
     """
-    costs = Costs.of(result, times or {}, latency or {})
     terms = terms_of(layouts)
     glossary = Glossary(terms)
     findings = entries(result.findings, layouts)
@@ -240,7 +239,7 @@ def render(
         first_texts += [entry.finding.sentence, entry.finding.consequence]
     first_terms = glossary.first_uses(first_texts)
     sections = list(_sections(result, layouts, glossary))
-    over_cost = _embedded_charts(cost_charts(result, layouts, costs))
+    over_cost = _embedded_charts(cost_charts(result, layouts, times or {}))
     badges = badges or {}
     all_notes = list(notes)
     for name, checks in badges.items():
@@ -272,8 +271,10 @@ def render(
         csp_hash=_csp_hash,
         terms=terms,
         badges=badges,
-        costs=costs,
+        times=times or {},
+        latency=latency or {},
         counted=counted,
+        two_digits=two_digits,
         ranks=ranks,
         statement=statement,
         encoders=sorted(result.encoders, key=lambda encoder: encoder.baseline),

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from embassay.findings import templates
 from embassay.findings.speed import MeasuredTimes
+from embassay.findings.step_times import Latency
 from embassay.formatting import counted, visible
 from embassay.layout import Layout
 from embassay.reports.answers import AnswerSection, actions, answer_sections, group_statement, grouped
@@ -32,7 +33,12 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def show_summary(
-    result: Result, layouts: Mapping[str, Layout], times: Mapping[str, MeasuredTimes], console: Console, run: str
+    result: Result,
+    layouts: Mapping[str, Layout],
+    times: Mapping[str, MeasuredTimes],
+    latency: Latency,
+    console: Console,
+    run: str,
 ) -> None:
     """Print the first screen of a result.
 
@@ -42,6 +48,8 @@ def show_summary(
         The layout of each diagnostic.
     times
         For the same texts, by encoder, where they were measured.
+    latency
+        Of one question, by encoder; it is said of set-ups only.
     run
         The run's folder, as the command that shows more needs it.
     """
@@ -70,8 +78,9 @@ def show_summary(
     if len(result.verdicts) == 1:
         most = min(most, LINES + FOR_CANDIDATE * max(0, len(result.verdicts[0].candidates) - 2))
     used = len(table) + len(below) + len(failures) + bool(failures) + 1
-    # Which time was measured depends on the cache; the screen of one result does not.
-    of_diagnostics = list(answer_sections(result, layouts, times, {}))
+    # What one text takes depends on the cache; the screen of a result without set-ups does not.
+    has_steps = any(encoder.step for encoder in result.encoders)
+    of_diagnostics = list(answer_sections(result, layouts, times, latency if has_steps else {}))
     sections, more = _sections(result, of_diagnostics, run, width, most - used)
     used += sum(_height(title, lines, width) for title, lines in sections)
     for action in moves:

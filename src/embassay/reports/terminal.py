@@ -14,6 +14,7 @@ from rich.text import Text
 from embassay.errors import SpecError
 from embassay.findings import support as words
 from embassay.findings.speed import MeasuredTimes
+from embassay.findings.step_times import Latency
 from embassay.formatting import counted, visible
 from embassay.layout import Layout
 from embassay.reports.scorecard import GAP, column_blocks, is_random
@@ -32,7 +33,7 @@ def show(
     result: Result,
     layouts: Mapping[str, Layout],
     times: Mapping[str, MeasuredTimes],
-    latency: Mapping[str, float],
+    latency: Latency,
     console: Console,
     *,
     diagnostic: str = "",

@@ -44,7 +44,8 @@ class Lists:
     passages
         (m, depth) rows of ``Questions.passages`` by which the documents were found; None where that is not known.
     seconds
-        (m,) how long each question took; None: all of them together took the time until they were given.
+        (m,) how long each question took, NaN where that is not known; None: all of them together took the time until
+        they were given.
     unknown
         Ids that were listed and are no documents of the corpus; the engine counts and names them.
     """

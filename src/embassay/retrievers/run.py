@@ -57,7 +57,8 @@ class RunFile(Retriever):
             if scores:
                 ordered = sorted(scores, key=lambda name: -scores[name])
                 ids = [name if name in questions.place_of else unquote(name) for name in ordered]
-                yield questions.listed(row, ids, [scores[name] for name in ordered])
+                # How long the system took is not in the file.
+                yield questions.listed(row, ids, [scores[name] for name in ordered], math.nan)
 
 
 def read_run(path: Path) -> dict[str, dict[str, float]]:

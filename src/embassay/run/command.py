@@ -88,7 +88,7 @@ def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable
     was_printed = was_laid_out and attempt(
         "the summary cannot be printed",
         folder,
-        lambda: show_summary(result, pages, measured_times(record), stdout(), str(folder.path)),
+        lambda: show_summary(result, pages, measured_times(record), latencies(record), stdout(), str(folder.path)),
     )
     for failure in result.failed:
         say(f"failed: {failure.sentence}")

@@ -14,6 +14,7 @@ from embassay._version import __version__
 from embassay.encoders.base import Remote
 from embassay.errors import EncoderError
 from embassay.findings.speed import MeasuredTimes
+from embassay.findings.step_times import Latency
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.loaders import builtin_names
 from embassay.run.plan import Plan, corpus_sources
@@ -119,11 +120,12 @@ def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
         # All its scores were stored, so nothing was measured.
         return before
     # What was not measured now stays as an earlier start has measured it.
-    query_milliseconds = run.query_milliseconds or before.get("query_milliseconds")
+    query_milliseconds = run.milliseconds.pop("", before.get("query_milliseconds"))
+    milliseconds = before.get("question_milliseconds", {}) | run.milliseconds
     badges = before.get("badges")
     if run.robustness:
         badges = cast("Badges", asdict(run.robustness))
-        query_milliseconds = run.robustness.query_milliseconds
+        query_milliseconds = run.robustness.query_milliseconds or query_milliseconds
     return {
         "texts": effort.texts,
         "encoded": effort.encoded,
@@ -131,6 +133,7 @@ def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
         # The time of encoding without the first batch, for which the model may be loaded.
         "seconds": round(effort.seconds, 3),
         "query_milliseconds": query_milliseconds,
+        "question_milliseconds": {name: time for name, time in milliseconds.items() if time > 0},
         "route": run.route,
         "badges": badges,
     }
@@ -186,47 +189,47 @@ def measured_times(record: RunRecord) -> dict[str, MeasuredTimes]:
     cost = record.get("cost")
     if not cost:
         return {}
-    times = {}
-    for label in cost["encoders"]:
-        of_encoder = cost["encoders"][label]
-        for label_in_result in _labels(record, label):
-            times[label_in_result] = MeasuredTimes(
-                encoder=label,
-                texts=cost["texts"],
-                wall=tuple(of_encoder["wall"]),
-                cpu=tuple(of_encoder["cpu"]),
-                device=of_encoder["device"],
-                model=of_encoder["model"],
-            )
+    times: dict[str, MeasuredTimes] = {}
+    for encoder, of_encoder in cost["encoders"].items():
+        measured = MeasuredTimes(encoder, cost["texts"], **of_encoder)
+        times |= dict.fromkeys(_labels(record, encoder), measured)
     return times
 
 
-def latencies(record: RunRecord) -> dict[str, float]:
-    """Return the milliseconds for one query of each encoder, where they were measured."""
-    return {label: time for label, use in _uses(record) if (time := use.get("query_milliseconds"))}
+def latencies(record: RunRecord) -> Latency:
+    """Return the times of one question, by the labels of encoders in the result, where they were measured."""
+    variants = _variants(record)
+    times: dict[tuple[str, str], float] = {}
+    for encoder, use in record.get("encoders", {}).items():
+        if alone := use.get("query_milliseconds"):
+            times |= {(label, ""): alone for label in _labels(record, encoder)}
+        for name, milliseconds in use.get("question_milliseconds", {}).items():
+            variant = variants.get(name, Variant(name, name, ""))
+            times[joined_setting(encoder, variant.setting), variant.corpus] = milliseconds
+    return times
 
 
 def trust(record: RunRecord) -> dict[str, Badges]:
     """Return by encoder the record of its robustness checks, where it has one."""
-    return {label: badges for label, use in _uses(record) if (badges := use.get("badges"))}
-
-
-def _uses(record: RunRecord) -> Iterator[tuple[str, EncoderUse]]:
-    """Yield each label in the result with the work of its encoder."""
-    for label, use in record.get("encoders", {}).items():
-        for label_in_result in _labels(record, label):
-            yield label_in_result, use
+    return {
+        label: badges
+        for encoder, use in record.get("encoders", {}).items()
+        if (badges := use.get("badges"))
+        for label in _labels(record, encoder)
+    }
 
 
 def _labels(record: RunRecord, encoder: str) -> Iterator[str]:
     """Yield the labels of an encoder in the result: its own, then that on each variant."""
-    variants = variants_in(record["settings"]) if "settings" in record else {}
     # The work is recorded under "m"; the result of a run with variants has rows of "m,passages=100". Variants of
     # several corpora may have the same setting.
-    settings = dict.fromkeys(variant.setting for variant in variants.values())
-    yield encoder
-    for setting in settings:
+    for setting in dict.fromkeys(["", *(variant.setting for variant in _variants(record).values())]):
         yield joined_setting(encoder, setting)
+
+
+def _variants(record: RunRecord) -> dict[str, Variant]:
+    """Return by name the variants of corpora in a record; empty where nothing varies."""
+    return variants_in(record["settings"]) if "settings" in record else {}
 
 
 def environment() -> RunRecord:

@@ -6,6 +6,7 @@ same in every run are kept in the cache, too.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -74,11 +75,14 @@ class RetrieverRun(EncoderRun):
         By a hash of encoder and text, the scores that a retriever of the run has had computed as vectors.
     learnt
         By corpus, what its scores say about the setting that was chosen: the scalars of :func:`choose`.
+    seconds
+        Of each question of all corpora.
     """
 
     others: Mapping[str, EncoderRun] = field(default_factory=dict)
     known: dict[str, float] = field(default_factory=dict)
     learnt: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
 
     @property
     def retriever(self) -> Retriever:
@@ -263,10 +267,15 @@ class RetrieverRun(EncoderRun):
             ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
             notes.append(f"{counted(len(without), 'question')} of {corpus.name} without a list count as missed: {ids}")
         self.route = {**self.route, "notes": notes}
-        if lists.seconds is not None:
-            p50, p95, p99 = (1000 * np.quantile(lists.seconds, (0.5, 0.95, 0.99))).tolist()
-            self.query_milliseconds = p50
+        if lists.seconds is not None and not np.isnan(lists.seconds).any():
+            self.seconds += lists.seconds.tolist()
+            p50, p95, p99 = (1000 * np.quantile(self.seconds, (0.5, 0.95, 0.99))).tolist()
             self.route = {**self.route, "answer_milliseconds": {"p50": p50, "p95": p95, "p99": p99}}
+            # An index takes the place of the exact search.
+            of_parts = "" if self.retriever.needs_vectors else corpus.name
+            parts = [self.others[label].milliseconds.get(of_parts, math.nan) for label in self.retriever.parts]
+            own = 1000 * float(np.median(lists.seconds))
+            self.milliseconds |= {"": p50, corpus.name: own + sum(parts)}
 
 
 def choose(retriever: Retriever, questions: Questions) -> tuple[list[tuple[Retriever, Indices]], dict[str, float]]:

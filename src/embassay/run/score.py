@@ -10,9 +10,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from embassay.diagnostics.base import ScoresInParallel
 from embassay.encoders.base import (
@@ -28,7 +30,8 @@ from embassay.encoders.base import (
 )
 from embassay.engine.encode import Effort, derived, encode
 from embassay.engine.pending import Pending, Submit
-from embassay.engine.robustness import Robustness, check_robustness
+from embassay.engine.robustness import TIMED, Robustness, check_robustness, encode_alone
+from embassay.engine.search.alone import search_milliseconds
 from embassay.engine.search.documents import nearest_documents
 from embassay.engine.search.top import search
 from embassay.engine.timeline import TimeLine
@@ -38,6 +41,8 @@ from embassay.run.plan import Plan, Task, as_read, distinct_texts
 from embassay.run.progress import Progress
 from embassay.samples.base import Text
 from embassay.store.cache.cache import VectorCache
+from embassay.store.files import TIMES
+from embassay.store.hashes import Remembered
 from embassay.store.runs.folder import RunFolder
 from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject, reads_whole_documents
 from embassay.vectors import Neighbours, VectorMatrix, Vectors
@@ -151,8 +156,9 @@ class EncoderRun:
         Whether one of them needs its vectors.
     nearest, vectors
         By corpus, what they need.
-    query_milliseconds
-        The time of one question, where it was measured while all were answered.
+    milliseconds
+        By corpus, how long one question takes with all parts, as docs/setups.md defines it; NaN where a part was not
+        timed. Under an empty name, of an encoder one text alone, without a search, and of a retriever its own part.
     """
 
     entry: RunEncoder
@@ -171,7 +177,7 @@ class EncoderRun:
     keeps_vectors: bool = False
     nearest: dict[str, Neighbours] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
-    query_milliseconds: float | None = None
+    milliseconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def fingerprint(self) -> str:
@@ -244,6 +250,25 @@ class EncoderRun:
                 self.nearest[corpus.name] = nearest_documents(corpus, vectors, self.depth, plan.request.device)
                 if self.keeps_vectors:
                     self.vectors[corpus.name] = vectors
+                self.time_question(corpus, pool.encoder, vectors, plan.request.cache_folder)
+
+    def time_question(self, corpus: AnyCorpus, encoder: Encoder, vectors: Vectors, cache: Path | None) -> None:
+        """Time one question of a corpus: its encoding alone, and its exact search.
+
+        A dense encoder was timed when its robustness was checked, in this run or in the one that filled the cache.
+        """
+        questions = [sample.question for sample in corpus.samples[:TIMED]]
+        alone = self.robustness.query_milliseconds if self.robustness else None
+        if issparse(vectors.matrix):
+            _, alone = encode_alone(encoder, [("query", question) for question in questions])
+        remembered = Remembered(cache, TIMES)
+        if alone:
+            remembered[encoder.fingerprint] = str(alone)
+        if encoder.fingerprint in remembered:
+            alone = float(remembered[encoder.fingerprint])
+            passages = [text for role, text in as_read(corpus, encoder).texts() if role == "document"]
+            searching = search_milliseconds(vectors.take(questions, "query"), vectors.take(passages, "document"))
+            self.milliseconds |= {"": alone, corpus.name: alone + searching}
 
     def need(self, corpus: AnyCorpus, plan: Plan) -> None:
         """Encode a corpus again for the retrievers that are built on this encoder, where all scores were stored."""

@@ -14,7 +14,7 @@ VECTORS = "vectors"
 """The folder of all vectors in that of the cache; it has a folder for each encoder."""
 LISTS = "lists"
 """The folder of the lists of retrievers, in that of the cache and in that of a run."""
-HASHES, PROBES = "hashes.json", "probes.json"
+HASHES, PROBES, TIMES = "hashes.json", "probes.json", "times.json"
 
 
 def default_folder() -> Path:
@@ -48,7 +48,7 @@ def clear(folder: Path) -> int:
     for part in (folder / VECTORS, folder / LISTS):
         freed += size_of(part)
         shutil.rmtree(part, ignore_errors=True)
-    for path in (folder / HASHES, folder / PROBES):
+    for path in (folder / HASHES, folder / PROBES, folder / TIMES):
         with suppress(OSError):
             size = path.stat().st_size
             path.unlink()

@@ -1,4 +1,4 @@
-"""Values kept from run to run because they are costly: hashes of files, and probes of services."""
+"""Values kept from run to run because they are costly: hashes of files, probes of services, times of encoders."""
 
 from __future__ import annotations
 

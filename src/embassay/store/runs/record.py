@@ -56,13 +56,17 @@ class Badges(TypedDict, total=False):
 
 
 class EncoderUse(TypedDict, total=False):
-    """The work of one encoder: ``badges`` holds its robustness checks, ``route`` how its vectors were computed."""
+    """The work of one encoder: ``badges`` holds its robustness checks, ``route`` how its vectors were computed.
+
+    ``query_milliseconds`` are those of one text alone; ``question_milliseconds``, by corpus, see docs/setups.md.
+    """
 
     texts: int
     encoded: int
     cached: int
     seconds: float
     query_milliseconds: float | None
+    question_milliseconds: dict[str, float]
     route: JsonObject
     badges: Badges | None
 
