@@ -767,7 +767,7 @@ class Result:
             raise SpecError("this result has no item scores; read the run's folder with ea.read(RUN)")
         return self.items.frame(diagnostic)
 
-    def failures(self, encoder: str, diagnostic: str | None = None) -> DataFrame:
+    def failures(self, encoder: str, diagnostic: str | None = None, *, against: str = "") -> DataFrame:
         """Return the rows of :meth:`scores` that an encoder is wrong about, the clearest failures first.
 
         Parameters
@@ -776,6 +776,9 @@ class Result:
             Its label.
         diagnostic
             Only this one; by default all that show items, one after the other.
+        against
+            The label of another encoder: the rows on which the first is worse than that one, instead. What is
+            undecided, such as a tie of the first document, lies between right and wrong.
 
         Raises
         ------
@@ -787,16 +790,27 @@ class Result:
         import polars
 
         labels = [record.name for record in self.encoders]
-        if encoder not in labels:
-            raise UnknownNameError("encoder", encoder, labels)
+        for label in (encoder, against or encoder):
+            if label not in labels:
+                raise UnknownNameError("encoder", label, labels)
         if diagnostic is None:
             names = list(dict.fromkeys(example.diagnostic for example in self.examples))
         else:
             names = [diagnostic]
         if not names:
             raise SpecError("no diagnostic of this result shows items")
-        is_failure = (polars.col("encoder") == encoder) & (polars.col("correct") == False)  # noqa: E712 - an expression
-        frames = [self.scores(name).filter(is_failure).sort("margin", nulls_last=True) for name in names]
+        grade = polars.col("correct").cast(float).fill_null(0.5)
+        frames = []
+        for name in names:
+            scores = self.scores(name)
+            of_encoder = scores.filter(encoder=encoder)
+            is_failure = grade == 0
+            if against:
+                other = scores.filter(encoder=against).select("corpus", "item", against=grade)
+                of_encoder = of_encoder.join(other, on=["corpus", "item"], maintain_order="left")
+                is_failure = grade < polars.col("against")
+            wrong = of_encoder.filter(is_failure).drop("against", strict=False)
+            frames.append(wrong.sort("margin", nulls_last=True))
         # Each diagnostic has columns of its own.
         return polars.concat(frames, how="diagonal_relaxed")
 

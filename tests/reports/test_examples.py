@@ -86,8 +86,8 @@ def test_every_text_stands_once_and_is_referred_to_by_number():
     data = made(result_of(TWO)).data
     assert len(set(data["strings"])) == len(data["strings"])
     assert data["encoders"] == [
-        {"name": "a", "baseline": False, "threshold": 0.4},
-        {"name": "tfidf", "baseline": True, "threshold": 0.4},
+        {"name": "a", "baseline": False, "threshold": 0.4, "part": ""},
+        {"name": "tfidf", "baseline": True, "threshold": 0.4, "part": ""},
     ]
     (first, _), passages = items_of(data)
     assert first == {

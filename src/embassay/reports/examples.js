@@ -54,6 +54,8 @@
   };
 
   const correct = (item, encoder) => (item.outcomes[encoder] ? item.outcomes[encoder][0] : null);
+  // What is undecided, such as a tie of the first document, lies between wrong and right.
+  const grade = (item, encoder) => correct(item, encoder) ?? 0.5;
   const margin = (item, encoder) => (item.outcomes[encoder] ? item.outcomes[encoder][1] : null);
 
   const option = (value, label) => make("option", { value }, label);
@@ -88,6 +90,9 @@
     first.value = asked[0];
     second.value = asked[1] ?? encoders.findIndex((_, index) => index !== asked[0]);
     if (second.value === "") second.value = asked[0];
+    const partOfFirst = () => names.indexOf(encoders[first.value].part);
+    const compareWithPart = () => { if (partOfFirst() >= 0) second.value = partOfFirst(); };
+    compareWithPart();
 
     const filters = {
       all: { label: "all items", keep: () => true },
@@ -97,10 +102,16 @@
       a: { label: "missed by A", keep: (item) => correct(item, first.value) === 0 },
       only: { label: "missed by A, but not by B", keep: (item) => correct(item, first.value) === 0 && correct(item, second.value) === 1 },
     };
+    const steps = {
+      rescued: { label: "rescued by A: better than B", keep: (item) => grade(item, first.value) > grade(item, second.value) },
+      broken: { label: "broken by A: worse than B", keep: (item) => grade(item, first.value) < grade(item, second.value) },
+    };
     const fillFilters = () => {
-      const chosen = show.value || "all";
-      show.replaceChildren(...Object.entries(filters).map(([name, { label, keep }]) => option(name, `${label} (${items.filter(keep).length})`)));
-      show.value = chosen;
+      const chosen = show.value;
+      // What a fusion, a reranker or an index changes is compared with what it is built on.
+      const shown = partOfFirst() === Number(second.value) ? { ...filters, ...steps } : filters;
+      show.replaceChildren(...Object.entries(shown).map(([name, { label, keep }]) => option(name, `${label} (${items.filter(keep).length})`)));
+      show.value = chosen in shown ? chosen : "all";
     };
     fillFilters();
     // What fails comes first.
@@ -229,7 +240,7 @@
     };
     const update = () => {
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const { keep } = filters[show.value || "all"];
+      const { keep } = { ...filters, ...steps }[show.value];
       matches = items.filter((item) => keep(item)
         && (!subset.value || item.subset === subset.value)
         && words.every((word) => searchedIn(item, data).includes(word)));
@@ -250,6 +261,7 @@
     };
     search.addEventListener("input", update);
     for (const control of [show, subset, sort]) control.addEventListener("change", update);
+    first.addEventListener("change", compareWithPart);
     for (const control of [first, second]) control.addEventListener("change", () => { fillFilters(); update(); });
     back.addEventListener("click", () => turn(-1));
     next.addEventListener("click", () => turn(1));

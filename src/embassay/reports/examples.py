@@ -160,7 +160,10 @@ def _data(scope: Scope, part: Examples, items: Sequence[ShownItem], single: bool
         threshold = None
         if row is not None and row.value is not None:
             threshold = rounded_down(row.value)
-        encoders.append({"name": shown_text(name), "baseline": scope.is_baseline(name), "threshold": threshold})
+        built_on = shown_text(scope.verdict.opponent("part", name).name)
+        encoders.append(
+            {"name": shown_text(name), "baseline": scope.is_baseline(name), "threshold": threshold, "part": built_on}
+        )
     columns = []
     for column in part.columns:
         several = len(column.names) > 1

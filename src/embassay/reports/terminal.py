@@ -71,7 +71,13 @@ def show(
 
 
 def show_failures(
-    result: Result, layouts: Mapping[str, Layout], console: Console, *, diagnostic: str = "", encoder: str = ""
+    result: Result,
+    layouts: Mapping[str, Layout],
+    console: Console,
+    *,
+    diagnostic: str = "",
+    encoder: str = "",
+    against: str = "",
 ) -> None:
     """Print the items that one encoder is wrong about, the clearest failures first; above them, who is right instead.
 
@@ -83,6 +89,8 @@ def show_failures(
         Only this one; all of them if empty.
     encoder
         Its label; the candidate with the highest value of each diagnostic if empty.
+    against
+        The label of another one: the items on which the first is worse than this one, instead.
 
     Raises
     ------
@@ -99,9 +107,11 @@ def show_failures(
         raise SpecError("no diagnostic of this run shows single items that are right or wrong")
     for verdict in verdicts:
         shown = encoder or verdict.candidates[0]
-        wrong = result.failures(shown, verdict.diagnostic).to_dicts()
+        wrong = result.failures(shown, verdict.diagnostic, against=against).to_dicts()
         items = [item for item in wrong if item["corpus"] == verdict.corpus]
         title, *others = _right_instead(result, verdict, shown)
+        if against:
+            title, *others = [f"{shown} is worse than {against} on {counted(len(items), 'item')}"]
         console.print(Text(visible(f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {title}"), style="bold"))
         for line in others:
             print_line(console, visible(line), indent=2)
