@@ -642,10 +642,10 @@ class EncoderRecord:
 
     @property
     def dimensions(self) -> str:
-        """The number of dimensions as text: ``384``, or of each corpus, ``2,973 on msrp, 1,085 on opinosis``."""
+        """The number of dimensions as text: ``384``, or ``2,973 on msrp, 1,085 on opinosis``; a dash for lists."""
         if self.dim is not None:
             return f"{self.dim:,}"
-        return ", ".join(f"{dim:,} on {corpus}" for corpus, dim in self.dim_in.items()) or "by corpus"
+        return ", ".join(f"{dim:,} on {corpus}" for corpus, dim in self.dim_in.items()) or "–"
 
     def index_bytes(self, corpus: str) -> int | None:
         """Return the bytes of all document vectors of a corpus, of one vector where there are no documents.
@@ -800,17 +800,10 @@ class Result:
         if not names:
             raise SpecError("no diagnostic of this result shows items")
         grade = polars.col("correct").cast(float).fill_null(0.5)
-        frames = []
-        for name in names:
-            scores = self.scores(name)
-            of_encoder = scores.filter(encoder=encoder)
-            is_failure = grade == 0
-            if against:
-                other = scores.filter(encoder=against).select("corpus", "item", against=grade)
-                of_encoder = of_encoder.join(other, on=["corpus", "item"], maintain_order="left")
-                is_failure = grade < polars.col("against")
-            wrong = of_encoder.filter(is_failure).drop("against", strict=False)
-            frames.append(wrong.sort("margin", nulls_last=True))
+        of_other = grade.filter(polars.col("encoder") == against).first().over("corpus", "item")
+        # Without another encoder, only what is wrong is below this.
+        is_failure = (polars.col("encoder") == encoder) & (grade < of_other.fill_null(0.5))
+        frames = [self.scores(name).filter(is_failure).sort("margin", nulls_last=True) for name in names]
         # Each diagnostic has columns of its own.
         return polars.concat(frames, how="diagonal_relaxed")
 

@@ -215,6 +215,15 @@ def test_an_encoder_has_its_places_costs_and_findings():
     assert "<li>c errs. So it goes.</li>" in profile
 
 
+def test_a_step_has_no_dimensions_and_its_own_time():
+    result = result_of()
+    steps = tuple(replace(encoder, dim=None, step="reranker") for encoder in result.encoders)
+    page = render(replace(result, encoders=steps), LAYOUTS, latency={"c": 3.5})
+    profile = page.split('<details class="block" id="model-c">')[1].split("</details>")[0]
+    assert "dimensions" not in profile
+    assert "; one query, this step alone: 3.5 ms</p>" in profile
+
+
 def test_one_picture_and_one_table_are_open_and_the_rest_is_folded():
     above, page = render(result_of(), LAYOUTS).split('id="d-mine"')
     page = page.split("</section>")[0]

@@ -16,10 +16,11 @@
   };
   const text = (string, tag = "bdi") => make(tag, { dir: "auto" }, string);
 
-  const written = (value, format) => {
+  const written = (value, format, threshold = null) => {
     if (value === null || value === undefined) return "–";
     const digits = { percent: (100 * value).toFixed(1) + "%", count: String(Math.round(value)) };
-    return (digits[format] || value.toFixed(3)).replace(/^-(?=0\.?0*$)/, "").replace("-", MINUS);
+    // The scores of fused lists differ in the fourth decimal.
+    return (digits[format] || value.toFixed(threshold !== null && Math.abs(threshold) < 0.02 ? 5 : 3)).replace(/^-(?=0\.?0*$)/, "").replace("-", MINUS);
   };
 
   const entries = (cell, column, data) => (Array.isArray(cell) ? cell : [[cell]]).map(([value, label = "", right]) => {
@@ -136,7 +137,7 @@
       if (right && column.several) parts.push(make("span", { class: "good" }, "✓ right: "));
       // What stands above, with the item, is not said again.
       if (label && (column.several || !column.passages || !item.texts.some((above) => above.right === label))) parts.push(text(label));
-      if (value !== null) parts.push(make("span", { class: "value" }, (parts.length ? " " : "") + written(value, column.format)));
+      if (value !== null) parts.push(make("span", { class: "value" }, (parts.length ? " " : "") + written(value, column.format, threshold)));
       if (isPassage && threshold !== null && value !== null && value < threshold) parts.push(make("span", { class: "soft" }, " below τ"));
       if (passage && !item.texts.some((above) => above.content === passage)) parts.push(text(passage, "q"));
       return make("div", { class: "entry" }, ...parts);
@@ -156,7 +157,7 @@
       const letter = [Number(first.value) === index && "A", Number(second.value) === index && encoders.length > 1 && "B"].filter(Boolean).join(", ");
       const head = make("th", { scope: "row", role: "rowheader" }, text(name));
       if (letter && encoders.length > 2) head.append(" ", make("span", { class: "letter" }, letter));
-      if (threshold !== null) head.append(make("span", { class: "remark" }, `τ ${written(threshold)}`));
+      if (threshold !== null) head.append(make("small", {}, `τ ${written(threshold, "", threshold)}`));
       const row = make("tr", { role: "row" }, head);
       if (decided) {
         let mark = make("span", { class: "soft" }, item.outcomes[index] ? "undecided" : "–");
@@ -167,7 +168,7 @@
         const column = columns[place];
         row.append(make("td", { role: "cell", "data-heading": column.heading }, ...cellOf(item, column, cells[place], threshold)));
       }
-      if (measured) row.append(make("td", { role: "cell", class: "value", "data-heading": "margin" }, written(distance)));
+      if (measured) row.append(make("td", { role: "cell", class: "value", "data-heading": "margin" }, written(distance, "", threshold)));
       return row;
     };
     const wide = new Set(columns.filter(({ several, passages }) => several && passages).map(({ heading }) => heading));

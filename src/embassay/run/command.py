@@ -187,8 +187,7 @@ def show_again(
         raise UnknownNameError("diagnostic", diagnostic, names)
     if failures:
         with_items = replace(result, items=items_in(finished.folder))
-        labels = {"encoder": encoder, "against": against}
-        show_failures(with_items, layouts(result), stdout(), diagnostic=diagnostic, **labels)
+        show_failures(with_items, layouts(result), stdout(), diagnostic=diagnostic, encoder=encoder, against=against)
         return
     if encoder or against:
         raise SpecError("-e and --against name whose failures are shown; add --failures")
