@@ -122,7 +122,7 @@ def test_the_cost_names_the_fastest_of_the_best_set_and_its_prices():
 
 def test_the_cost_has_the_time_of_one_text_where_the_run_has_measured_it():
     said = said_of_cost(result_of(), {}, a=6.41, c=3.5)
-    assert said.startswith("a needs 3.1 kB. a encodes one text alone in 6.4 ms (median of this run). Price ")
+    assert said.startswith("a needs 3.1 kB. a takes 6.4 ms for one text alone (median of this run). Price ")
     assert " ms " not in said_of_cost(result_of(), {}, c=3.5)
 
 

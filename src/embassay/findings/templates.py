@@ -41,7 +41,7 @@ FASTEST = Template(
     COUNT,
 )
 LATENCY = Template(
-    "{encoder} encodes one text alone in {milliseconds:,.2g} ms (median of this run).",
+    "{encoder} takes {milliseconds:,.2g} ms for one text alone (median of this run).",
     "of the first of the best set, which is not below chance, where the run has timed it",
     COUNT,
 )
