@@ -12,6 +12,8 @@ from embassay.layout import Format
 DASH = "–"
 POINTS = "points"
 """How percentage points are written after a number; ``point`` after 1."""
+FUSED = 0.02
+"""Thresholds below this are on the scale of fused lists, whose scores end at 1/61."""
 
 
 def number(value: float | None, style: Format = "percent", signed: bool = False) -> str:
@@ -29,7 +31,7 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
         case "count":
             text = f"{value:{sign},.0f}"
         case "threshold":
-            text = f"{rounded_down(value):{sign},.3f}"
+            text = f"{rounded_down(value):{sign},.{_threshold_decimals(value)}f}"
     if not any(digit in text for digit in "123456789"):
         text = text.lstrip("+-")  # what rounds to 0 has no sign
     return text.replace("-", "−")
@@ -53,8 +55,19 @@ def difference_format(style: Format) -> Format:
 
 
 def rounded_down(threshold: float) -> float:
-    """Return a threshold with three decimals: a slightly higher one could drop more than it may."""
-    return math.floor(1000 * threshold) / 1000
+    """Return a threshold with the decimals that are printed: a slightly higher one could drop more than it may."""
+    scale = 10.0 ** _threshold_decimals(threshold)
+    return math.floor(scale * threshold) / scale
+
+
+def _threshold_decimals(threshold: float) -> int:
+    """Return three, or five for the scores of fused lists, which differ in the fourth: 1/61, 1/62 …"""
+    return 5 if abs(threshold) < FUSED else 3
+
+
+def span(low: str, high: str) -> str:
+    """Write a range of figures: ``3 to 5 points``, or one of them where both are written alike."""
+    return low if low == high else f"{without_points(low)} to {high}"
 
 
 def interval(low: float | None, high: float | None, style: Format = "percent", signed: bool = False) -> str:

@@ -193,12 +193,15 @@ class Curves:
     ----------
     split
         One picture for each encoder, its lines by name; else one picture, encoders by colour.
+    zero
+        Whether the axis of values starts at 0.
     """
 
     title: str
     series: str
     note: str = ""
     split: bool = False
+    zero: bool = True
 
 
 @dataclass(frozen=True)

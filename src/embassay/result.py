@@ -655,10 +655,10 @@ class EncoderRecord:
 
     @property
     def dimensions(self) -> str:
-        """The number of dimensions as text: ``384``, or of each corpus, ``2,973 on msrp, 1,085 on opinosis``."""
+        """The number of dimensions as text: ``384``, or ``2,973 on msrp, 1,085 on opinosis``; a dash for lists."""
         if self.dim is not None:
             return f"{self.dim:,}"
-        return ", ".join(f"{dim:,} on {corpus}" for corpus, dim in self.dim_in.items()) or "by corpus"
+        return ", ".join(f"{dim:,} on {corpus}" for corpus, dim in self.dim_in.items()) or "–"
 
     def index_bytes(self, corpus: str) -> int | None:
         """Return the bytes of all document vectors of a corpus, of one vector where there are no documents.
@@ -780,7 +780,7 @@ class Result:
             raise SpecError("this result has no item scores; read the run's folder with ea.read(RUN)")
         return self.items.frame(diagnostic)
 
-    def failures(self, encoder: str, diagnostic: str | None = None) -> DataFrame:
+    def failures(self, encoder: str, diagnostic: str | None = None, *, against: str = "") -> DataFrame:
         """Return the rows of :meth:`scores` that an encoder is wrong about, the clearest failures first.
 
         Parameters
@@ -789,6 +789,9 @@ class Result:
             Its label.
         diagnostic
             Only this one; by default all that show items, one after the other.
+        against
+            The label of another encoder: the rows on which the first is worse than that one, instead. What is
+            undecided, such as a tie of the first document, lies between right and wrong.
 
         Raises
         ------
@@ -800,15 +803,19 @@ class Result:
         import polars
 
         labels = [record.name for record in self.encoders]
-        if encoder not in labels:
-            raise UnknownNameError("encoder", encoder, labels)
+        for label in (encoder, against or encoder):
+            if label not in labels:
+                raise UnknownNameError("encoder", label, labels)
         if diagnostic is None:
             names = list(dict.fromkeys(example.diagnostic for example in self.examples))
         else:
             names = [diagnostic]
         if not names:
             raise SpecError("no diagnostic of this result shows items")
-        is_failure = (polars.col("encoder") == encoder) & (polars.col("correct") == False)  # noqa: E712 - an expression
+        grade = polars.col("correct").cast(float).fill_null(0.5)
+        of_other = grade.filter(polars.col("encoder") == against).first().over("corpus", "item")
+        # Without another encoder, only what is wrong is below this.
+        is_failure = (polars.col("encoder") == encoder) & (grade < of_other.fill_null(0.5))
         frames = [self.scores(name).filter(is_failure).sort("margin", nulls_last=True) for name in names]
         # Each diagnostic has columns of its own.
         return polars.concat(frames, how="diagonal_relaxed")

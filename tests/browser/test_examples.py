@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from embassay.api import assay, report
-from embassay.result import Example
+from embassay.result import Difference, Example, Opponent
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
@@ -235,6 +235,34 @@ def test_axe_finds_nothing(page, scheme):
     page.emulate_media(color_scheme=scheme)
     found = axe.Axe().run(page, context=".examples")
     assert [(v["id"], v["nodes"][0]["html"][:120]) for v in found.response["violations"]] == []
+
+
+def test_a_step_is_compared_with_what_it_is_built_on(browser_window, tmp_path):
+    result = with_planted_examples(assay(["bow", "hashing"], ["opposites"], cache=None, resamples=20, examples=0))
+    (verdict,) = result.verdicts
+    part = Opponent("part", "random", (Difference("bow"),))
+    result = replace(result, verdicts=(replace(verdict, opponents=(*verdict.opponents, part)),))
+    context = browser_window.new_context(offline=True)
+    page = context.new_page()
+    page.goto(report(result, tmp_path / "report.html").as_uri())
+    open_items(page)
+    choose(page, "Sort by", "order")
+    choose(page, "Encoder A", "hashing")
+    assert "rescued" not in page.get_by_label("Show", exact=True).inner_text()
+    choose(page, "Encoder A", "bow")
+    chosen = "select => select.selectedOptions[0].text"
+    assert page.get_by_label("Encoder B", exact=True).evaluate(chosen) == "random"
+    # bow misses every third entry; random is undecided, which lies between right and wrong.
+    missed = list(range(0, 45, 3))
+    choose(page, "Show", "broken")
+    assert page.get_by_label("Show", exact=True).evaluate(chosen) == "broken by A: worse than B (15)"
+    assert numbers(page) == missed
+    choose(page, "Show", "rescued")
+    assert page.get_by_label("Show", exact=True).evaluate(chosen) == "rescued by A: better than B (30)"
+    assert numbers(page) == [number for number in range(45) if number not in missed and number != 7][:19]
+    choose(page, "Encoder B", "hashing")
+    assert page.get_by_label("Show", exact=True).evaluate(chosen) == "all items (45)"
+    context.close()
 
 
 def test_without_scripts_the_first_items_are_in_a_table(browser_window, page_file):

@@ -1268,7 +1268,7 @@ def test_a_sentence_says_what_a_similarity_means_for_the_best_encoder():
     good, bad = noisy(corpus, 0.5), noisy(corpus, 30.0)
     card = next(s.data for s in run([Table("bad", bad), Table("good", good)], corpus).series if s.name == "card")
     note = card["note"]
-    assert note.startswith("With good, which has the highest Success@5, a similarity of ")
+    assert note.startswith("With good, which has the highest Success@5 of these, a similarity of ")
     similarity = float(note.partition("a similarity of ")[2].split()[0])
     found = scored(corpus, good).values
     random, retrieved, right = (100 * np.mean(found[name] >= similarity - 1e-12) for name in ("random", "top", "own"))

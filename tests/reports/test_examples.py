@@ -86,8 +86,8 @@ def test_every_text_stands_once_and_is_referred_to_by_number():
     data = made(result_of(TWO)).data
     assert len(set(data["strings"])) == len(data["strings"])
     assert data["encoders"] == [
-        {"name": "a", "baseline": False, "threshold": 0.4},
-        {"name": "tfidf", "baseline": True, "threshold": 0.4},
+        {"name": "a", "baseline": False, "threshold": 0.4, "part": ""},
+        {"name": "tfidf", "baseline": True, "threshold": 0.4, "part": ""},
     ]
     (first, _), passages = items_of(data)
     assert first == {
@@ -98,9 +98,9 @@ def test_every_text_stands_once_and_is_referred_to_by_number():
         "outcomes": first["outcomes"],
     }
     correct, margin, (rank, takes, found) = first["outcomes"][0]
-    assert (correct, margin, rank) == (0, -0.123, 3.0)
+    assert (correct, margin, rank) == (0, -0.12345, 3.0)
     assert takes == [[None, "a"]]
-    assert found == [[0.512, "y, passage 2"], [0.25, "x, passage 1", 1]]
+    assert found == [[0.51234, "y, passage 2"], [0.25, "x, passage 1", 1]]
     assert passages == {"y, passage 2": "Another.", "x, passage 1": "A passage."}
     assert first["outcomes"][1][:2] == [None, None]
 

@@ -118,7 +118,7 @@ def test_the_cost_names_the_fastest_of_the_best_set_and_its_prices():
 
 def test_the_cost_has_the_time_of_one_text_where_the_run_has_measured_it():
     said = said_of_cost(result_of(), {}, a=6.41, c=3.5)
-    assert said.startswith("a needs 3.1 kB. a encodes one text alone in 6.4 ms (median of this run). Price ")
+    assert said.startswith("a needs 3.1 kB. a takes 6.4 ms for one text alone (median of this run). Price ")
     assert " ms " not in said_of_cost(result_of(), {}, c=3.5)
 
 
@@ -209,6 +209,15 @@ def test_an_encoder_has_its_places_costs_and_findings():
     assert "; one query: 3.5 ms</p>" in profile
     assert '<a href="#d-mine">Negated antonyms on mine, accuracy</a>: 20.0% [10.0, 30.0], rank 3 of 3</li>' in profile
     assert "<li>c errs. So it goes.</li>" in profile
+
+
+def test_a_step_has_no_dimensions_and_its_own_time():
+    result = result_of()
+    steps = tuple(replace(encoder, dim=None, step="reranker") for encoder in result.encoders)
+    page = render(replace(result, encoders=steps), LAYOUTS, latency={"c": 3.5})
+    profile = page.split('<details class="block" id="model-c">')[1].split("</details>")[0]
+    assert "dimensions" not in profile
+    assert "; one query, this step alone: 3.5 ms</p>" in profile
 
 
 def test_one_picture_and_one_table_are_open_and_the_rest_is_folded():

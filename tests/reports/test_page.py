@@ -15,7 +15,7 @@ from embassay.findings.decision import Decision
 from embassay.findings.limits import findings_of
 from embassay.findings.speed import MeasuredTimes
 from embassay.findings.support import verdict, whole_run
-from embassay.formatting import interval, names, number, p_value
+from embassay.formatting import interval, names, number, p_value, span
 from embassay.layout import (
     AcrossTable,
     Column,
@@ -165,6 +165,11 @@ def test_one_encoder_alone_has_no_comparisons():
         (0.0004, "points", True, "0.0 points"),
         (-0.0004, "percent", True, "0.0%"),
         (None, "percent", False, "–"),
+        (0.4469, "threshold", False, "0.446"),
+        (9.2749, "threshold", False, "9.274"),
+        # 1/63, a score of fused lists: three decimals would drop far less than is said.
+        (0.015873, "threshold", False, "0.01587"),
+        (-0.4461, "threshold", False, "−0.447"),
     ],
 )
 def test_numbers(value, style, signed, text):
@@ -176,6 +181,7 @@ def test_intervals_p_values_and_lists():
     assert interval(None, 0.5) == ""
     assert [p_value(p) for p in (1e-4, 0.0123, 0.5, None)] == ["<0.001", "0.012", "0.50", "–"]
     assert [names(t) for t in ((), ("a",), ("a", "b"), ("a", "b", "c"))] == ["", "a", "a and b", "a, b and c"]
+    assert [span("3.1 points", "5 points"), span("0.2 points", "0.2 points")] == ["3.1 to 5 points", "0.2 points"]
 
 
 def result_of(found, *, builtin=False, values=None, **corpus):
@@ -549,6 +555,19 @@ def test_curves_in_one_picture_have_encoders_by_colour_and_kinds_by_dashes():
     assert encoding["color"]["scale"]["domain"] == ["b", "z", "a"]
     assert encoding["strokeDash"]["scale"]["domain"] == ["own", "null"]
     assert encoding["x"]["title"] == "cosine"
+
+
+def test_the_legend_of_curves_names_those_that_have_one_and_the_axis_may_start_above_0():
+    data = {**CURVE.data, "lines": [{"encoder": "a", "line": "own", "y": [0.7, 0.72, 0.71]}]}
+    scope = scope_of(small(HEADLINES, [replace(CURVE, data=data)]))
+    ((_, spec),) = charts.curves(scope, Curves("Lines", "curve", zero=False))
+    assert_valid(spec)
+    encoding = spec["encoding"]
+    assert encoding["color"]["legend"] == encoding["strokeDash"]["legend"]
+    assert encoding["color"]["legend"]["values"] == ["a"]
+    # Its colour is that of the other charts.
+    assert encoding["color"]["scale"]["domain"] == ["b", "z", "a"]
+    assert encoding["y"]["scale"] == {"zero": False}
 
 
 def test_split_curves_have_one_picture_for_each_encoder_asked_for():

@@ -205,6 +205,11 @@ def test_another_encoder_s_failures_are_shown_with_who_is_right_instead(place, r
     assert "random" not in title + other
     wrong = result.failures("small", "retrieval").to_dicts()
     assert f"  question   {wrong[0]['text_question'][:60]}" in lines[2]
+    assert exit_code_of([*show, "-e", "small", "--against", "hashing"]) == 0
+    worse = result.failures("small", "retrieval", against="hashing").to_dicts()
+    title, _, first, *_ = capsys.readouterr().out.splitlines()
+    assert title == f"Retrieval on mine: small is worse than hashing on {len(worse)} items"
+    assert first == worse[0]["item"]
     assert exit_code_of([*show, "-e", "smal"]) == 2
     assert "unknown encoder 'smal'" in capsys.readouterr().err
     assert exit_code_of(["show", str(place / "run"), "-e", "small"]) == 2

@@ -127,7 +127,7 @@ def test_the_curve_has_the_figures_of_fixed_weights(corpus):
         assert curve[weight] == pytest.approx(result.figure("RR", f"w{weight:g}").value, abs=1e-9)
     # With all the weight, a part's list is first, in its order.
     assert result.figure("Success@5", "w1").value == pytest.approx(result.figure("Success@5", "tfidf").value)
-    (finding,) = [finding for finding in result.findings if finding.title == "The weight to use"]
+    (finding,) = [finding for finding in result.findings if finding.title == "The weight to use for auto"]
     best = max(curve, key=curve.get)
     assert finding.sentence.startswith(
         f"auto: {best:g} has the highest mean reciprocal rank on all questions; the folds chose "

@@ -89,6 +89,24 @@ def test_failures_are_the_wrong_items_the_clearest_first(result):
     assert {"composition", "negated_antonyms", "retrieval"} <= set(of_all["diagnostic"])
 
 
+def test_failures_against_another_encoder_are_the_items_on_which_it_is_worse(result):
+    grades = {}
+    for row in result.scores("retrieval").to_dicts():
+        grades[row["encoder"], row["item"]] = {False: 0, None: 0.5, True: 1}[row["correct"]]
+    items = list(dict.fromkeys(item for _, item in grades))
+    for a, b in (("bow", "hashing"), ("hashing", "bow")):
+        frame = result.failures(a, "retrieval", against=b)
+        worse = {item for item in items if grades[a, item] < grades[b, item]}
+        assert set(frame["item"]) == worse
+        assert len(frame) == len(worse) > 0
+        assert set(frame["encoder"]) == {a}
+        margins = frame["margin"].drop_nulls().to_list()
+        assert margins == sorted(margins)
+        assert frame.columns == result.scores("retrieval").columns
+    with pytest.raises(UnknownNameError, match="'bog'"):
+        result.failures("bow", against="bog")
+
+
 def test_what_shows_no_items_says_so(result, run):
     with pytest.raises(UnknownNameError, match="diagnostic with items"):
         result.scores("isotropy")

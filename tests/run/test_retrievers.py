@@ -13,6 +13,7 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.errors import EncoderError, InputError, SourceError, SpecError, UnknownNameError
+from embassay.reports.answers import also
 from embassay.retrievers.base import Lists, Retriever
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
@@ -262,13 +263,28 @@ def test_questions_that_a_step_rescues_and_breaks_are_named(many_units):
     """The reranker lifts the right document of two questions in three into the first five, and drops the others."""
     base = Planted(name="base", answer=lambda q, row: placed(7 if row % 3 else 0, 20)(q, row))
     ranked = built("ranked", "base", lambda q, row: placed(0 if row % 3 else 7, 20)(q, row))
-    result = assay([base, ranked], many_units)
-    (said,) = [finding for finding in result.findings if finding.title == "Rescued and broken questions"]
+    # Another step has questions of its own, so nothing is said of both together.
+    again = built("again", "base", lambda q, row: placed(7 if row % 3 else 0, 20)(q, row))
+    result = assay([base, ranked, again], many_units)
+    said = {finding.title: finding for finding in result.findings if finding.title.startswith("Rescued")}
+    assert list(said) == ["Rescued and broken by ranked", "Rescued and broken by again"]
+    sentence = said["Rescued and broken by ranked"].sentence
     broken = len(range(0, len(many_units.samples), 3))
-    assert said.counts == {"rescued": len(many_units.samples) - broken, "broken": broken}
-    rescued_texts, broken_texts = said.sentence.split(" and breaks ")
+    assert sentence.startswith(f"Against base, ranked rescues {len(many_units.samples) - broken} questions (")
+    rescued_texts, broken_texts = sentence.split(" and breaks ")
+    assert broken_texts.startswith(f"{broken} questions (")
     assert many_units.samples[1].question[:40] in rescued_texts
     assert many_units.samples[0].question[:40] in broken_texts
+
+
+def test_how_many_questions_each_list_misses_is_said(corpus):
+    short = Planted(name="short", answer=lambda q, row: placed(row % 2 * 9, 5)(q, row))
+    long = Planted(name="long", answer=lambda q, row: placed(0, 20 if row else 0)(q, row))
+    result = assay([short, long], corpus)
+    said = {one.encoder: one for one in result.findings if one.title == "Lists, not all documents"}
+    missed = len(range(1, len(corpus.samples), 2))
+    assert (said["short"].value, said["long"].value) == (missed, 1)
+    assert also([said["short"], said["long"]]) == f"The same is true of short ({missed}) and long (1)."
 
 
 def test_tied_documents_count_in_the_headroom_by_their_share(corpus):

@@ -9,7 +9,7 @@ from embassay.findings.settings import setting_findings
 from embassay.formatting import written_bytes
 from embassay.layout import Column, EncoderTable, Layout
 from embassay.reports.settings import setting_tables
-from embassay.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
+from embassay.result import CorpusRecord, Difference, EncoderRecord, Opponent, Result, Row, Verdict
 from verdicts import opponents
 
 HEADLINE = Column("Success@5", "Success@5", format="percent")
@@ -142,13 +142,27 @@ def test_the_table_has_a_row_for_each_setting_with_its_price():
     records = [record("passages=paragraph"), record("passages=100", 210)]
     result = result_of(records, [gap(0.024, 0.01)])
     layouts = {"retrieval": Layout("Retrieval", "?", EncoderTable("", (HEADLINE,)), (), "")}
-    (table,) = setting_tables(result, layouts)
-    assert table.head[2] == "difference from m,passages=paragraph"
+    (table,) = setting_tables(result, layouts, {})
     assert [[cell.text for cell in row] for row in table.rows] == [
-        ["m,passages=paragraph", "80.0%", "reference", "–", "yes", "100", "153.6 kB"],
-        ["m,passages=100", "80.0%", "+2.4 points", "0.010", "no", "210", "322.6 kB"],
+        ["m,passages=paragraph", "80.0%", "–", "–", "–", "yes", "100", "153.6 kB"],
+        ["m,passages=100", "80.0%", "m,passages=paragraph", "+2.4 points", "0.010", "no", "210", "322.6 kB"],
     ]
-    assert not list(setting_tables(result_of([record(""), record("", name="n")], [gap(0, 1)]), layouts))
+    assert not list(setting_tables(result_of([record(""), record("", name="n")], [gap(0, 1)]), layouts, {}))
+
+
+def test_steps_stand_in_the_order_of_deciding_beside_what_they_are_built_on():
+    steps = [replace(record("", name=step), step=step, vector_bytes=None) for step in ("index", "reranker", "fusion")]
+    result = result_of([record(""), *steps], [gap(0, 1)] * 3)
+    parts = [Opponent("part", "m", (Difference(step, 0.01, 0.005, 0.015, 0.02),)) for step in ("reranker", "fusion")]
+    verdict = replace(result.verdicts[0], opponents=(*result.verdicts[0].opponents, *parts))
+    layouts = {"retrieval": Layout("Retrieval", "?", EncoderTable("", (HEADLINE,)), (), "")}
+    (table,) = setting_tables(replace(result, verdicts=(verdict,)), layouts, {"reranker": 12.3456, "m": 1.0})
+    assert table.head[2:] == ("compared with", "difference", "p (Holm)", "may be best", "ms a question")
+    assert [[row[0].text, *(cell.text for cell in row[2:])] for row in table.rows] == [
+        ["fusion", "m", "+1.0 points", "0.020", "no", "–"],
+        ["reranker", "m", "+1.0 points", "0.020", "no", "12.346"],
+        ["index", "", "–", "–", "no", "–"],
+    ]
 
 
 def test_bytes_are_written_with_their_unit():

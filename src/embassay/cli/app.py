@@ -102,6 +102,7 @@ def show(
     signatures: Flag = False,
     failures: Flag = False,
     encoder: Annotated[str, Parameter(name=("-e", "--encoder"))] = "",
+    against: str = "",
 ) -> int:
     """Print the full tables of a run, with verdicts, findings and tests; or what an encoder fails on.
 
@@ -117,10 +118,13 @@ def show(
         Print the items that the best candidate is wrong about instead, with what it chose or found and who is right.
     encoder
         Print those of the encoder with this label.
+    against
+        Print those on which it is worse than the encoder with this label: what a fusion or a reranker breaks. With the
+        two labels exchanged, what it rescues.
     """
     from embassay.run.command import show_again
 
-    show_again(run, diagnostic, signatures=signatures, failures=failures, encoder=encoder)
+    show_again(run, diagnostic, signatures=signatures, failures=failures, encoder=encoder, against=against)
     return FINE
 
 

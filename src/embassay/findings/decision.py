@@ -19,6 +19,7 @@ from embassay.formatting import (
     interval,
     names,
     number,
+    span,
     with_interval,
     without_points,
     written_bytes,
@@ -269,8 +270,7 @@ class Decision:
             templates.FIRST_TOO_HIGH,
             encoder=v.best_set[0],
             candidates=len(ranked),
-            low=without_points(low),
-            high=high,
+            excess=span(low, high),
             more=as_first + of_many,
         )
 

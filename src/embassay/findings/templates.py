@@ -41,7 +41,7 @@ FASTEST = Template(
     COUNT,
 )
 LATENCY = Template(
-    "{encoder} encodes one text alone in {milliseconds} ms (median of this run).",
+    "{encoder} takes {milliseconds} ms for one text alone (median of this run).",
     "of the first of the best set, which is not below chance, where the run has timed it",
     COUNT,
 )
@@ -169,7 +169,7 @@ LEXICAL_IS_HIGHER = Template(
     COUNT,
 )
 FIRST_TOO_HIGH = Template(
-    "{encoder} is the first of {candidates}, so its value is probably too high, by {low} to {high}.{more}",
+    "{encoder} is the first of {candidates}, so its value is probably too high, by {excess}.{more}",
     "five candidates or more are ranked, and the best set has two or more: the bootstrap bias of the highest "
     "candidate, and of the highest of the best set",
     COUNT,
@@ -382,7 +382,8 @@ RESCUED = Template(
     "Against {opponent}, {encoder} rescues {rescued} and breaks {broken}.",
     "of each set-up that is built on others, against the best of these",
     COUNT,
-    title="Rescued and broken questions",
+    # Each step has its own questions.
+    title="Rescued and broken by {encoder}",
 )
 MISSED_BY_ALL = replace(SUSPECT_LABEL, when="the same, where a program made the queries", title="Missed by all")
 

@@ -293,7 +293,7 @@ def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
     if not data:
         return
     x = _field("x:Q", title=data["x"], scale={"nice": False, "zero": False})
-    y = _field("y:Q", title=data["y"])
+    y = _field("y:Q", title=data["y"], scale={"zero": part.zero})
     lines = []
     for line in data["lines"]:
         # A line may have its own positions on the x axis.
@@ -359,12 +359,14 @@ def _lines(title: str, lines: list[Point], x: Spec, y: Spec, encoders: list[str]
         colours = _colours("line:N", names, LINES, {"orient": "bottom", "columns": columns, "labelLimit": 400})
     else:
         coloured_field = "encoder"
-        colours = _colours("encoder:N", encoders, LINES, ENCODER_LEGEND)
+        # An encoder has its colour in every chart, but is named in those only in which it has a line.
+        legend = {**ENCODER_LEGEND, "values": _distinct(lines, "encoder")}
+        colours = _colours("encoder:N", encoders, LINES, legend)
         if len(names) == 1:
             # Each round of colours has a pattern of its own.
             rounds = [DASHES[place // len(LINES) % len(DASHES)] for place in range(len(encoders))]
             round_scale = {"domain": encoders, "range": rounds}
-            dashes = _field("encoder:N", title=None, sort=encoders, scale=round_scale, legend=ENCODER_LEGEND)
+            dashes = _field("encoder:N", title=None, sort=encoders, scale=round_scale, legend=legend)
     # A click on the legend shows one of many lines alone.
     selection = {"name": "highlighted", "select": {"type": "point", "fields": [coloured_field]}, "bind": "legend"}
     encoding = {

@@ -16,10 +16,11 @@
   };
   const text = (string, tag = "bdi") => make(tag, { dir: "auto" }, string);
 
-  const written = (value, format) => {
+  const written = (value, format, threshold = null) => {
     if (value === null || value === undefined) return "–";
     const digits = { percent: (100 * value).toFixed(1) + "%", count: String(Math.round(value)) };
-    return (digits[format] || value.toFixed(3)).replace(/^-(?=0\.?0*$)/, "").replace("-", MINUS);
+    // The scores of fused lists differ in the fourth decimal.
+    return (digits[format] || value.toFixed(threshold !== null && Math.abs(threshold) < 0.02 ? 5 : 3)).replace(/^-(?=0\.?0*$)/, "").replace("-", MINUS);
   };
 
   const entries = (cell, column, data) => (Array.isArray(cell) ? cell : [[cell]]).map(([value, label = "", right]) => {
@@ -54,6 +55,8 @@
   };
 
   const correct = (item, encoder) => (item.outcomes[encoder] ? item.outcomes[encoder][0] : null);
+  // What is undecided, such as a tie of the first document, lies between wrong and right.
+  const grade = (item, encoder) => correct(item, encoder) ?? 0.5;
   const margin = (item, encoder) => (item.outcomes[encoder] ? item.outcomes[encoder][1] : null);
 
   const option = (value, label) => make("option", { value }, label);
@@ -88,6 +91,9 @@
     first.value = asked[0];
     second.value = asked[1] ?? encoders.findIndex((_, index) => index !== asked[0]);
     if (second.value === "") second.value = asked[0];
+    const partOfFirst = () => names.indexOf(encoders[first.value].part);
+    const compareWithPart = () => { if (partOfFirst() >= 0) second.value = partOfFirst(); };
+    compareWithPart();
 
     const filters = {
       all: { label: "all items", keep: () => true },
@@ -97,10 +103,16 @@
       a: { label: "missed by A", keep: (item) => correct(item, first.value) === 0 },
       only: { label: "missed by A, but not by B", keep: (item) => correct(item, first.value) === 0 && correct(item, second.value) === 1 },
     };
+    const steps = {
+      rescued: { label: "rescued by A: better than B", keep: (item) => grade(item, first.value) > grade(item, second.value) },
+      broken: { label: "broken by A: worse than B", keep: (item) => grade(item, first.value) < grade(item, second.value) },
+    };
     const fillFilters = () => {
-      const chosen = show.value || "all";
-      show.replaceChildren(...Object.entries(filters).map(([name, { label, keep }]) => option(name, `${label} (${items.filter(keep).length})`)));
-      show.value = chosen;
+      const chosen = show.value;
+      // What a fusion, a reranker or an index changes is compared with what it is built on.
+      const shown = partOfFirst() === Number(second.value) ? { ...filters, ...steps } : filters;
+      show.replaceChildren(...Object.entries(shown).map(([name, { label, keep }]) => option(name, `${label} (${items.filter(keep).length})`)));
+      show.value = chosen in shown ? chosen : "all";
     };
     fillFilters();
     // What fails comes first.
@@ -125,7 +137,7 @@
       if (right && column.several) parts.push(make("span", { class: "good" }, "✓ right: "));
       // What stands above, with the item, is not said again.
       if (label && (column.several || !column.passages || !item.texts.some((above) => above.right === label))) parts.push(text(label));
-      if (value !== null) parts.push(make("span", { class: "value" }, (parts.length ? " " : "") + written(value, column.format)));
+      if (value !== null) parts.push(make("span", { class: "value" }, (parts.length ? " " : "") + written(value, column.format, threshold)));
       if (isPassage && threshold !== null && value !== null && value < threshold) parts.push(make("span", { class: "soft" }, " below τ"));
       if (passage && !item.texts.some((above) => above.content === passage)) parts.push(text(passage, "q"));
       return make("div", { class: "entry" }, ...parts);
@@ -145,7 +157,7 @@
       const letter = [Number(first.value) === index && "A", Number(second.value) === index && encoders.length > 1 && "B"].filter(Boolean).join(", ");
       const head = make("th", { scope: "row", role: "rowheader" }, text(name));
       if (letter && encoders.length > 2) head.append(" ", make("span", { class: "letter" }, letter));
-      if (threshold !== null) head.append(make("span", { class: "remark" }, `τ ${written(threshold)}`));
+      if (threshold !== null) head.append(make("small", {}, `τ ${written(threshold, "", threshold)}`));
       const row = make("tr", { role: "row" }, head);
       if (decided) {
         let mark = make("span", { class: "soft" }, item.outcomes[index] ? "undecided" : "–");
@@ -156,7 +168,7 @@
         const column = columns[place];
         row.append(make("td", { role: "cell", "data-heading": column.heading }, ...cellOf(item, column, cells[place], threshold)));
       }
-      if (measured) row.append(make("td", { role: "cell", class: "value", "data-heading": "margin" }, written(distance)));
+      if (measured) row.append(make("td", { role: "cell", class: "value", "data-heading": "margin" }, written(distance, "", threshold)));
       return row;
     };
     const wide = new Set(columns.filter(({ several, passages }) => several && passages).map(({ heading }) => heading));
@@ -229,7 +241,7 @@
     };
     const update = () => {
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const { keep } = filters[show.value || "all"];
+      const { keep } = { ...filters, ...steps }[show.value];
       matches = items.filter((item) => keep(item)
         && (!subset.value || item.subset === subset.value)
         && words.every((word) => searchedIn(item, data).includes(word)));
@@ -250,6 +262,7 @@
     };
     search.addEventListener("input", update);
     for (const control of [show, subset, sort]) control.addEventListener("change", update);
+    first.addEventListener("change", compareWithPart);
     for (const control of [first, second]) control.addEventListener("change", () => { fillFilters(); update(); });
     back.addEventListener("click", () => turn(-1));
     next.addEventListener("click", () => turn(1));

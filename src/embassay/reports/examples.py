@@ -18,8 +18,8 @@ from embassay.result import CorpusRecord, Example
 
 STATIC = 5
 """Items of the table that is shown where scripts are off."""
-DIGITS = 3
-"""Decimals of the numbers in the data, as many as are shown."""
+DIGITS = 5
+"""Decimals of the numbers in the data, as many as are shown at most."""
 SPACES = re.compile(r"[ \t\r\n\u00a0\u2009\u202f\u3000]+")
 WORDS = {True: "right", False: "wrong", None: "undecided"}
 FREE = re.compile(r"(cc0|cc[- ]by(?![- a-z0-9.]*(nc|nd))|mit\b|apache|bsd|odc|odbl|pddl|public domain)", re.IGNORECASE)
@@ -160,7 +160,10 @@ def _data(scope: Scope, part: Examples, items: Sequence[ShownItem], single: bool
         threshold = None
         if row is not None and row.value is not None:
             threshold = rounded_down(row.value)
-        encoders.append({"name": shown_text(name), "baseline": scope.is_baseline(name), "threshold": threshold})
+        built_on = shown_text(scope.verdict.opponent("part", name).name)
+        encoders.append(
+            {"name": shown_text(name), "baseline": scope.is_baseline(name), "threshold": threshold, "part": built_on}
+        )
     columns = []
     for column in part.columns:
         several = len(column.names) > 1

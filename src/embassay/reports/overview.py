@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from embassay.findings.speed import MeasuredTimes
 from embassay.findings.support import tested
+from embassay.formatting import span
 from embassay.layout import Layout
 from embassay.reports import charts
 from embassay.reports.answers import also, grouped, own_title
@@ -122,5 +123,4 @@ def ranks(verdict: Verdict, encoder: str) -> str:
     low, high = verdict.rank_low.get(encoder), verdict.rank_high.get(encoder)
     if low is None or high is None:
         return ""
-    span = f"{low}" if low == high else f"{low} to {high}"
-    return f"rank {span} of {len(verdict.candidates)}"
+    return f"rank {span(str(low), str(high))} of {len(verdict.candidates)}"

@@ -43,7 +43,8 @@
     };
     if (narrow) {
       for (const part of [spec, ...(spec.layer ?? [])]) {
-        if (part.encoding?.y?.axis?.labelLimit) part.encoding.y.axis.labelLimit = 90;
+        // Settings of one encoder differ at the end of their labels.
+        if (part.encoding?.y?.axis?.labelLimit) part.encoding.y.axis = { labelLimit: 110, labelExpr: "truncate(datum.label, 16, 'center')" };
         for (const channel of ["color", "strokeDash"]) if (part.encoding?.[channel]?.legend?.columns > 2) part.encoding[channel].legend.columns = 2;
       }
     }

@@ -232,7 +232,7 @@ def render(
     glossary = Glossary(terms)
     findings = entries(result.findings, layouts)
     answers = list(answer_sections(result, layouts, times or {}, latency or {}))
-    settings = list(setting_tables(result, layouts))
+    settings = list(setting_tables(result, layouts, latency or {}))
     card = scorecard(result, layouts)
     first_texts = [section.text(group) for section in answers for group in section.groups]
     for entry in findings[:FIRST_FINDINGS]:

@@ -1,68 +1,71 @@
-"""The table of settings: what each reaches, whether it differs from the reference, and what it costs."""
+"""The table of settings and set-ups: what each reaches, what it gains, and what it costs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from embassay.findings.step_times import Latency
+from embassay.findings.templates import STEPS
 from embassay.formatting import DASH, number, written_bytes
-from embassay.layout import Format, Layout
+from embassay.layout import Layout
 from embassay.reports.tables import Cell, Table, difference_cell, heading_of, number_cell, p_cell, scope_of
 from embassay.result import EncoderRecord, Result, Verdict
 
 NOTE = (
     "Paired on the same questions; p by exchanging whole units at random, with Holm's correction over all candidates. "
-    "Vectors and size: of all documents."
+    "Milliseconds: of one question, with all that it is built on. Vectors and size: of all documents."
 )
+ORDER = ("", *map(str.lower, STEPS))
+"""The order of the lines: what is built on nothing, then the steps."""
 
 
-def setting_tables(result: Result, layouts: Mapping[str, Layout]) -> Iterator[Table]:
-    """Yield a table of the candidates whose settings vary, for each diagnostic and corpus that ranks encoders."""
+def setting_tables(result: Result, layouts: Mapping[str, Layout], latency: Latency) -> Iterator[Table]:
+    """Yield a table of the set-ups, and of candidates whose settings vary, for each diagnostic that ranks encoders.
+
+    Parameters
+    ----------
+    latency
+        Of one question, by encoder and corpus.
+    """
     records = {record.name: record for record in result.encoders}
     for verdict in result.verdicts:
         # A file that was edited may name candidates that it does not list.
         candidates = [records[name] for name in verdict.candidates if name in records]
-        varied = [record for record in candidates if record.setting]
-        if verdict.metric and len(varied) > 1:
-            yield _table(result, layouts[verdict.diagnostic], verdict, varied)
+        varied = [record for record in candidates if record.setting or record.step]
+        varied.sort(key=lambda record: ORDER.index(record.step))
+        if verdict.metric and (len(varied) > 1 or any(record.step for record in varied)):
+            yield _table(result, layouts[verdict.diagnostic], verdict, varied, latency)
 
 
-def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[EncoderRecord]) -> Table:
+def _table(
+    result: Result, layout: Layout, verdict: Verdict, varied: list[EncoderRecord], latency: Latency
+) -> Table:
     headline = layout.headline.columns[0]
     scope = scope_of(result, verdict, {verdict.diagnostic: layout})
+    may_be_best = dict.fromkeys(verdict.best_set, "yes")
+    others = "no" if may_be_best else DASH
     rows = []
     for record in varied:
-        vectors = record.vectors.get(verdict.corpus)
+        # Lists have no vectors.
+        vectors = None if record.step else record.vectors.get(verdict.corpus)
         index_bytes = record.index_bytes(verdict.corpus)
         size = DASH
         if vectors and index_bytes:
             size = written_bytes(index_bytes)
-        difference, p = _difference(verdict, record.name, headline.format)
+        opponent = verdict.opponent("part", record.name) if record.step else verdict.opponent("reference")
+        pair = opponent.difference(record.name)
         rows.append(
             {
                 "candidate": Cell(record.name),
                 heading_of(headline): number_cell(scope.row_of(record.name, headline), headline),
-                f"difference from {verdict.opponent('reference').name}": difference,
-                "p (Holm)": p,
-                "may be best": Cell(_best(verdict, record.name)),
+                "compared with": Cell(opponent.name if opponent.name != record.name else DASH),
+                "difference": difference_cell(pair.difference, pair.low, pair.high, headline.format),
+                "p (Holm)": p_cell(pair.p),
+                "may be best": Cell(may_be_best.get(record.name, others)),
+                "ms a question": Cell(number(latency.get((record.name, verdict.corpus)), "number")),
                 "vectors": Cell(number(vectors, "count")),
                 "size": Cell(size),
+                "price per million tokens": Cell(number(record.price, "number")),
             }
         )
     return Table.of(f"{layout.title} on {verdict.corpus}", rows, NOTE)
-
-
-def _difference(verdict: Verdict, name: str, style: Format) -> tuple[Cell, Cell]:
-    """Return the difference of a candidate from the reference, and its p-value."""
-    reference = verdict.opponent("reference")
-    if name == reference.name:
-        return Cell("reference"), Cell(DASH)
-    difference = reference.difference(name)
-    return difference_cell(difference.difference, difference.low, difference.high, style), p_cell(difference.p)
-
-
-def _best(verdict: Verdict, name: str) -> str:
-    if not verdict.best_set:
-        return DASH
-    if name in verdict.best_set:
-        return "yes"
-    return "no"

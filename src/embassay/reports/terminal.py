@@ -72,7 +72,13 @@ def show(
 
 
 def show_failures(
-    result: Result, layouts: Mapping[str, Layout], console: Console, *, diagnostic: str = "", encoder: str = ""
+    result: Result,
+    layouts: Mapping[str, Layout],
+    console: Console,
+    *,
+    diagnostic: str = "",
+    encoder: str = "",
+    against: str = "",
 ) -> None:
     """Print the items that one encoder is wrong about, the clearest failures first; above them, who is right instead.
 
@@ -84,6 +90,8 @@ def show_failures(
         Only this one; all of them if empty.
     encoder
         Its label; the candidate with the highest value of each diagnostic if empty.
+    against
+        The label of another one: the items on which the first is worse than this one, instead.
 
     Raises
     ------
@@ -100,9 +108,11 @@ def show_failures(
         raise SpecError("no diagnostic of this run shows single items that are right or wrong")
     for verdict in verdicts:
         shown = encoder or verdict.candidates[0]
-        wrong = result.failures(shown, verdict.diagnostic).to_dicts()
+        wrong = result.failures(shown, verdict.diagnostic, against=against).to_dicts()
         items = [item for item in wrong if item["corpus"] == verdict.corpus]
         title, *others = _right_instead(result, verdict, shown)
+        if against:
+            title, *others = [f"{shown} is worse than {against} on {counted(len(items), 'item')}"]
         console.print(Text(visible(f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {title}"), style="bold"))
         for line in others:
             print_line(console, visible(line), indent=2)
@@ -117,17 +127,15 @@ def show_failures(
 def _right_instead(result: Result, verdict: Verdict, shown: str) -> Iterator[str]:
     """Yield how many items an encoder is wrong about, and who is right about most of these; then of each candidate."""
     by_chance = {record.name for record in result.encoders if is_random(record)}
-    right: dict[str, set[str]] = {}
-    wrong: dict[str, set[str]] = {}
-    for row in result.scores(verdict.diagnostic).select("corpus", "encoder", "item", "correct").to_dicts():
-        if row["corpus"] == verdict.corpus and row["correct"] is not None:
-            outcome = right if row["correct"] else wrong
-            outcome.setdefault(row["encoder"], set()).add(row["item"])
+    scores = result.scores(verdict.diagnostic).filter(corpus=verdict.corpus)
+    by_outcome = scores.group_by("encoder", "correct", maintain_order=True)
+    items = {outcome: set(rows["item"]) for outcome, rows in by_outcome}
+    right = {name: hits for (name, correct), hits in items.items() if correct and name not in by_chance}
     for name in dict.fromkeys((shown, *verdict.candidates)):
-        missed = wrong.get(name, set())
-        counts = {other: len(missed & items) for other, items in right.items() if other not in by_chance}
-        found = [f"{other} {count:,}" for other, count in Counter(counts).most_common(MOST_OTHERS) if count]
-        instead = f"; right about some of these: {', '.join(found)}" if found else ""
+        missed = items.get((name, False), set())
+        counts = {other: len(missed & hits) for other, hits in right.items()}
+        others = [f"{other} {count:,}" for other, count in Counter(counts).most_common(MOST_OTHERS) if count]
+        instead = f"; right about some of these: {', '.join(others)}" if others else ""
         yield f"{name} is wrong about {counted(len(missed), 'item')}{instead}"
 
 

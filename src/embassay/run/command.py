@@ -144,7 +144,13 @@ def write_outcome(
 
 
 def show_again(
-    run: Path, diagnostic: str = "", *, signatures: bool = False, failures: bool = False, encoder: str = ""
+    run: Path,
+    diagnostic: str = "",
+    *,
+    signatures: bool = False,
+    failures: bool = False,
+    encoder: str = "",
+    against: str = "",
 ) -> None:
     """Print the full tables of a run.
 
@@ -160,6 +166,8 @@ def show_again(
         Instead of the tables, the items that one encoder is wrong about.
     encoder
         Its label; the candidate with the highest value of each diagnostic if empty.
+    against
+        The label of another one: the items on which the first is worse than this one, instead.
 
     Raises
     ------
@@ -179,10 +187,10 @@ def show_again(
         raise UnknownNameError("diagnostic", diagnostic, names)
     if failures:
         with_items = replace(result, items=items_in(finished.folder))
-        show_failures(with_items, layouts(result), stdout(), diagnostic=diagnostic, encoder=encoder)
+        show_failures(with_items, layouts(result), stdout(), diagnostic=diagnostic, encoder=encoder, against=against)
         return
-    if encoder:
-        raise SpecError("-e names whose failures are shown; add --failures")
+    if encoder or against:
+        raise SpecError("-e and --against name whose failures are shown; add --failures")
     show(
         result,
         layouts(result),

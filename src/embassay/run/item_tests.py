@@ -141,17 +141,13 @@ def changed_by_steps(task: ScoredTask, verdict: Verdict, headline: Headline, *, 
         for difference in opponent.differences:
             name = difference.candidate
             gaps = headline.values[name] - headline.values[opponent.name]
-            rescued, broken = (np.flatnonzero(sign * gaps > 0) for sign in (1, -1))
-            said = []
-            for places in (rescued, broken):
-                questions = counted(len(places), "question")
+            changed = {}
+            for change, is_changed in (("rescued", gaps > 0), ("broken", gaps < 0)):
+                places = np.flatnonzero(is_changed)
+                changed[change] = counted(len(places), "question")
                 if len(places):
-                    questions += f" ({named_questions(task, headline, places, texts=texts)})"
-                said.append(questions)
-            finding = templates.RESCUED.finding(
-                verdict, encoder=name, opponent=opponent.name, rescued=said[0], broken=said[1]
-            )
-            yield replace(finding, counts={"rescued": len(rescued), "broken": len(broken)})
+                    changed[change] += f" ({named_questions(task, headline, places, texts=texts)})"
+            yield templates.RESCUED.finding(verdict, encoder=name, opponent=opponent.name, **changed)
 
 
 def named_questions(task: ScoredTask, headline: Headline, chosen: Ints, *, texts: bool) -> str:

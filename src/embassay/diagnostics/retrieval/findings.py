@@ -10,7 +10,7 @@ import numpy as np
 from embassay.claims import AVERAGE_LOSS, COUNT, INTERVAL, LIMIT, THRESHOLD, Template
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
-from embassay.formatting import counted, interval, names, number, rounded_down, size_in_points
+from embassay.formatting import counted, interval, names, number, rounded_down, size_in_points, span
 from embassay.result import Finding, Row
 from embassay.vectors import RECALL_DEPTH
 
@@ -59,11 +59,11 @@ HEADROOM = Template(
     title="Headroom for a reranker",
 )
 CHOSEN = Template(
-    "{encoder}: {best:g} has the highest mean reciprocal rank on all questions; the folds chose {low:g} to {high:g}. "
+    "{encoder}: {best:g} has the highest mean reciprocal rank on all questions; the folds chose {folds}. "
     "Its figures are of units on which the weight was not chosen.",
     "a retriever chooses a weight",
     COUNT,
-    title="The weight to use",
+    title="The weight to use for {encoder}",
 )
 NO_THRESHOLD = Template(
     "None is recommended for {encoder}: {reason}.",
@@ -75,7 +75,7 @@ NO_THRESHOLD = Template(
     severity="medium",
 )
 DROP_BELOW = Template(
-    "{threshold:.3f} for {encoder}: dropping results below it loses at most {loss} of {headline} {guarantee}. It drops "
+    "{threshold} for {encoder}: dropping results below it loses at most {loss} of {headline} {guarantee}. It drops "
     "{removed:.0%} of the results{unanswerable}.",
     "it is the highest threshold within the margin",
     THRESHOLD,
@@ -128,20 +128,23 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
             )
     recall = view.scores.scalars.get("recall", 1.0)
     if recall < 1:
-        yield APPROXIMATE.finding(
+        approximate = APPROXIMATE.finding(
             view.scores.origin, encoder=view.encoder, recall=rounded_down(recall), depth=RECALL_DEPTH
         )
+        yield replace(approximate, value=recall)
     missed = int(np.isnan(view.scores.values["rank"][view.answered]).sum())
     if view.listed is not None and missed:
         rankings = f"lists of {view.listed:,} or fewer of {view.scores.scalars['documents']:,.0f} documents"
-        yield LISTED.finding(
-            view.scores.origin, encoder=view.encoder, rankings=rankings, missed=counted(missed, "question")
+        questions = counted(missed, "question")
+        lists = LISTED.finding(
+            view.scores.origin, style="count", encoder=view.encoder, rankings=rankings, missed=questions
         )
+        yield replace(lists, value=missed)
     chosen = view.of_settings("setting/")
     if chosen:
         best, *of_folds = chosen.values()
-        low, high = min(of_folds), max(of_folds)
-        yield CHOSEN.finding(view.scores.origin, encoder=view.encoder, best=best, low=low, high=high)
+        folds = span(f"{min(of_folds):g}", f"{max(of_folds):g}")
+        yield CHOSEN.finding(view.scores.origin, encoder=view.encoder, best=best, folds=folds)
     if success is not None and success.value is not None:
         is_known = view.listed is None or view.listed >= RERANKED
         if is_known and not view.is_baseline and view.scores.scalars["documents"] > RERANKED:
@@ -179,25 +182,23 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
     if threshold.guarantee == "confidence":
         template, guarantee = DROP_BELOW, f"with 95% confidence ({here})"
     kept = row_of["kept", subset].value or 0.0
-    rounded = rounded_down(threshold.value)
     dropped = ""
     unanswerable = row_of.get(("unanswerable_dropped", subset))
     if unanswerable is not None and unanswerable.value is not None:
         count = round(unanswerable.value * unanswerable.items)
         ends = interval(unanswerable.low, unanswerable.high, "percent")
         dropped = f"; {count:,} of {unanswerable.items:,} unanswerable questions then get none {ends}".rstrip()
-    recommended = template.finding(
+    return template.finding(
         row_of["tau", subset],
-        style="number",
+        style="threshold",
         encoder=view.encoder,
-        threshold=rounded,
+        threshold=number(threshold.value, "threshold"),
         loss=size_in_points(view.loss),
         headline=view.headline,
         guarantee=guarantee,
         removed=1 - kept,
         unanswerable=dropped,
     )
-    return replace(recommended, value=rounded)
 
 
 def first_place(view: RetrievalView, values: Mapping[str, float | None]) -> Iterator[Finding]:

@@ -67,6 +67,13 @@ def page(options: RetrievalParameters, ranking: Sequence[RankingMetric]) -> Layo
                 note="Paired on the same questions; p by exchanging whole units at random, with Holm's correction "
                 "within each question.",
             ),
+            Curves(
+                "The weight of a hybrid's first part",
+                "weights",
+                note="The mean reciprocal rank of all questions by weight. The figures of weight=auto are of units on "
+                "which the weight was not chosen; the highest point of this curve is too high.",
+                zero=False,
+            ),
             *_meaning(options),
             *_thresholds(),
             EncoderTable(
@@ -89,12 +96,6 @@ def page(options: RetrievalParameters, ranking: Sequence[RankingMetric]) -> Layo
                 "ranges before and after adaptation: 17.0 and 13.0 points.",
             ),
             *_transforms(success),
-            Curves(
-                "The weight of a hybrid's first part",
-                "weights",
-                note="The mean reciprocal rank of all questions by weight. The figures of weight=auto are of units on "
-                "which the weight was not chosen; the highest point of this curve is too high.",
-            ),
             *_across(),
             Examples(
                 "Question by question",

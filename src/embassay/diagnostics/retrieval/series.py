@@ -211,8 +211,9 @@ def _note_on_card(views: Sequence[RetrievalView], success: Mapping[str, Row], ca
     retrieved = number(1 - middle.retrieved_below)
     right = number(1 - middle.right_below)
     return (
-        f"With {best.encoder}, which has the highest {best.headline}, a similarity of {middle.similarity:.2f} or more "
-        f"is reached by {right} of the right documents, {retrieved} of the retrieved ones and {random} of random ones."
+        f"With {best.encoder}, which has the highest {best.headline} of these, a similarity of {middle.similarity:.2f} "
+        f"or more is reached by {right} of the right documents, {retrieved} of the retrieved ones and {random} of "
+        "random ones."
     )
 
 
