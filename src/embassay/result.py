@@ -627,6 +627,9 @@ class EncoderRecord:
         The encoders of the run that it is built on, if it is.
     step
         What it adds to them: ``fusion``, ``reranker`` or ``index``.
+    question_price
+        What 1,000 questions cost with all that it is built on, by corpus, where the user has said prices: estimated
+        from the length of texts.
     """
 
     name: str
@@ -652,6 +655,7 @@ class EncoderRecord:
     dim_in: Mapping[str, int] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
     step: str = ""
+    question_price: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def dimensions(self) -> str:

@@ -376,6 +376,22 @@ def test_a_dry_run_estimates_what_a_service_is_sent_and_costs(rerank, corpus, ca
     assert rerank.seen == []
 
 
+def test_a_step_has_the_price_of_its_questions_with_that_of_its_parts(rerank, corpus):
+    over = f"s=rerank:api:m,over=r,depth=5,base_url={rerank.url}"
+    unknown = f"u=rerank:api:m,over=r,depth=6,base_url={rerank.url}"
+    result = assay(corpus, api(rerank, 10, price=1000), f"{over},price=2000", unknown, cache=None)
+    of_text = np.mean([guess(document.whole) for document in corpus.documents])
+    of_question = np.mean([guess(sample.question) for sample in corpus.samples])
+    # 10 pairs of each of 1,000 questions, at 1,000 for a million tokens.
+    price = 10 * (of_question + of_text)
+    prices = {record.name: dict(record.question_price) for record in result.encoders if record.step}
+    (name,) = prices["r"]
+    assert prices["r"][name] == pytest.approx(price, rel=1e-3)
+    assert prices["s"][name] == pytest.approx(2 * price, rel=1e-3)
+    # The second is built on a priced one, and its own price is not known.
+    assert prices["u"] == {}
+
+
 def test_as_many_requests_as_are_allowed_travel_at_once(rerank, corpus):
     travelling, most = 0, 0
     lock = Lock()

@@ -156,7 +156,8 @@ def test_steps_stand_in_the_order_of_deciding_beside_what_they_are_built_on():
     parts = [Opponent("part", "m", (Difference(step, 0.01, 0.005, 0.015, 0.02),)) for step in ("reranker", "fusion")]
     verdict = replace(result.verdicts[0], opponents=(*result.verdicts[0].opponents, *parts))
     layouts = {"retrieval": Layout("Retrieval", "?", EncoderTable("", (HEADLINE,)), (), "")}
-    (table,) = setting_tables(replace(result, verdicts=(verdict,)), layouts, {"reranker": 12.3456, "m": 1.0})
+    latency = {("reranker", verdict.corpus): 12.3456, ("m", verdict.corpus): 1.0}
+    (table,) = setting_tables(replace(result, verdicts=(verdict,)), layouts, latency)
     assert table.head[2:] == ("compared with", "difference", "p (Holm)", "may be best", "ms a question")
     assert [[row[0].text, *(cell.text for cell in row[2:])] for row in table.rows] == [
         ["fusion", "m", "+1.0 points", "0.020", "no", "–"],

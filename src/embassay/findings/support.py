@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from embassay.findings import templates
 from embassay.findings.decision import is_below
 from embassay.findings.speed import MeasuredTimes, fastest
-from embassay.findings.step_times import Latency, times_of_steps
+from embassay.findings.step_costs import Latency, costs_of_steps
 from embassay.formatting import counted, p_value, two_digits
 from embassay.result import FEW_UNITS, Answer, CorpusRecord, Finding, Result, Row, Verdict
 
@@ -66,10 +66,10 @@ def verdict(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]
         Of one question, by encoder and corpus.
     """
     yield from support(result, verdict)
-    times_of = times_of_steps(result, verdict, latency)
+    times_of = costs_of_steps(result, verdict, latency)
     for finding in findings_of(result, verdict):
-        time_of_step = times_of.get((asked(finding).rstrip(), finding.encoder), "")
-        yield f"{asked(finding)}{statement(finding)} {time_of_step}".rstrip()
+        cost_of_step = times_of.get((asked(finding).rstrip(), finding.encoder), "")
+        yield f"{asked(finding)}{statement(finding)} {cost_of_step}".rstrip()
     yield from cost(result, verdict, times, latency)
 
 

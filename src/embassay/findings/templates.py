@@ -56,6 +56,12 @@ TIME_OF_STEP = Template(
     "of each other set-up, without what it is built on, where the run has timed it (median)",
     COUNT,
 )
+PRICE_OF_QUESTIONS = Template(
+    "1,000 questions cost about {price} with it, {before} with {part}.",
+    "of each set-up that is built on others, where the prices of all services are known, against the best of them; "
+    "estimated from the length of texts",
+    COUNT,
+)
 PRICES = Template(
     "Price per million tokens: {prices}.",
     "of those of the best set, which is not below chance, where two or more have a price",

@@ -12,7 +12,7 @@ from html import escape
 
 from embassay._version import __version__
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.step_times import Latency
+from embassay.findings.step_costs import Latency
 from embassay.findings.support import support
 from embassay.formatting import DASH, counted, visible
 from embassay.layout import Layout

@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 from embassay.findings import templates
 from embassay.findings.decision import MANY
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.step_times import Latency, times_of_steps
+from embassay.findings.step_costs import Latency, costs_of_steps
 from embassay.findings.support import cost, rests_on
 from embassay.formatting import names, number
 from embassay.layout import Format, Layout
@@ -55,7 +55,7 @@ class AnswerSection:
     costs
         How long one text takes, which of the best set is the fastest, and their prices, where that is known: part of
         what is said of the cost.
-    times_of_steps
+    costs_of_steps
         By question and encoder, how long what a set-up adds takes: part of what is said of that.
     """
 
@@ -63,7 +63,7 @@ class AnswerSection:
     title: str
     groups: tuple[tuple[Answer, ...], ...]
     costs: tuple[str, ...] = ()
-    times_of_steps: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    costs_of_steps: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def link(self) -> str:
@@ -84,7 +84,7 @@ class AnswerSection:
             parts.insert(0, f"{title}.")
         if first.question == templates.COST.question:
             parts += self.costs
-        parts.append(self.times_of_steps.get((first.question, first.encoder), ""))
+        parts.append(self.costs_of_steps.get((first.question, first.encoder), ""))
         return " ".join(filter(None, parts))
 
 
@@ -123,7 +123,7 @@ def answer_sections(
         groups = sorted(by_question.values(), key=lambda group: _place_of(group[0], own_first=own_first))
         title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {rests_on(result, verdict)}"
         costs = tuple(cost(result, verdict, times, latency))
-        yield AnswerSection(verdict, title, tuple(groups), costs, times_of_steps(result, verdict, latency))
+        yield AnswerSection(verdict, title, tuple(groups), costs, costs_of_steps(result, verdict, latency))
 
 
 def _place_of(answer: Answer, *, own_first: bool) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 from embassay._version import __version__
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.step_times import Latency
+from embassay.findings.step_costs import Latency
 from embassay.findings.support import findings_of, statement, support
 from embassay.formatting import counted, readable, two_digits
 from embassay.layout import (

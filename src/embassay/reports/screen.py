@@ -10,7 +10,7 @@ from rich.text import Text
 
 from embassay.findings import templates
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.step_times import Latency
+from embassay.findings.step_costs import Latency
 from embassay.formatting import counted, visible
 from embassay.layout import Layout
 from embassay.reports.answers import AnswerSection, actions, answer_sections, group_statement, grouped

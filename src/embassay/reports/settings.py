@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from embassay.findings.step_times import Latency
+from embassay.findings.step_costs import Latency
 from embassay.findings.templates import STEPS
 from embassay.formatting import DASH, number, written_bytes
 from embassay.layout import Layout
@@ -37,9 +37,7 @@ def setting_tables(result: Result, layouts: Mapping[str, Layout], latency: Laten
             yield _table(result, layouts[verdict.diagnostic], verdict, varied, latency)
 
 
-def _table(
-    result: Result, layout: Layout, verdict: Verdict, varied: list[EncoderRecord], latency: Latency
-) -> Table:
+def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[EncoderRecord], latency: Latency) -> Table:
     headline = layout.headline.columns[0]
     scope = scope_of(result, verdict, {verdict.diagnostic: layout})
     may_be_best = dict.fromkeys(verdict.best_set, "yes")
@@ -65,7 +63,7 @@ def _table(
                 "ms a question": Cell(number(latency.get((record.name, verdict.corpus)), "number")),
                 "vectors": Cell(number(vectors, "count")),
                 "size": Cell(size),
-                "price per million tokens": Cell(number(record.price, "number")),
+                "price of 1,000 questions": Cell(number(record.question_price.get(verdict.corpus), "number")),
             }
         )
     return Table.of(f"{layout.title} on {verdict.corpus}", rows, NOTE)

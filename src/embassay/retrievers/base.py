@@ -203,7 +203,7 @@ class Retriever(ABC):
     def tokens(self, questions: Questions) -> int:
         """Return the estimated number of tokens that answering all questions sends to a service that is paid for.
 
-        Before a run the lists of its parts are not known.
+        It is known before a run: without the lists of its parts.
         """
         return 0
 

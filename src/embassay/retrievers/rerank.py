@@ -154,15 +154,11 @@ class Reranker(Retriever):
             yield self._reranked(questions, np.arange(start, min(start + size, number)))
 
     def tokens(self, questions: Questions) -> int:
-        """Return the estimated tokens of all pairs; before the lists are known, of passages of mean length."""
-        of_passages = np.array([guess(passage) for passage in questions.passages])
-        of_questions = np.array([guess(question) for question in questions.texts])
-        part = questions.parts.get(self.continues)
-        if part is None:
-            pairs = min(self.depth, len(questions.corpus.documents))
-            return round(pairs * float((of_questions + of_passages.mean()).sum()))
-        read = np.asarray(part.passages)
-        return int(of_passages[read[read >= 0]].sum() + of_questions @ (read >= 0).sum(axis=1))
+        """Return the estimated number of tokens of all pairs, with passages of mean length."""
+        of_passage = np.mean([guess(passage) for passage in questions.passages])
+        of_questions = sum(map(guess, questions.texts))
+        pairs = min(self.depth, len(questions.corpus.documents))
+        return round(pairs * (of_questions + len(questions.samples) * float(of_passage)))
 
     def route(self) -> Route:
         """Return what scoring took, for ``run.json``."""

@@ -316,6 +316,7 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
     texts_in = {}
     if setting:
         texts_in = {Variant.of(corpus).corpus: len(corpus.texts()) for corpus in corpora}
+    prices = {Variant.of(one).corpus: run.price_of_questions(one) for one in corpora if one.documents}
     return EncoderRecord(
         name=joined_setting(entry.label, setting),
         spec=card.spec,
@@ -341,6 +342,7 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
         missing_prompts=card.missing_prompts,
         parts=tuple(joined_setting(part, setting) for part in entry.parts),
         step=entry.step,
+        question_price={name: price for name, price in prices.items() if price},
     )
 
 

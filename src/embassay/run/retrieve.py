@@ -135,6 +135,16 @@ class RetrieverRun(EncoderRun):
                 scalars = {**scores.scalars, **self.learnt.get(corpus.name, {})}
                 self.keep(task.key, replace(scores, scalars=scalars))
 
+    def price_of_questions(self, corpus: AnyCorpus) -> float | None:
+        """Return what 1,000 questions cost with all that it is built on; None where a price is not known."""
+        prices = [self.others[label].price_of_questions(corpus) for label in self.retriever.parts]
+        if self.retriever.spending:
+            tokens = self.retriever.tokens(Questions(corpus, corpus.samples))
+            cost = self.retriever.spending.cost_of(tokens)
+            prices.append(None if cost is None else 1000 * cost / len(corpus.samples))
+        known = [price for price in prices if price is not None]
+        return sum(known) if len(known) == len(prices) else None
+
     def origin(self, task: Task) -> Origin:
         """Return what identifies the scores of a task."""
         fingerprint = self.fingerprints[task.corpus.name]

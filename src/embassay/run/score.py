@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from embassay.encoders.base import (
     KnowsWords,
     Relearns,
     Releases,
+    Remote,
     Routed,
     encoder_of_vectors,
     key_in_cache,
@@ -269,6 +271,17 @@ class EncoderRun:
             passages = [text for role, text in as_read(corpus, encoder).texts() if role == "document"]
             searching = search_milliseconds(vectors.take(questions, "query"), vectors.take(passages, "document"))
             self.milliseconds |= {"": alone, corpus.name: alone + searching}
+
+    def price_of_questions(self, corpus: AnyCorpus) -> float | None:
+        """Return what 1,000 questions of a corpus cost, estimated from their length; None where no price is known."""
+        card = self.entry.encoder.card
+        if not card.remote:
+            return 0.0
+        if card.price is None:
+            return None
+        service = cast("Remote", self.entry.encoder)
+        tokens = service.estimate_tokens([sample.question for sample in corpus.samples], "query")
+        return card.price * float(tokens.mean()) / 1000
 
     def need(self, corpus: AnyCorpus, plan: Plan) -> None:
         """Encode a corpus again for the retrievers that are built on this encoder, where all scores were stored."""

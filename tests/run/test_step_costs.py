@@ -2,7 +2,7 @@
 
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from embassay.cli.app import exit_code_of
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.engine.search import alone
-from embassay.findings.step_times import times_of_steps
+from embassay.findings.step_costs import costs_of_steps
 from embassay.formatting import two_digits
 from embassay.result import EncoderRecord, Result, Verdict
 from embassay.retrievers.base import Retriever
@@ -47,7 +47,7 @@ def said(latency, candidates=("ranked", "both", "m", "fast", "bm25"), setups=SET
     baseline = opponents(baseline=("bm25", {name: {} for name in candidates}))
     verdict = Verdict("d", "c", "Success@1", 100, 50, candidates=candidates, opponents=(*baseline, *sum(compared, ())))
     result = Result(0, 1000, encoders=setups, corpora=(), rows=(), verdicts=(verdict,))
-    return times_of_steps(result, verdict, latency)
+    return costs_of_steps(result, verdict, latency)
 
 
 def on(**milliseconds):
@@ -68,6 +68,15 @@ def test_where_the_first_gains_over_the_lexical_baseline_that_answer_has_the_tim
     assert list(times) == [("Than bm25?", "both")]
     # Of a set-up that is not the first, and of one that is built on another, the step has an answer of its own.
     assert list(said(on(m=11, bm25=0.2, both=11.4))) == [("Fusion both?", "both")]
+
+
+def test_what_questions_cost_is_said_of_set_ups_alone():
+    costs = {"m": 0.0123, "both": 0.0123, "ranked": 2.26}
+    setups = [replace(one, question_price={"c": costs[one.name]}) if one.name in costs else one for one in SETUPS]
+    assert said({}, setups=setups) == {
+        ("Fusion both?", "both"): "1,000 questions cost about 0.012 with it, nothing with bm25.",
+        ("Reranker ranked?", "ranked"): "1,000 questions cost about 2.3 with it, 0.012 with both.",
+    }
 
 
 def test_where_a_part_was_not_timed_the_step_alone_is_said():
