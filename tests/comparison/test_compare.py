@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import embassay as ea
+from comparison.choice_runs import Answers, choices, finished_run
 from embassay.cli.app import exit_code_of
 from embassay.comparison import differences
 from embassay.comparison.runs import read_run
@@ -119,6 +120,18 @@ def test_the_detectable_difference_is_that_at_the_pair_s_step_of_the_correction(
     power = normal.inv_cdf(0.8)
     larger = (normal.inv_cdf(1 - 0.05 / 4) + power) / (normal.inv_cdf(0.975) + power)
     assert ratios == pytest.approx([1, larger])
+
+
+@pytest.mark.parametrize(("lost", "is_said"), [(9, False), (10, True)])
+def test_no_detectable_difference_is_said_where_hardly_an_item_differs(tmp_path, lost, is_said):
+    """In units of five items it depends on whether whole units differ, which so few items do not tell."""
+    old, new = (
+        finished_run(tmp_path, name, [Answers(range(right))], choices(range(200), unit_size=5))
+        for name, right in (("old", 150), ("new", 150 - lost))
+    )
+    (difference,) = ea.compare([old, new]).differences
+    assert difference.difference == pytest.approx(-lost / 200)
+    assert (difference.smallest_difference is not None) == is_said
 
 
 def test_a_renamed_encoder_is_paired_by_the_mapping(make_run):

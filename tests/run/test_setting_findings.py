@@ -84,6 +84,16 @@ def test_no_difference_is_shown_up_to_the_least_precise_one():
     )
 
 
+def test_where_hardly_an_item_differs_no_detectable_difference_is_said():
+    few = {**gap(-0.01, 1.0, 0.2), "won": 1, "tied": 97, "lost": 2}
+    result = result_of([record("dim=384"), record("dim=64")], [few])
+    verdicts = (result.verdicts[0], replace(result.verdicts[0], units=50))
+    assert [next(setting_findings(result, verdict, HEADLINE)).sentence for verdict in verdicts] == [
+        "dim=64 is not shown to differ from m,dim=384; the minimum detectable difference is 20.0 points.",
+        "dim=64 is not shown to differ from m,dim=384.",
+    ]
+
+
 def test_the_largest_differences_come_first_and_the_others_are_counted():
     records = [record(f"dim={dim}") for dim in (8, 16, 32, 64, 128)]
     sentence = finding_of(records, [gap(0.01 * place, 0.01) for place in (1, 2, 3, 4)])
