@@ -14,7 +14,7 @@ from embassay.cli.look import show
 from embassay.encoders.rerank import cross_encoder, service
 from embassay.endpoint.attempts import Retries
 from embassay.endpoint.spending import guess
-from embassay.errors import MissingExtraError, SpecError, UnknownNameError
+from embassay.errors import InputError, MissingExtraError, SpecError, UnknownNameError
 from embassay.retrievers.base import Retriever
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
@@ -429,6 +429,19 @@ def test_a_service_that_fails_is_asked_again_and_the_run_goes_on(rerank, corpus,
     result = run()
     assert values(result, "r")["Success@1"] == 1
     assert len(rerank.seen) - answered < QUESTIONS
+
+
+def test_a_run_whose_reranker_was_not_asked_is_not_gated(rerank, tmp_path):
+    rerank.good = lambda payload: {
+        "results": [{"index": n, "relevance_score": len(text)} for n, text in enumerate(texts_of(payload))]
+    }
+    spec = f"r=rerank:api:m,over=bm25,depth=5,base_url={rerank.url},version=1"
+    common = ["-e", "bm25", "-e", spec, "-c", "handbook", "-d", "retrieval", "--resamples", "20", "--no-baselines"]
+    for out in ("old", "new"):
+        cache = str(tmp_path / "cache")
+        assert exit_code_of(["run", *common, "--quiet", "--cache", cache, "-o", str(tmp_path / out)]) == 0
+    with pytest.raises(InputError, match="r was not asked: its answers are those that the cache has"):
+        ea.check(tmp_path / "new", tmp_path / "old")
 
 
 def test_no_key_is_written_and_a_service_that_is_down_is_exit_code_3(rerank, tmp_path, monkeypatch, capsys):

@@ -7,7 +7,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.errors import SpecError
+from embassay.errors import InputError, SpecError
 from embassay.retrievers.https import values_at
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec
@@ -160,6 +160,18 @@ def test_answers_are_kept_across_runs_only_with_a_version(server, corpus, tmp_pa
             spec = Spec(server.address, "ours", {**PATHS, "version": version})
             ea.assay([spec], [corpus], ["retrieval"], resamples=20, cache=tmp_path / "cache", baselines=False)
         assert len(server.seen) == asked * len(corpus.samples)
+
+
+def test_a_run_whose_service_was_not_asked_is_not_gated(server, tmp_path):
+    spec = f"ours={server.address},ids=hits.hits.*._id,version=1"
+    common = ["-e", spec, "-c", "handbook", "-d", "retrieval", "--limit", "12", "--resamples", "20", "--no-baselines"]
+    for out in ("old", "new"):
+        cache = str(tmp_path / "cache")
+        assert exit_code_of(["run", *common, "--quiet", "--cache", cache, "-o", str(tmp_path / out)]) == 0
+    with pytest.raises(InputError, match="ours was not asked: its answers are those that the cache has"):
+        ea.check(tmp_path / "new", tmp_path / "old")
+    assert exit_code_of(["run", *common, "--quiet", "--no-cache", "-o", str(tmp_path / "asked")]) == 0
+    assert ea.check(tmp_path / "asked", tmp_path / "old").outcome != "regression"
 
 
 @pytest.mark.parametrize(
