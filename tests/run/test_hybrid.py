@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import rankdata
 
 import embassay as ea
-from embassay.errors import SpecError
+from embassay.errors import SpecError, UnknownNameError
 from embassay.retrievers.base import Lists, Questions
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
@@ -104,6 +104,12 @@ def test_wrong_options_are_refused(spec, message):
     with pytest.raises(SpecError) as error:
         load_encoder(spec)
     assert message in str(error.value)
+
+
+def test_a_part_with_several_settings_needs_a_label_for_one_of_them():
+    request = RunRequest(encoders=["bm25", "m=hashing,dim=[64,128]", "h=hybrid:m+bm25"])
+    with pytest.raises(UnknownNameError, match=r"m has several settings; add the one that is meant with a label"):
+        prepare(request)
 
 
 @pytest.fixture(scope="module")

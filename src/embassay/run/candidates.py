@@ -282,6 +282,8 @@ def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
         for label in entry.parts:
             if label not in entry_of:
                 hint = "It takes labels of this run; add the missing one with -e LABEL=SPEC."
+                if any(known.startswith(f"{label},") for known in entry_of):
+                    hint = f"{label} has several settings; add the one that is meant with a label of its own."
                 raise UnknownNameError(f"part of {entry.label!r}:", label, entry_of, hint)
             if label in path:
                 raise SpecError(f"built on itself: {' → '.join((*path, label))}; name other parts")
