@@ -70,6 +70,25 @@ def test_where_the_first_gains_over_the_lexical_baseline_that_answer_has_the_tim
     assert list(said(on(m=11, bm25=0.2, both=11.4))) == [("Fusion both?", "both")]
 
 
+def test_an_index_is_compared_with_the_exact_search_in_the_same_store():
+    def store(name, spec):
+        return replace(record(name, "index", "m"), spec=spec)
+
+    stores = (
+        store("fast", "store:faiss,encoder=m"),
+        store("all", "store:faiss,encoder=m,index=none"),
+        store("other", "store:lancedb,encoder=m,index=none"),
+    )
+    latency = on(m=10, fast=10.5, all=14.5) | {("fast", ""): 0.5, ("all", ""): 4.5, ("other", ""): 9}
+    setups = (record("m"), record("bm25"), *stores)
+    said_of = said(latency, setups=setups, parts={"fast": "m", "all": "m", "other": "m"})
+    assert said_of["Index fast?", "fast"] == (
+        "With fast, a question takes 10 ms, 1.1 times as long as with m. "
+        "The search alone is 9.0 times as fast as all, which compares all vectors in the same store."
+    )
+    assert "times as fast" not in said_of["Index all?", "all"]
+
+
 def test_what_questions_cost_is_said_of_set_ups_alone():
     costs = {"m": 0.0123, "both": 0.0123, "ranked": 2.26}
     setups = [replace(one, question_price={"c": costs[one.name]}) if one.name in costs else one for one in SETUPS]

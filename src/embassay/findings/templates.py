@@ -56,6 +56,11 @@ TIME_OF_STEP = Template(
     "of each other set-up, without what it is built on, where the run has timed it (median)",
     COUNT,
 )
+TIMES_AS_FAST = Template(
+    "The search alone is {times} times as fast as {exact}, which compares all vectors in the same store.",
+    "of each index where the run has such a candidate and timed both",
+    COUNT,
+)
 PRICE_OF_QUESTIONS = Template(
     "1,000 questions cost about {price} with it, {before} with {part}.",
     "of each set-up that is built on others, where the prices of all services are known, against the best of them; "
