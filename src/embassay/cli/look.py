@@ -124,7 +124,9 @@ def _show_encoder(
     card = encoder.card
     if isinstance(encoder, Retriever):
         questions = sum(len(corpus.samples) for corpus in corpora if entry.suits(corpus))
-        to_answer = f"{entry.label}: {counted(questions, 'question')} to answer, unless the run has the lists"
+        # A reranker reads each question with so many documents.
+        pairs = f" ({questions * encoder.depth:,} pairs)" if encoder.continues else ""
+        to_answer = f"{entry.label}: {counted(questions, 'question')} to answer{pairs}, unless the run has the lists"
         print_line(console, to_answer, indent=4)
         return
     texts = distinct_texts(corpora)
