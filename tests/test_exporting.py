@@ -95,6 +95,7 @@ def test_options_of_the_model_go_with_it(model, tmp_path):
     ("encoder", "told"),
     [
         ("hashing", r"only sentence-transformers models \(st:\) can be exported"),
+        ("hybrid:a+b", r"only sentence-transformers models \(st:\) can be exported"),
         ("{model},dtype=bfloat16", "option 'dtype': leave it out; a graph is exported in float32"),
         ("{model},vectors=int8", "option 'vectors': leave it out"),
     ],

@@ -31,7 +31,7 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
         case "count":
             text = f"{value:{sign},.0f}"
         case "threshold":
-            text = f"{rounded_down(value):{sign},.{_threshold_decimals(value)}f}"
+            text = f"{rounded_down(value):{sign},.5f}".removesuffix("00")
     if not any(digit in text for digit in "123456789"):
         text = text.lstrip("+-")  # what rounds to 0 has no sign
     return text.replace("-", "−")
@@ -55,14 +55,12 @@ def difference_format(style: Format) -> Format:
 
 
 def rounded_down(threshold: float) -> float:
-    """Return a threshold with the decimals that are printed: a slightly higher one could drop more than it may."""
-    scale = 10.0 ** _threshold_decimals(threshold)
+    """Return a threshold with three decimals: a slightly higher one could drop more than it may.
+
+    Scores of fused lists, 1/61, 1/62 …, differ in the fourth, so small thresholds have five.
+    """
+    scale = 100_000 if abs(threshold) < FUSED else 1000
     return math.floor(scale * threshold) / scale
-
-
-def _threshold_decimals(threshold: float) -> int:
-    """Return three, or five for the scores of fused lists, which differ in the fourth: 1/61, 1/62 …"""
-    return 5 if abs(threshold) < FUSED else 3
 
 
 def span(low: str, high: str) -> str:

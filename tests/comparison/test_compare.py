@@ -61,6 +61,28 @@ def test_the_same_encoder_has_not_changed(make_run):
     assert [record.name for record in comparison.result.encoders] == ["m", "tfidf", "bm25", "random"]
 
 
+def test_a_fusion_whose_part_has_changed_is_compared_like_an_encoder(make_run):
+    fusion = ["bm25", "both=hybrid:m+bm25"]
+    old, new = make_run("old", [*OLD, *fusion]), make_run("new", [*NEW, *fusion])
+    found = {difference.pair.label: difference for difference in ea.compare([old, new]).differences}
+    assert set(found) == {"m", "bm25", "both"}
+    change = success(new, "both") - success(old, "both")
+    assert np.any(change)
+    assert found["both"].difference == pytest.approx(change.mean())
+    assert found["both"].outcome != "nothing changed"
+    assert found["bm25"].outcome == "nothing changed"
+    # Of both runs together, too, each fusion is compared with the best of its own parts.
+    merged = ea.compare([old, new]).result
+    for run, of_run in (("old", old), ("new", new)):
+        fused = f"both ({run})"
+        (parts,) = [record.parts for record in merged.encoders if record.name == fused]
+        assert parts == (f"m ({run})", "bm25")
+        expected = ea.read(of_run).verdict("retrieval").opponent("part", "both")
+        found_part = merged.verdict("retrieval").opponent("part", fused)
+        assert found_part.name.removesuffix(f" ({run})") == expected.name
+        assert found_part.difference(fused).difference == pytest.approx(expected.difference("both").difference)
+
+
 @pytest.mark.slow
 def test_other_encoders_are_put_together(make_run):
     """The best set is that of one run with all of them."""

@@ -43,6 +43,20 @@ def test_the_advice_of_a_run_is_that_of_its_plan(make_run):
     assert f"add about {more.more_items} questions in {more.more_units} units" in advice
 
 
+def test_a_fusion_is_planned_against_the_best_of_its_parts_each_pair_once(make_run):
+    run = make_run("run", [*TWO, "c=hashing,dim=32", "fused=hybrid:b+c"])
+    verdict = ea.read(run).verdict("retrieval")
+    part = verdict.opponent("part", "fused")
+    pairs = {(pair.a, pair.b): pair for pair in ea.plan(run, 0.05).pairs}
+    assert len(pairs) == len(ea.plan(run).pairs)
+    pair = pairs["fused", part.name]
+    difference = part.difference("fused")
+    assert (pair.difference, pair.low, pair.high) == (difference.difference, difference.low, difference.high)
+    assert pair.against == "the best of what it is built on"
+    assert pair.minimum_detectable_difference == pytest.approx(difference.smallest_difference, rel=1e-6)
+    assert pair.units_needed > 0
+
+
 @pytest.mark.slow
 def test_every_diagnostic_has_a_plan_that_agrees_with_the_run(tmp_path):
     out = tmp_path / "run"

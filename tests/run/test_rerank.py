@@ -371,7 +371,10 @@ def test_a_dry_run_estimates_what_a_service_is_sent_and_costs(rerank, corpus, ca
         guess(question.question) + guess(document.whole) for question in corpus.samples for document in corpus.documents
     )
     said = " ".join(capsys.readouterr().out.split())
-    assert f"r: 30 questions to answer, unless the run has the lists; about {tokens:,} tokens to send" in said
+    assert (
+        f"r: 30 questions to answer (3,000 pairs), unless the run has the lists; about {tokens:,} tokens to send"
+        in said
+    )
     assert f"about {tokens / 1000:,.4g} at 1000 per million tokens" in said
     assert rerank.seen == []
 

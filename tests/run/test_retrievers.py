@@ -277,6 +277,27 @@ def test_questions_that_a_step_rescues_and_breaks_are_named(many_units):
     assert many_units.samples[0].question[:40] in broken_texts
 
 
+def test_an_export_says_where_a_set_up_has_ties_and_where_its_file_ends(source, answers, tmp_path, capsys):
+    ranked = answers("def answer(question, texts): return [0.0] * len(texts)", ",over=h,depth=3")
+    ranked = ranked.replace("mine=", "ranked=rerank:").replace(",kind=retriever", "")
+    assert run(tmp_path / "run", source, "h=hashing,dim=8", "bm25", "both=hybrid:h+bm25", ranked) == 0
+    capsys.readouterr()
+    assert exit_code_of(["report", str(tmp_path / "run"), "--format", "trec"]) == 0
+    notes = capsys.readouterr().err
+    scores = ea.read(tmp_path / "run").scores("retrieval")
+    places = {(row["encoder"], row["item"]): row["value_rank"] for row in scores.to_dicts()}
+    ties = {(row["encoder"], row["item"]) for row in scores.to_dicts() if row["label_ties"]}
+    of_both = sum(encoder == "both" for encoder, _ in ties)
+    assert of_both > 0
+    assert f"both on mine: in {of_both} of 40 questions other documents are exactly as near as the right one" in notes
+    # The reranker has three documents of each question; the run has the rank of the others from its first stage.
+    later = sum(encoder == "ranked" and place > 3 for (encoder, _), place in places.items())
+    assert later > 0
+    assert f"ranked on mine: in {later} of 40 questions the right document is below the last rank in the file" in notes
+    exported = (tmp_path / "run" / "trec" / "mine.ranked.run").read_text(encoding="utf-8").splitlines()
+    assert len(exported) == 3 * 40
+
+
 def test_how_many_questions_each_list_misses_is_said(corpus):
     short = Planted(name="short", answer=lambda q, row: placed(row % 2 * 9, 5)(q, row))
     long = Planted(name="long", answer=lambda q, row: placed(0, 20 if row else 0)(q, row))
@@ -646,6 +667,10 @@ def test_look_asks_nothing(answers, source, capsys):
     spec = answers("def answer(question): raise SystemError")
     assert exit_code_of(["look", "-c", source, "-e", spec]) == 0
     assert "mine: 40 questions to answer, unless the run has the lists" in capsys.readouterr().out
+    code = "def score(question, texts): raise SystemError"
+    ranked = answers(code, "").replace("mine=", "ranked=rerank:").replace(":answer,kind=retriever", ":score")
+    assert exit_code_of(["look", "-c", source, "-e", "bm25", "-e", f"{ranked},over=bm25,depth=7"]) == 0
+    assert "ranked: 40 questions to answer (280 pairs), unless the run has the lists" in capsys.readouterr().out
 
 
 def test_two_runs_of_lists_are_compared_and_gated_like_encoders(answers, source, tmp_path, capsys):

@@ -125,7 +125,9 @@ def _show_encoder(
     if isinstance(encoder, Retriever):
         asked = [Questions(corpus, corpus.samples) for corpus in corpora if entry.suits(corpus)]
         number = sum(len(questions.samples) for questions in asked)
-        parts = [f"{counted(number, 'question')} to answer, unless the run has the lists"]
+        # A reranker reads each question with so many documents.
+        pairs = f" ({number * encoder.depth:,} pairs)" if encoder.continues else ""
+        parts = [f"{counted(number, 'question')} to answer{pairs}, unless the run has the lists"]
         if encoder.spending is not None:
             parts += encoder.spending.outlook(sum(map(encoder.tokens, asked)))
         print_line(console, f"{entry.label}: {'; '.join(parts)}", indent=4)

@@ -62,6 +62,12 @@ def merge(runs: Sequence[StoredRun], common: Common) -> MergedRuns:
     records = {(run.name, record.name): record for run in runs for record in run.result.encoders}
     # The encoders that were asked for in some run.
     candidates = {labels[place] for place, record in records.items() if not record.baseline}
+    encoders: dict[str, EncoderRecord] = {}
+    for (run_name, label), record in records.items():
+        name = labels[run_name, label]
+        parts = tuple(labels.get((run_name, part), part) for part in record.parts)
+        # Of an encoder of several runs the last record stays, at the place of the first.
+        encoders[name] = replace(record, name=name, parts=parts, baseline=name not in candidates)
     scores: dict[TaskName, dict[str, ItemScores]] = {}
     for task in common.tasks:
         scores_of_task: dict[str, ItemScores] = {}
@@ -71,8 +77,9 @@ def merge(runs: Sequence[StoredRun], common: Common) -> MergedRuns:
                 origin = replace(
                     scores_of_encoder.origin,
                     encoder=name,
+                    parts=encoders[name].parts,
                     corpus_fingerprint=task.fingerprint,
-                    baseline=name not in candidates,
+                    baseline=encoders[name].baseline,
                     reference=name == reference,
                 )
                 # An encoder of several runs has the same scores in all of them.
@@ -80,14 +87,9 @@ def merge(runs: Sequence[StoredRun], common: Common) -> MergedRuns:
         scores[task.name] = scores_of_task
     last = runs[-1].result
     draws = Draws(last.seed, last.resamples)
-    encoders: dict[str, EncoderRecord] = {}
-    for place, record in records.items():
-        name = labels[place]
-        # Of an encoder of several runs the last record stays, at the place of the first.
-        encoders[name] = replace(record, name=name, baseline=name not in candidates)
     head = Result(draws.seed, draws.resamples, tuple(encoders.values()), _corpora(last, common.tasks, scores))
-    parts = [_summarised(task, list(scores[task.name].values()), last, draws) for task in common.tasks]
-    return MergedRuns(joined(head, parts), common.tasks, scores, labels, records, draws)
+    results = [_summarised(task, list(scores[task.name].values()), last, draws) for task in common.tasks]
+    return MergedRuns(joined(head, results), common.tasks, scores, labels, records, draws)
 
 
 def merged_labels(runs: Sequence[StoredRun], tasks: Sequence[CommonTask]) -> dict[Place, str]:

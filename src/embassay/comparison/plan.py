@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from embassay.comparison.losses import units_to_detect
 from embassay.comparison.runs import StoredRun, StoredTask, figures_of, read_run
@@ -36,6 +36,7 @@ ROLES: dict[Role, str] = {
     "reference": "the reference",
     "baseline": "the best lexical baseline",
     "second_baseline": "bm25",
+    "part": "the best of what it is built on",
 }
 """The opponents of the pairs of interest, by their role, which is the family of the comparison."""
 
@@ -223,16 +224,18 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
     others = dict[MetricKey, ItemMetric]()
     if not all(map(verdict.ranks_by, of_task)):
         others = _other_metrics(figures)
-    for comparison in of_task:
+    # The best part of a set-up may be the reference or a baseline, too.
+    once = {(one.a, one.b, one.key): one for one in reversed(of_task) if one.family in ROLES}
+    for comparison in reversed(once.values()):
         is_headline = verdict.ranks_by(comparison)
         metric = headline if is_headline else others.get(comparison.key.within_diagnostic)
-        role = next((role for role in ROLES if role == comparison.family), None)
-        if role is None or metric is None:
+        if metric is None:
             continue
+        role = cast("Role", comparison.family)
         heading, style = column.heading, column.format
         stated = None
         if is_headline:
-            stated = verdict.opponent(role).difference(comparison.a).smallest_difference
+            stated = verdict.opponent(role, comparison.a).difference(comparison.a).smallest_difference
         else:
             heading = str(replace(comparison.key.within_diagnostic, similarity_function=""))
             style = "percent" if metric.of_shares else "number"

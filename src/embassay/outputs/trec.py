@@ -136,17 +136,17 @@ def make_rankings(
             for scores in task.scores:
                 label = scores.origin.encoder
                 lists = stored_lists(folder, lists_key(scores.origin.encoder_fingerprint, corpus))
-                if len(lists.rows):
-                    rankings.append(_listed(corpus, label, lists))
-                    advance(1)
-                    continue
                 try:
-                    vectors = _vectors(corpus, scores, similarities.get(label, "cosine"), opened_cache)
+                    if len(lists.rows):
+                        ranking = _listed(corpus, label, lists)
+                    else:
+                        vectors = _vectors(corpus, scores, similarities.get(label, "cosine"), opened_cache)
+                        ranking = _ranking(corpus, label, vectors)
                 except (InputError, EncoderError) as error:
                     left_out.append(f"{label} on {corpus.name}: {error}")
                 else:
-                    rankings.append(_ranking(corpus, label, vectors))
-                    notes += _notes(corpus, scores)
+                    rankings.append(ranking)
+                    notes += _notes(scores, ranking)
                 advance(1)
     if not rankings:
         raise OutputError(f"no encoder's vectors can be had ({left_out[0]})")
@@ -232,9 +232,9 @@ def distinct_float32(similarity: NDArray[np.float64]) -> NDArray[np.float32]:
     return scores
 
 
-def _notes(corpus: AnyCorpus, scores: ItemScores) -> Iterator[str]:
+def _notes(scores: ItemScores, ranking: TrecRun) -> Iterator[str]:
     """Yield why figures that are computed from the files may differ from those of the run."""
-    where = f"{scores.origin.encoder} on {corpus.name}"
+    where = f"{ranking.encoder} on {ranking.corpus.name}"
     number = len(scores.item)
     tied = int((scores.values["tied"] > 1).sum())
     if tied:
@@ -242,9 +242,7 @@ def _notes(corpus: AnyCorpus, scores: ItemScores) -> Iterator[str]:
             f"{where}: in {tied:,} of {number:,} questions other documents are exactly as near as the right "
             "one; TREC tools order them by id, Embassay takes the mean over all orders"
         )
-    below = int((scores.values["rank"] > DEEPEST).sum())
+    # A file ends at DEEPEST. A reranker's has the documents that it has ranked; the run has the others in their order.
+    below = int((scores.values["rank"] > ranking.depth).sum())
     if below:
-        yield (
-            f"{where}: in {below:,} of {number:,} questions the right document is below rank {DEEPEST:,} and not in "
-            "the file"
-        )
+        yield (f"{where}: in {below:,} of {number:,} questions the right document is below the last rank in the file")

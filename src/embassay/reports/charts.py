@@ -294,11 +294,11 @@ def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
         return
     x = _field("x:Q", title=data["x"], scale={"nice": False, "zero": False})
     y = _field("y:Q", title=data["y"], scale={"zero": part.zero})
-    lines = []
-    for line in data["lines"]:
-        # A line may have its own positions on the x axis.
-        positions = line.get("at", data["at"])
-        lines.append({"encoder": line["encoder"], "line": line["line"], "x": positions, "y": line["y"]})
+    # A line may have its own positions on the x axis.
+    lines = [
+        {"encoder": line["encoder"], "line": line["line"], "x": line.get("at", data["at"]), "y": line["y"]}
+        for line in data["lines"]
+    ]
     if part.split:
         yield from _lines_by_encoder(scope, part.title, lines, x, y)
     else:

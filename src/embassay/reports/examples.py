@@ -160,16 +160,23 @@ def _data(scope: Scope, part: Examples, items: Sequence[ShownItem], single: bool
         threshold = None
         if row is not None and row.value is not None:
             threshold = rounded_down(row.value)
-        built_on = shown_text(scope.verdict.opponent("part", name).name)
         encoders.append(
-            {"name": shown_text(name), "baseline": scope.is_baseline(name), "threshold": threshold, "part": built_on}
+            {
+                "name": shown_text(name),
+                "baseline": scope.is_baseline(name),
+                "threshold": threshold,
+                "part": shown_text(scope.verdict.opponent("part", name).name),
+            }
         )
-    columns = []
-    for column in part.columns:
-        several = len(column.names) > 1
-        columns.append(
-            {"heading": column.heading, "format": column.format, "several": several, "passages": column.passages}
-        )
+    columns = [
+        {
+            "heading": column.heading,
+            "format": column.format,
+            "several": len(column.names) > 1,
+            "passages": column.passages,
+        }
+        for column in part.columns
+    ]
     passages: dict[str, str] = {}
     written = [_item(scope, part, item, single, passages) for item in items]
     strings: dict[str, int] = {}

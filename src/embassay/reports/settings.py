@@ -38,8 +38,8 @@ def setting_tables(result: Result, layouts: Mapping[str, Layout], latency: Laten
 
 
 def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[EncoderRecord], latency: Latency) -> Table:
-    headline = layout.headline.columns[0]
     scope = scope_of(result, verdict, {verdict.diagnostic: layout})
+    headline = scope.headline
     may_be_best = dict.fromkeys(verdict.best_set, "yes")
     others = "no" if may_be_best else DASH
     rows = []

@@ -10,7 +10,7 @@ import numpy as np
 from embassay.claims import AVERAGE_LOSS, COUNT, INTERVAL, LIMIT, THRESHOLD, Template
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
-from embassay.formatting import counted, interval, names, number, rounded_down, size_in_points, span
+from embassay.formatting import counted, interval, names, number, rounded_down, size_in_points
 from embassay.result import Finding, Row
 from embassay.vectors import RECALL_DEPTH
 
@@ -59,7 +59,7 @@ HEADROOM = Template(
     title="Headroom for a reranker",
 )
 CHOSEN = Template(
-    "{encoder}: {best:g} has the highest mean reciprocal rank on all questions; the folds chose {folds}. "
+    "{encoder}: {best:g} has the highest mean reciprocal rank on all questions; the folds chose {low:g} to {high:g}. "
     "Its figures are of units on which the weight was not chosen.",
     "a retriever chooses a weight",
     COUNT,
@@ -128,23 +128,28 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
             )
     recall = view.scores.scalars.get("recall", 1.0)
     if recall < 1:
-        approximate = APPROXIMATE.finding(
-            view.scores.origin, encoder=view.encoder, recall=rounded_down(recall), depth=RECALL_DEPTH
+        yield replace(
+            APPROXIMATE.finding(
+                view.scores.origin, encoder=view.encoder, recall=rounded_down(recall), depth=RECALL_DEPTH
+            ),
+            value=recall,
         )
-        yield replace(approximate, value=recall)
     missed = int(np.isnan(view.scores.values["rank"][view.answered]).sum())
     if view.listed is not None and missed:
         rankings = f"lists of {view.listed:,} or fewer of {view.scores.scalars['documents']:,.0f} documents"
-        questions = counted(missed, "question")
         lists = LISTED.finding(
-            view.scores.origin, style="count", encoder=view.encoder, rankings=rankings, missed=questions
+            view.scores.origin,
+            style="count",
+            encoder=view.encoder,
+            rankings=rankings,
+            missed=counted(missed, "question"),
         )
         yield replace(lists, value=missed)
     chosen = view.of_settings("setting/")
     if chosen:
         best, *of_folds = chosen.values()
-        folds = span(f"{min(of_folds):g}", f"{max(of_folds):g}")
-        yield CHOSEN.finding(view.scores.origin, encoder=view.encoder, best=best, folds=folds)
+        low, high = min(of_folds), max(of_folds)
+        yield CHOSEN.finding(view.scores.origin, encoder=view.encoder, best=best, low=low, high=high)
     if success is not None and success.value is not None:
         is_known = view.listed is None or view.listed >= RERANKED
         if is_known and not view.is_baseline and view.scores.scalars["documents"] > RERANKED:
