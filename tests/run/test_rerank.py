@@ -10,7 +10,7 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.encoders.rerank import cross_encoder, service
 from embassay.endpoint.attempts import Retries
-from embassay.errors import MissingExtraError, SpecError, UnknownNameError
+from embassay.errors import InputError, MissingExtraError, SpecError, UnknownNameError
 from embassay.retrievers.base import Retriever
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
@@ -313,6 +313,23 @@ def test_a_service_scores_each_pair_once(rerank, corpus, tmp_path):
     rerank.seen.clear()
     assay(corpus, api(rerank, version=1), cache=tmp_path / "cache")
     assert rerank.seen == []
+
+
+def test_a_check_refuses_a_service_that_was_not_asked(rerank, tmp_path):
+    """Its scores would be compared with themselves."""
+    rerank.good = lambda payload: {
+        "results": [{"index": n, "relevance_score": len(text)} for n, text in enumerate(texts_of(payload))]
+    }
+    for out, version in (("old", 1), ("unasked", 1), ("changed", 2)):
+        spec = f"r=rerank:api:m,over=bm25,depth=5,base_url={rerank.url},version={version}"
+        arguments = ["-e", "bm25", "-e", spec, "-c", "handbook", "-d", "retrieval", "--limit", "8", "--resamples", "20"]
+        kept = ["--no-baselines", "--cache", str(tmp_path / "cache"), "-o", str(tmp_path / out)]
+        assert exit_code_of(["run", *arguments, *kept]) == 0
+    assert exit_code_of(["bless", str(tmp_path / "old"), "-o", str(tmp_path / "baseline")]) == 0
+    for before in ("old", "baseline"):
+        with pytest.raises(InputError, match=r"r was not asked: .*; run with --no-cache"):
+            ea.check(tmp_path / "unasked", tmp_path / before)
+        assert ea.check(tmp_path / "changed", tmp_path / before).outcome != "regression"
 
 
 def test_text_embeddings_inference_has_other_fields_and_a_limit(rerank, corpus):

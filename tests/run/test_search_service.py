@@ -7,7 +7,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.errors import SpecError
+from embassay.errors import InputError, SpecError
 from embassay.retrievers.https import values_at
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec
@@ -160,6 +160,20 @@ def test_answers_are_kept_across_runs_only_with_a_version(server, corpus, tmp_pa
             spec = Spec(server.address, "ours", {**PATHS, "version": version})
             ea.assay([spec], [corpus], ["retrieval"], resamples=20, cache=tmp_path / "cache", baselines=False)
         assert len(server.seen) == asked * len(corpus.samples)
+
+
+def test_a_check_refuses_a_service_that_was_not_asked(server, tmp_path):
+    """Its answers would be compared with themselves."""
+    for out, version in (("old", 1), ("unasked", 1), ("changed", 2)):
+        spec = f"ours={server.address},ids=hits.hits.*._id,version={version}"
+        arguments = ["-e", spec, "-c", "handbook", "-d", "retrieval", "--limit", "8", "--resamples", "20"]
+        kept = ["--no-baselines", "--cache", str(tmp_path / "cache"), "-o", str(tmp_path / out)]
+        assert exit_code_of(["run", *arguments, *kept]) == 0
+    assert exit_code_of(["bless", str(tmp_path / "old"), "-o", str(tmp_path / "baseline")]) == 0
+    for before in ("old", "baseline"):
+        with pytest.raises(InputError, match=r"ours was not asked: .*; run with --no-cache"):
+            ea.check(tmp_path / "unasked", tmp_path / before)
+        assert ea.check(tmp_path / "changed", tmp_path / before).outcome != "regression"
 
 
 @pytest.mark.parametrize(
