@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import rankdata
 
 import embassay as ea
-from embassay.errors import SpecError
+from embassay.errors import SpecError, UnknownNameError
 from embassay.retrievers.base import Lists, Questions
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
@@ -104,6 +104,22 @@ def test_wrong_options_are_refused(spec, message):
     with pytest.raises(SpecError) as error:
         load_encoder(spec)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "encoders",
+    [
+        ["bm25,stemmer=english", "tfidf", "h=hybrid:bm25,stemmer=english+tfidf"],
+        ["bm25,stemmer=english", "r=rerank:python:m:f,over=bm25,stemmer=english"],
+        ["m=hashing,dim=64", "s=store:faiss,encoder=m,dim=64"],
+        ["m=hashing,dim=[64,128]", "tfidf", "h=hybrid:m+tfidf"],
+        ["a+b=bm25", "tfidf", "h=hybrid:a+b"],
+    ],
+)
+def test_what_is_no_label_is_refused_with_what_to_write(encoders, corpus):
+    """Options of a candidate that has no label of its own, lists of settings, labels with +."""
+    with pytest.raises(UnknownNameError, match=r"labels without comma or \+: -e LABEL=SPEC adds one, such as -e stemmed="):
+        ea.assay(encoders, [corpus], ["retrieval"], baselines=False)
 
 
 @pytest.fixture(scope="module")

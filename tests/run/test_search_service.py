@@ -128,11 +128,12 @@ def of(answer):
     [
         (lambda server, asked: b"<html>welcome</html>", "the answer is not JSON; check the address"),
         (lambda server, asked: (404, b"{}"), "nothing at /search; check the address"),
-        (of({"found": []}), "ids=hits.hits.*._id: the answer has no 'hits', but 'found'"),
-        (of({"hits": {"hits": {}}}), "'hits' has no list"),
+        (of({"found": []}), "ids=hits.hits.*._id: the answer has no 'hits'; it has 'found'"),
+        (of({"hits": {"hits": {}}}), "'hits' is no list"),
+        (of({"hits": {"hits": {"total": 3}}}), "ids=hits.hits.*._id: 'hits' is no list; it has 'total'"),
         (of({"hits": {"hits": [{"_id": None, "_score": 1}]}}), "'None' in the answer is not an id"),
         (of({"hits": {"hits": [{"_id": "a", "_score": "x"}]}}), "'x' in the answer is not a number"),
-        (of({"hits": {"hits": [{"_id": "a", "_score": 1}, {"_id": "b"}]}}), "has no '_score', but '_id'"),
+        (of({"hits": {"hits": [{"_id": "a", "_score": 1}, {"_id": "b"}]}}), "has no '_score'; it has '_id'"),
     ],
 )
 def test_what_is_no_answer_is_said_in_one_line(server, corpus, behave, says):
@@ -146,7 +147,7 @@ def test_rising_scores_and_documents_that_are_listed_twice_are_refused(server, c
     first, second = (document.id for document in corpus.documents[:2])
     for hits, says in (
         (((first, 1), (second, 2)), "higher than the one before"),
-        (((first, 2), (first, 1)), "is listed twice"),
+        (((first, 2), (first, 1)), "is listed twice; list each one once"),
     ):
         answer = {"hits": {"hits": [{"_id": name, "_score": score} for name, score in hits]}}
         server.behaviours[:] = [of(answer)] * 10

@@ -68,7 +68,7 @@ def checked(lists: Lists, questions: Questions, seconds: float) -> Lists:
         of_listed = scores[documents >= 0]
         problem = ""
         if len(np.unique(listed)) < len(listed):
-            problem = "a document is listed twice"
+            problem = "a document is listed twice; list each one once, where it is nearest"
         elif not np.isnan(of_listed).all() and not np.isfinite(of_listed).all():
             problem = "a score is no finite number"
         elif (np.diff(of_listed) > 0).any():
