@@ -118,7 +118,7 @@ def test_wrong_options_are_refused(spec, message):
 )
 def test_what_is_no_label_is_refused_with_what_to_write(encoders, corpus):
     """Options of a candidate that has no label of its own, lists of settings, labels with +."""
-    with pytest.raises(UnknownNameError, match=r"labels without comma or \+: -e LABEL=SPEC adds one, such as -e stemmed="):
+    with pytest.raises(UnknownNameError, match=r"labels without comma or \+: -e LABEL=SPEC adds one, such as -e "):
         ea.assay(encoders, [corpus], ["retrieval"], baselines=False)
 
 

@@ -124,9 +124,7 @@ def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
     return specs
 
 
-def bind(
-    function: Callable[..., object], options: Mapping[str, object], what: str, hint: str = ""
-) -> dict[str, Any]:
+def bind(function: Callable[..., object], options: Mapping[str, object], what: str, hint: str = "") -> dict[str, Any]:
     """Return the options of a spec as keyword arguments of a function, converted to the annotated types.
 
     Options that the spec does not have are left to the function's defaults.
