@@ -106,10 +106,20 @@ def test_wrong_options_are_refused(spec, message):
     assert message in str(error.value)
 
 
-def test_a_part_with_several_settings_needs_a_label_for_one_of_them():
-    request = RunRequest(encoders=["bm25", "m=hashing,dim=[64,128]", "h=hybrid:m+bm25"])
-    with pytest.raises(UnknownNameError, match=r"m has several settings; add the one that is meant with a label"):
-        prepare(request)
+@pytest.mark.parametrize(
+    "encoders",
+    [
+        ["bm25,stemmer=english", "tfidf", "h=hybrid:bm25,stemmer=english+tfidf"],
+        ["bm25,stemmer=english", "r=rerank:python:m:f,over=bm25,stemmer=english"],
+        ["m=hashing,dim=64", "s=store:faiss,encoder=m,dim=64"],
+        ["m=hashing,dim=[64,128]", "tfidf", "h=hybrid:m+tfidf"],
+        ["a+b=bm25", "tfidf", "h=hybrid:a+b"],
+    ],
+)
+def test_what_is_no_label_is_refused_with_what_to_write(encoders, corpus):
+    """Options of a candidate that has no label of its own, lists of settings, labels with +."""
+    with pytest.raises(UnknownNameError, match=r"labels without comma or \+: -e LABEL=SPEC adds one, such as -e "):
+        ea.assay(encoders, [corpus], ["retrieval"], baselines=False)
 
 
 @pytest.fixture(scope="module")

@@ -319,6 +319,23 @@ def test_a_service_scores_each_pair_once(rerank, corpus, tmp_path):
     assert rerank.seen == []
 
 
+def test_a_check_refuses_a_service_that_was_not_asked(rerank, tmp_path):
+    """Its scores would be compared with themselves."""
+    rerank.good = lambda payload: {
+        "results": [{"index": n, "relevance_score": len(text)} for n, text in enumerate(texts_of(payload))]
+    }
+    for out, version in (("old", 1), ("unasked", 1), ("changed", 2)):
+        spec = f"r=rerank:api:m,over=bm25,depth=5,base_url={rerank.url},version={version}"
+        arguments = ["-e", "bm25", "-e", spec, "-c", "handbook", "-d", "retrieval", "--limit", "8", "--resamples", "20"]
+        kept = ["--no-baselines", "--cache", str(tmp_path / "cache"), "-o", str(tmp_path / out)]
+        assert exit_code_of(["run", *arguments, *kept]) == 0
+    assert exit_code_of(["bless", str(tmp_path / "old"), "-o", str(tmp_path / "baseline")]) == 0
+    for before in ("old", "baseline"):
+        with pytest.raises(InputError, match=r"r was not asked: .*; run with --no-cache"):
+            ea.check(tmp_path / "unasked", tmp_path / before)
+        assert ea.check(tmp_path / "changed", tmp_path / before).outcome != "regression"
+
+
 def test_text_embeddings_inference_has_other_fields_and_a_limit(rerank, corpus):
     def tei(handler, payload):
         if "texts" not in payload:
@@ -432,19 +449,6 @@ def test_a_service_that_fails_is_asked_again_and_the_run_goes_on(rerank, corpus,
     result = run()
     assert values(result, "r")["Success@1"] == 1
     assert len(rerank.seen) - answered < QUESTIONS
-
-
-def test_a_run_whose_reranker_was_not_asked_is_not_gated(rerank, tmp_path):
-    rerank.good = lambda payload: {
-        "results": [{"index": n, "relevance_score": len(text)} for n, text in enumerate(texts_of(payload))]
-    }
-    spec = f"r=rerank:api:m,over=bm25,depth=5,base_url={rerank.url},version=1"
-    common = ["-e", "bm25", "-e", spec, "-c", "handbook", "-d", "retrieval", "--resamples", "20", "--no-baselines"]
-    for out in ("old", "new"):
-        cache = str(tmp_path / "cache")
-        assert exit_code_of(["run", *common, "--quiet", "--cache", cache, "-o", str(tmp_path / out)]) == 0
-    with pytest.raises(InputError, match="r was not asked: its answers are those that the cache has"):
-        ea.check(tmp_path / "new", tmp_path / "old")
 
 
 def test_no_key_is_written_and_a_service_that_is_down_is_exit_code_3(rerank, tmp_path, monkeypatch, capsys):

@@ -423,7 +423,7 @@ def test_texts_that_a_retriever_has_encoded_are_cached(corpus, tmp_path):
     [
         ([("a", ("b",)), ("b", ("a",))], "built on itself: a → b → a; name other parts"),
         ([("a", ("a",))], "built on itself: a → a; name other parts"),
-        ([("a", ("bm52",))], "unknown part of 'a': 'bm52'; did you mean 'bm25'? Known: a, bm25. It takes labels"),
+        ([("a", ("bm52",))], "unknown part of 'a': 'bm52'; did you mean 'bm25'? Known: a, bm25. Candidates"),
     ],
 )
 def test_parts_that_cannot_be_are_refused_before_any_work(retrievers, message, corpus):

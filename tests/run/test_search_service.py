@@ -128,11 +128,12 @@ def of(answer):
     [
         (lambda server, asked: b"<html>welcome</html>", "the answer is not JSON; check the address"),
         (lambda server, asked: (404, b"{}"), "nothing at /search; check the address"),
-        (of({"found": []}), "ids=hits.hits.*._id: the answer has no 'hits', but 'found'"),
-        (of({"hits": {"hits": {}}}), "'hits' has no list"),
+        (of({"found": []}), "ids=hits.hits.*._id: the answer has no 'hits'; it has 'found'"),
+        (of({"hits": {"hits": {}}}), "'hits' is no list"),
+        (of({"hits": {"hits": {"total": 3}}}), "ids=hits.hits.*._id: 'hits' is no list; it has 'total'"),
         (of({"hits": {"hits": [{"_id": None, "_score": 1}]}}), "'None' in the answer is not an id"),
         (of({"hits": {"hits": [{"_id": "a", "_score": "x"}]}}), "'x' in the answer is not a number"),
-        (of({"hits": {"hits": [{"_id": "a", "_score": 1}, {"_id": "b"}]}}), "has no '_score', but '_id'"),
+        (of({"hits": {"hits": [{"_id": "a", "_score": 1}, {"_id": "b"}]}}), "has no '_score'; it has '_id'"),
     ],
 )
 def test_what_is_no_answer_is_said_in_one_line(server, corpus, behave, says):
@@ -146,7 +147,7 @@ def test_rising_scores_and_documents_that_are_listed_twice_are_refused(server, c
     first, second = (document.id for document in corpus.documents[:2])
     for hits, says in (
         (((first, 1), (second, 2)), "higher than the one before"),
-        (((first, 2), (first, 1)), "is listed twice"),
+        (((first, 2), (first, 1)), "is listed twice; list each one once"),
     ):
         answer = {"hits": {"hits": [{"_id": name, "_score": score} for name, score in hits]}}
         server.behaviours[:] = [of(answer)] * 10
@@ -162,16 +163,18 @@ def test_answers_are_kept_across_runs_only_with_a_version(server, corpus, tmp_pa
         assert len(server.seen) == asked * len(corpus.samples)
 
 
-def test_a_run_whose_service_was_not_asked_is_not_gated(server, tmp_path):
-    spec = f"ours={server.address},ids=hits.hits.*._id,version=1"
-    common = ["-e", spec, "-c", "handbook", "-d", "retrieval", "--limit", "12", "--resamples", "20", "--no-baselines"]
-    for out in ("old", "new"):
-        cache = str(tmp_path / "cache")
-        assert exit_code_of(["run", *common, "--quiet", "--cache", cache, "-o", str(tmp_path / out)]) == 0
-    with pytest.raises(InputError, match="ours was not asked: its answers are those that the cache has"):
-        ea.check(tmp_path / "new", tmp_path / "old")
-    assert exit_code_of(["run", *common, "--quiet", "--no-cache", "-o", str(tmp_path / "asked")]) == 0
-    assert ea.check(tmp_path / "asked", tmp_path / "old").outcome != "regression"
+def test_a_check_refuses_a_service_that_was_not_asked(server, tmp_path):
+    """Its answers would be compared with themselves."""
+    for out, version in (("old", 1), ("unasked", 1), ("changed", 2)):
+        spec = f"ours={server.address},ids=hits.hits.*._id,version={version}"
+        arguments = ["-e", spec, "-c", "handbook", "-d", "retrieval", "--limit", "8", "--resamples", "20"]
+        kept = ["--no-baselines", "--cache", str(tmp_path / "cache"), "-o", str(tmp_path / out)]
+        assert exit_code_of(["run", *arguments, *kept]) == 0
+    assert exit_code_of(["bless", str(tmp_path / "old"), "-o", str(tmp_path / "baseline")]) == 0
+    for before in ("old", "baseline"):
+        with pytest.raises(InputError, match=r"ours was not asked: .*; run with --no-cache"):
+            ea.check(tmp_path / "unasked", tmp_path / before)
+        assert ea.check(tmp_path / "changed", tmp_path / before).outcome != "regression"
 
 
 @pytest.mark.parametrize(

@@ -423,12 +423,12 @@ def _check_asked(new: StoredRun, old: StoredRun) -> None:
     What is known by its content, such as a local model, is the same model as before; of a service only the user's
     version is known.
     """
-    if "settings" not in new.record or "settings" not in old.record:
-        return
-    of_old = {label: fingerprint for label, _, fingerprint, _ in old.record["settings"]["encoders"]}
-    for label, spec, fingerprint, _ in new.record["settings"]["encoders"]:
+    # Not those of the settings: they leave out what a retriever is built on.
+    of_old = {encoder.name: encoder.fingerprint for encoder in old.result.encoders}
+    for encoder in new.result.encoders:
+        label = encoder.name
         answers = new.record.get("encoders", {}).get(label, {}).get("route", {}).get("answers")
-        if answers == FROM_CACHE and ",version=" in spec and of_old.get(label) == fingerprint:
+        if answers == FROM_CACHE and ",version=" in encoder.spec and of_old.get(label) == encoder.fingerprint:
             raise InputError(
                 f"{label} was not asked: its answers are {FROM_CACHE}; run with --no-cache, or with another version="
             )

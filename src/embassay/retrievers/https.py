@@ -205,10 +205,10 @@ def _below(value: object, part: str, option: str, place: str) -> list[object]:
         return [value[part]]
     if isinstance(value, list) and part.isdecimal() and int(part) < len(value):
         return [value[int(part)]]
-    has = "no list" if part == "*" else f"no {quoted(part)}"
+    problem = "is no list" if part == "*" else f"has no {quoted(part)}"
     if isinstance(value, dict) and value:
-        has += f", but {', '.join(map(quoted, list(value)[:NAMED]))}"
-    raise EncoderError(f"{option}: {place} has {has}")
+        problem += f"; it has {', '.join(map(quoted, list(value)[:NAMED]))}"
+    raise EncoderError(f"{option}: {place} {problem}")
 
 
 def _filled(value: Any, fill: Fill) -> Any:

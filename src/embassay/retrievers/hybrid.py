@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.errors import SpecError
-from embassay.retrievers.base import DEPTH, Lists, Questions, Retriever
+from embassay.retrievers.base import DEPTH, PARTS_HINT, Lists, Questions, Retriever
 from embassay.types import Runtime, content_hash
 from embassay.vectors import Indices
 
 TARGET = "A+B[+C]"
+OPTIONS_HINT = PARTS_HINT
 CONSTANT = 60
 WEIGHT = 0.5
 STEPS = 20

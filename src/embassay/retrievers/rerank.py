@@ -21,12 +21,13 @@ from embassay.encoders.rerank.pairs import PairScorer, pair
 from embassay.endpoint.spending import guess
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 from embassay.plugins import RETRIEVERS
-from embassay.retrievers.base import Lists, Questions, Retriever
+from embassay.retrievers.base import PARTS_HINT, Lists, Questions, Retriever
 from embassay.samples.base import Text
 from embassay.types import Runtime, content_hash
 from embassay.vectors import Indices
 
 TARGET = "MODEL, api:MODEL or python:module:callable"
+OPTIONS_HINT = PARTS_HINT
 DEPTH = 50
 """How many documents are reranked by default, or all if there are fewer."""
 PAIRS = 400

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from embassay.encoders.base import HasStoredVectors, KnownByWeights, MayChange
 from embassay.errors import EncoderError, InputError, MissingExtraError, SpecError, UnknownNameError
 from embassay.plugins import ENCODERS
-from embassay.retrievers.base import Retriever
+from embassay.retrievers.base import PARTS_HINT, Retriever
 from embassay.run.presets import EncoderSet, Member, named_in
 from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, default_label, load_encoder
 from embassay.run.specs import Spec, alternatives, as_spec
@@ -281,10 +281,7 @@ def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
         path = (*path, entry.label)
         for label in entry.parts:
             if label not in entry_of:
-                hint = "It takes labels of this run; add the missing one with -e LABEL=SPEC."
-                if any(known.startswith(f"{label},") for known in entry_of):
-                    hint = f"{label} has several settings; add the one that is meant with a label of its own."
-                raise UnknownNameError(f"part of {entry.label!r}:", label, entry_of, hint)
+                raise UnknownNameError(f"part of {entry.label!r}:", label, entry_of, PARTS_HINT)
             if label in path:
                 raise SpecError(f"built on itself: {' → '.join((*path, label))}; name other parts")
             add(entry_of[label], path)

@@ -138,8 +138,10 @@ def _create(spec: Spec, runtime: Runtime) -> Encoder:
     if target and not target_name:
         raise SpecError(f"write {scheme}, not {spec.head}")
     place = f"encoder {without_secrets(spec.head)!r}"
+    # The options of a candidate that a retriever is built on are taken for its own: hybrid:bm25,stemmer=english+m.
+    hint = getattr(module, "OPTIONS_HINT", "")
     with folder.guarded(scheme):
-        encoder: Encoder = module.create(target, runtime, **bind(module.create, options, place))
+        encoder: Encoder = module.create(target, runtime, **bind(module.create, options, place, hint))
     return _with_other(encoder, runtime)
 
 

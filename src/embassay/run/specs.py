@@ -124,7 +124,7 @@ def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
     return specs
 
 
-def bind(function: Callable[..., object], options: Mapping[str, object], what: str) -> dict[str, Any]:
+def bind(function: Callable[..., object], options: Mapping[str, object], what: str, hint: str = "") -> dict[str, Any]:
     """Return the options of a spec as keyword arguments of a function, converted to the annotated types.
 
     Options that the spec does not have are left to the function's defaults.
@@ -135,6 +135,8 @@ def bind(function: Callable[..., object], options: Mapping[str, object], what: s
         Its keyword-only parameters are the options that exist.
     what
         What has the options, for messages: ``"diagnostic 'retrieval'"``.
+    hint
+        What the user may have meant by an option that does not exist.
 
     Raises
     ------
@@ -151,7 +153,7 @@ def bind(function: Callable[..., object], options: Mapping[str, object], what: s
     bound = {}
     for name, value in options.items():
         if name not in names:
-            raise UnknownNameError(f"option of {what}", name, names)
+            raise UnknownNameError(f"option of {what}", name, names, hint)
         bound[name] = _convert(value, hints[name], f"{what}, option {name!r}")
     return bound
 

@@ -70,7 +70,7 @@ def checked(lists: Lists, questions: Questions, seconds: float) -> Lists:
     has_scores = (is_listed & ~np.isnan(lists.scores)).any(axis=1, keepdims=True)
     rises = lists.scores[:, 1:] > lists.scores[:, :-1]
     problems = {
-        "a document is listed twice": is_repeated,
+        "a document is listed twice; list each one once, where it is nearest": is_repeated,
         "a score is no finite number": is_listed & has_scores & ~np.isfinite(lists.scores),
         "a score is higher than the one before; the nearest document comes first": rises,
     }

@@ -23,7 +23,7 @@ from scipy.sparse import issparse
 
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 from embassay.formatting import counted, names
-from embassay.retrievers.base import Lists, Questions, Retriever
+from embassay.retrievers.base import PARTS_HINT, Lists, Questions, Retriever
 from embassay.retrievers.stores.index import NUMBERS, Ask, Collection, Rows
 from embassay.retrievers.stores.on_faiss import in_faiss
 from embassay.retrievers.stores.on_lancedb import in_lancedb
@@ -32,6 +32,7 @@ from embassay.types import Runtime, content_hash
 from embassay.vectors import Indices
 
 TARGET = "KIND"
+OPTIONS_HINT = PARTS_HINT
 EXTRA = "stores"
 PACKAGES = {"faiss": ("faiss",), "lancedb": ("lancedb",), "pgvector": ("psycopg", "pgvector")}
 """The packages of each kind of store."""
