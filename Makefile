@@ -43,7 +43,7 @@ docs: $(VENV)/.test  ## build the documentation site into site/; a broken link i
 	$(OFFLINE) $(BIN)/python tools/sample_report.py
 	$(BIN)/zensical build --strict
 
-docs-figures: $(VENV)/.test  ## write the measured figures of README.md and docs/ again (about ten minutes; needs EMBASSAY_DATA)
+docs-figures: $(VENV)/.test  ## write the measured figures of README.md and docs/ again (about half an hour; needs EMBASSAY_DATA, EMBASSAY_MODELS)
 	$(OFFLINE) $(BIN)/python tools/docs_figures.py $(ARGS)
 
 vendor: $(VENV)/.test  ## write the report's Vega bundle and its licences again

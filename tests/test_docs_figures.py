@@ -117,7 +117,7 @@ COSTLY = {
     "composition-webnlg",
     "retrieval-xquad",
 }
-"""Each takes 20 to 300 s; only ``make docs-figures`` computes them. Tests of the diagnostics hold the last two."""
+"""Each takes up to 20 minutes; only ``make docs-figures`` computes them. Tests of the diagnostics hold the last two."""
 
 
 @pytest.mark.slow

@@ -6,7 +6,8 @@
 A figure stands in a block, between ``<!-- figures: NAME -->`` and ``<!-- end -->``; a function of this name below
 returns its Markdown. What the README's console blocks show is the block ``console``. Figures of all-MiniLM-L6-v2 need
 the extra ``minilm``; those of public data need the folder that EMBASSAY_DATA names, and the test sets built from it
-need the extra ``build``. All of them take about ten minutes. The table of a run's options is such a block, too.
+need the extra ``build``. Weights of other encoders are in the folder that EMBASSAY_MODELS names. All of them take about
+half an hour, most of it all-mpnet-base-v2 on TeleQuAD. The table of a run's options is such a block, too.
 
 A figure that differs by one unit of its last printed digit is the same figure: vectors of a neural encoder differ by
 1e-7 between machines. Times and sizes of a machine's memory are not here; they carry their date and command instead.
@@ -239,7 +240,7 @@ def retrieval_xquad() -> str:
 
 
 def setups_fusion() -> str:
-    """Fusion of all-MiniLM-L6-v2 and bm25, against bm25; one reads ``hybrid:all-MiniLM-L6-v2+bm25,weight=0.5``."""
+    """Two encoders and their fusions with bm25, against bm25; EMBASSAY_MODELS names the folder of the second."""
     tele = f"telequad={data('telequad/TeleQuAD-v4-full.json')},documents=paragraphs"
     corpora = (
         ("XQuAD, sentences", xquad("sentences"), 1),
@@ -248,20 +249,28 @@ def setups_fusion() -> str:
         ("LIMIT, small", f"limit={data('limit_small')}", 1),
         ("handbook", "handbook", 1),
     )
-    fusions = {f"w {weight}": f"w {weight}=hybrid:{MINILM}+bm25,weight={weight}" for weight in ("0.5", "0.1", "auto")}
-    lines = []
-    for title, corpus, k in corpora:
-        result = assay([MINILM, "bm25", *fusions.values()], ea.load(corpus), f"retrieval,k={k}", reference="bm25")
+    candidates = {
+        "bm25": "bm25",
+        "MiniLM": f"MiniLM={MINILM}",
+        "mpnet": f"mpnet={Path(os.environ['EMBASSAY_MODELS']) / 'all-mpnet-base-v2'}",
+    }
+    for encoder in ("MiniLM", "mpnet"):
+        for weight in ("0.5", "0.1", "auto"):
+            name = f"{encoder} + bm25, w {weight}"
+            candidates[name] = f"{encoder} {weight}=hybrid:{encoder}+bm25,weight={weight}"
+    lines = {name: [name] for name in candidates}
+    for _, corpus, k in corpora:
+        result = assay(list(candidates.values()), ea.load(corpus), f"retrieval,k={k}", reference="bm25")
         (verdict,) = result.verdicts
         compared = {one.candidate: one for one in verdict.opponent("reference").differences}
-        for name in ("bm25", MINILM, *fusions):
-            against = ""
-            if name != "bm25":
-                one = compared[name]
-                against = f"{points(one.difference)} [{points(one.low)}, {points(one.high)}]"
-            row = result.figure(f"Success@{k}", name)
-            lines.append([title, name, f"Success@{k}", share(row.value), against])
-    return table(["", "candidate", "", "", "against bm25, in points"], lines)
+        for name, spec in candidates.items():
+            label = spec.partition("=")[0]
+            if label == "bm25":
+                lines[name].append(share(result.figure(f"Success@{k}", label).value))
+            else:
+                one = compared[label]
+                lines[name].append(f"{points(one.difference)} [{points(one.low)}, {points(one.high)}]")
+    return table(["", *(f"{title}, Success@{k}" for title, _, k in corpora)], lines.values())
 
 
 def points(value: float) -> str:
