@@ -993,6 +993,63 @@ def data_of(result, name):
     return next((s.data for s in result.series if s.name == name), None)
 
 
+def test_transforms_stand_beside_the_published_ones():
+    corpus = many()
+    result = run([*several(corpus, 4), Table("sparse", noisy(corpus), csr_array)], corpus, baselines=True)
+    table = data_of(result, "published_transforms")
+    assert [row[0] for row in table["rows"][:14]] == [row[0] for row in TRANSFORMED["rows"]]
+    assert {row[1] for row in table["rows"][:14]} == {"published"}
+    # Sparse vectors are not transformed, and baselines were not asked for.
+    own = {row[0]: row[2:] for row in table["rows"][14:]}
+    names = [e.name for e in result.encoders if not e.baseline and e.name != "sparse"]
+    assert list(own) == names
+    found = rows(result, names[0])
+    assert own[names[0]] == [
+        found[metric, subset, condition].value
+        for condition in ("", *TRANSFORMS)
+        for metric, subset in (("Success@5", "all"), ("isoscore", "documents"), ("i_a", "documents"))
+    ]
+    assert {len(row) for row in table["rows"]} == {len(table["columns"])} == {len(table["formats"])}
+    across = rows(result, "")
+    assert data_of(result, "published_correlations")["rows"][2] == [
+        "whitened",
+        0.06,
+        across["pearson", "IsoScore and success", "whiten"].value,
+        0.39,
+        across["pearson", "I-A and success", "whiten"].value,
+    ]
+
+
+def test_under_four_encoders_the_published_correlations_stand_alone():
+    corpus = many()
+    table = data_of(run([Table("t", noisy(corpus))], corpus), "published_correlations")
+    assert table["rows"][0] == ["none", 0.23, None, 0.34, None]
+
+
+def test_with_another_number_of_documents_or_sparse_vectors_only_no_transforms_are_published():
+    corpus = many()
+    for encoder, options in ((Table("t", noisy(corpus)), ",k=3"), (Table("t", noisy(corpus), csr_array), "")):
+        result = run([encoder], corpus, options)
+        assert data_of(result, "published_transforms") is None
+        assert data_of(result, "published") is not None
+
+
+def test_questions_of_squad_stand_beside_the_published_table_and_no_others():
+    corpus = many()
+    numbered = tuple(replace(s, id=f"{n:024x}") for n, s in enumerate(corpus.samples))
+    squad = replace(corpus, samples=numbered)
+    result = run([Table("t", noisy(squad))], squad)
+    table = data_of(result, "published_squad")
+    assert [row[:1] + row[-1:] for row in table["rows"][-2:]] == [["minilm", "published"], ["t", "measured here"]]
+    assert table["rows"][0][-1] == "published; its isotropy pair stands at another model too"
+    found = rows(result)
+    exam = found["accuracy_l100", "all", ""]
+    isotropy_of = [found[metric, "documents", ""].value for metric in ("isoscore", "i_a")]
+    assert table["rows"][-1][1:-1] == [exam.value, exam.low, exam.high, *isotropy_of]
+    mixed = replace(corpus, samples=(*numbered[:-1], corpus.samples[-1]))
+    assert data_of(run([Table("t", noisy(mixed))], mixed), "published_squad") is None
+
+
 # --- what moves no number --------------------------------------------------------------------------------
 
 
@@ -1187,7 +1244,7 @@ def test_a_right_document_without_a_similarity_is_shown_all_the_same():
 def test_series_of_the_curves_are_the_rows(noisy_run):
     _, result = noisy_run
     series = {s.name: s.data for s in result.series}
-    assert {"densities", "card", "coe", "roe", "accuracy_at_tau", "unanswerable_dropped"} == set(series)
+    assert {"densities", "card", "coe", "roe", "accuracy_at_tau", "unanswerable_dropped", "published"} == set(series)
     line = next(x for x in series["coe"]["lines"] if x["encoder"] == "a")
     assert line["y"] == [rows(result, "a")["coe", f"psi{psi}", ""].value for psi in GRID]
     line = next(x for x in series["accuracy_at_tau"]["lines"] if x["encoder"] == "b")

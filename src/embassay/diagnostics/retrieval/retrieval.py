@@ -22,6 +22,7 @@ from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
 from embassay.diagnostics.retrieval.findings import findings_of, first_place, saturation, scale_warnings
 from embassay.diagnostics.retrieval.layout import FOUND, options_of, page
+from embassay.diagnostics.retrieval.published import beside_published
 from embassay.diagnostics.retrieval.rows import at_thresholds, computed_rows, correlations
 from embassay.diagnostics.retrieval.scores import (
     RANDOM,
@@ -233,7 +234,7 @@ class Retrieval(RetrievalParameters):
             draws.resamples,
             rows=tuple(rows),
             comparisons=tuple(summary.comparisons),
-            series=tuple(series_of(views, rows, success, draws)),
+            series=(*series_of(views, rows, success, draws), *beside_published(views, rows)),
             verdicts=(summary.verdict,),
             **answers_and_findings(findings),
         )
