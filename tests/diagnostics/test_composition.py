@@ -1148,7 +1148,6 @@ def test_figures_of_every_operator(mixed):
         "within": "curve",
         "within_union": "curve",
         "comparable_union": "curve",
-        "positions_union": "histogram",
         "norm_ratio": "histogram",
         "ratings": "table",
     }
@@ -1216,7 +1215,6 @@ def test_where_no_norm_is_longer_there_is_no_curve_near_it():
     assert {s.name for s in summarise([score(corpus, unit)]).series} == {
         "angles_union",
         "comparable_union",
-        "positions_union",
         "norm_ratio",
     }
 

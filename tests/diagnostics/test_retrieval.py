@@ -1244,11 +1244,9 @@ def test_a_right_document_without_a_similarity_is_shown_all_the_same():
 def test_series_of_the_curves_are_the_rows(noisy_run):
     _, result = noisy_run
     series = {s.name: s.data for s in result.series}
-    assert {"densities", "card", "coe", "roe", "accuracy_at_tau", "unanswerable_dropped", "published"} == set(series)
+    assert {"densities", "card", "coe", "roe", "published"} == set(series)
     line = next(x for x in series["coe"]["lines"] if x["encoder"] == "a")
     assert line["y"] == [rows(result, "a")["coe", f"psi{psi}", ""].value for psi in GRID]
-    line = next(x for x in series["accuracy_at_tau"]["lines"] if x["encoder"] == "b")
-    assert line["y"] == [rows(result, "b")["accuracy_at_tau", f"pooled:psi{psi}", ""].value for psi in GRID]
 
 
 def test_the_card_converts_a_similarity_into_shares():

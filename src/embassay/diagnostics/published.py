@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from statistics import mean, stdev
 from typing import Any
@@ -37,30 +37,6 @@ def groups_of(encoder_set: str) -> dict[str, str]:
     members = tomllib.loads(text)[encoder_set]["encoders"]
     # The price of a service is no property of the model.
     return {name_in_papers(re.sub(r",price=[^,]+", "", member["spec"])): member["group"] for member in members}
-
-
-AGAIN = {
-    "encoder": "text",
-    "published as": "text",
-    "published": "percent",
-    "measured": "percent",
-    "measured − published": "points",
-}
-
-
-def published_and_measured(
-    diagnostic: str, corpus: str, shares: Sequence[tuple[str, str, float, float]], source: str
-) -> Iterator[Series]:
-    """Yield the table of the encoders that a paper has, too; nothing if there are none.
-
-    Parameters
-    ----------
-    shares
-        The encoder, what the paper calls it, the published share and the one measured here.
-    """
-    if shares:
-        lines = [[*line, line[3] - line[2]] for line in shares]
-        yield table(diagnostic, corpus, "published_and_measured", AGAIN, lines, source)
 
 
 def grouped_lines(

@@ -64,11 +64,8 @@ def series(diagnostic: str, scores: Sequence[ItemScores], blocks: Mapping[str, N
         data = _curve("angle to A, degrees", DEGREES, _near_a, views["difference"])
         yield Series(diagnostic, corpus, "within", "curve", data)
     if "union" in views:
-        positions = _Histogram("position: 0 is A, 1 is B", -1.0, 2.0)
         ratios = _Histogram("‖A‖ / ‖B‖", 0.0, 2.0)
         for view in views["union"]:
-            positions.add(view, "union", view.planar("position"))
-            positions.add(view, "null", view.planar("position", null=True).ravel())
             ratios.add(view, "samples", view.planar("norm_ratio"))
         with_longer = [view for view in views["union"] if not np.isnan(_near_longer(view, False, 180)).all()]
         if with_longer:
@@ -76,7 +73,6 @@ def series(diagnostic: str, scores: Sequence[ItemScores], blocks: Mapping[str, N
             yield Series(diagnostic, corpus, "within_union", "curve", data)
         data = _curve("norms are comparable within 1 ±", MARGINS, union_satisfied, views["union"])
         yield Series(diagnostic, corpus, "comparable_union", "curve", data)
-        yield positions.series(diagnostic, corpus, "positions_union")
         yield ratios.series(diagnostic, corpus, "norm_ratio")
 
 
@@ -302,7 +298,6 @@ def page(near: str) -> Layout:
                 note="The share of unions that satisfy the claim for their case, where norms are comparable within 1 ± "
                 "a margin; the paper's margin is 0.1.",
             ),
-            Histograms("Position of the union's projection", "positions_union"),
             EncoderTable(
                 "Mean margins",
                 (

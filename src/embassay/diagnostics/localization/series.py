@@ -14,7 +14,7 @@ from embassay.claims import COUNT, INTERVAL, LIMIT, Template
 from embassay.data import MSRP, MSRP_GROUPED
 from embassay.diagnostics.findings import PublishedShare, against_chance, beside_paper, written
 from embassay.diagnostics.localization.view import CLASSIFIER, NAME, LocalizationView
-from embassay.diagnostics.published import published, published_and_measured, published_name, table
+from embassay.diagnostics.published import published, published_name, table
 from embassay.formatting import counted
 from embassay.result import Finding, Row, Series
 from embassay.types import Draws
@@ -129,7 +129,7 @@ def agreement_series(views: Sequence[LocalizationView], fold: int, draws: Draws)
 def published_series(
     one: LocalizationView, requested: Sequence[LocalizationView], accuracy: Mapping[str, Row]
 ) -> Iterator[Series]:
-    """Yield the paper's table, the sizes of the groups, and on the paper's corpora published beside measured figures.
+    """Yield the sizes of the groups, and on the paper's corpora published beside measured figures.
 
     Parameters
     ----------
@@ -140,28 +140,18 @@ def published_series(
     accuracy
         By encoder.
     """
-    paper = published("localization")
-    yield Series(NAME, one.corpus, "published", "table", paper)
     yield table(NAME, one.corpus, "group_sizes", SIZES, _group_sizes(one))
     column = _corpus_of_paper(one)
     if not column:
         return
-    source = f"{paper['source']}, {column}"
-    published_accuracy = published_accuracies(column)
-
-    lines = [(name, value, "published") for name, value in published_accuracy.items()]
-    both = list[tuple[str, str, float, float]]()
+    source = f"{published('localization')['source']}, {column}"
+    lines = [(name, value, "published") for name, value in published_accuracies(column).items()]
     for view in requested:
         measured = accuracy[view.encoder].value
-        if measured is None:
-            continue
-        lines.append((view.encoder, measured, "measured here"))
-        name = _model_of_paper(view)
-        if name in published_accuracy:
-            both.append((view.encoder, name, published_accuracy[name], measured))
+        if measured is not None:
+            lines.append((view.encoder, measured, "measured here"))
     lines.sort(key=lambda line: (-line[1], line[0]))
     yield table(NAME, one.corpus, "published_beside", BESIDE, lines, source)
-    yield from published_and_measured(NAME, one.corpus, both, source)
 
 
 def published_accuracies(corpus: str) -> dict[str, float]:

@@ -549,7 +549,6 @@ LAYOUT = Layout(
         SeriesTable("Published accuracies: spread in each group", "published_groups"),
         SeriesTable("Your accuracies: spread in each group of several encoders", "measured_groups"),
         SeriesTable("Published accuracies and yours, model by model", "published_models"),
-        SeriesTable("Models that are both published and measured", "published_and_measured"),
         SeriesTable(
             "The paper's figures: what its 12 best models all get wrong, and your best set",
             "published_hardest",

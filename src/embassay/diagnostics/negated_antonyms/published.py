@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from embassay.diagnostics.published import published, published_and_measured, published_name, table
+from embassay.diagnostics.published import published, published_name, table
 from embassay.result import Series
 from embassay.types import Origin
 
@@ -65,7 +65,7 @@ def _spread(group: str, accuracies: Sequence[float]) -> list[object]:
 
 
 def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[Origin, float]]) -> Iterator[Series]:
-    """Yield the published points by group, their spread, and the models that are also measured.
+    """Yield the published points by group, their spread, and the models with those that are measured.
 
     Parameters
     ----------
@@ -86,12 +86,6 @@ def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[
     listed += [[group_of(origin), label, value, "measured here"] for label, (origin, value) in measured.items()]
     listed.sort(key=lambda line: (-line[2], line[1]))
     yield table(diagnostic, corpus, "published_models", LISTED, listed, source)
-
-    both = list[tuple[str, str, float, float]]()
-    for label, (origin, value) in measured.items():
-        if model := published_model(origin):
-            both.append((label, model["name"], model["accuracy"] / 100, value))
-    yield from published_and_measured(diagnostic, corpus, both, source)
 
 
 def hardest_published(diagnostic: str, corpus: str, wrong: Counter[str]) -> Series:

@@ -247,8 +247,8 @@ def _thresholds() -> tuple[ThresholdCurves | EncoderTable, ...]:
     )
 
 
-def _paper_thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
-    """Return the tables and curves of the paper's thresholds: the best ones, and all that were tried."""
+def _paper_thresholds(k: int) -> tuple[EncoderTable | SubsetTable, ...]:
+    """Return the tables of the paper's thresholds: the best ones, and all that were tried."""
     of_paper = list[Column]()
     readings = {"minima:paper": "minima", "pooled:paper": "pooled", "pooled:range": "pooled, in range"}
     for subset, reading in readings.items():
@@ -263,10 +263,6 @@ def _paper_thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]
             "of all retrieved similarities. Of ψ = 5, 10, … 95 the one with the highest success at τ; in range: the "
             "largest with a success in the range of one exam. The paper prints ψ of 20 to 45.",
         ),
-        Curves(
-            "Success at τ over ψ", "accuracy_at_tau", note="Documents below the ψ-th percentile are dropped (pooled)."
-        ),
-        Curves("Unanswerable questions that find nothing, over ψ", "unanswerable_dropped"),
         *_tables_of_all_thresholds(k),
     )
 

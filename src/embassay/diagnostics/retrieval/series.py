@@ -41,13 +41,8 @@ WIDTHS = {
     "to": "percent",
 }
 """The columns of the table of the widths of the ranges of exams, with their formats."""
-CURVES = (
-    ("coe", "", "COE"),
-    ("roe", "", "ROE"),
-    ("accuracy_at_tau", "pooled:", "success at τ"),
-    ("unanswerable_dropped", "pooled:", "share that finds nothing"),
-)
-"""Metric, beginning of the subset, and title of each curve over ψ."""
+CURVES = {"coe": "COE", "roe": "ROE"}
+"""The title of each metric that is drawn over ψ."""
 
 
 class CardRow(NamedTuple):
@@ -97,11 +92,11 @@ def series_of(
     if lines:
         yield Series(NAME, corpus, "weights", "curve", {"x": "weight", "y": "RR", "at": (), "lines": lines})
     value_of = {(r.encoder, r.metric, r.subset): r.value for r in rows}
-    for metric, prefix, title in CURVES:
+    for metric, title in CURVES.items():
         lines = []
         some_value_is_defined = False
         for view in drawable:
-            values = [value_of.get((view.encoder, metric, f"{prefix}psi{psi}")) for psi in GRID]
+            values = [value_of.get((view.encoder, metric, f"psi{psi}")) for psi in GRID]
             lines.append({"encoder": view.encoder, "line": title, "y": values})
             some_value_is_defined |= any(value is not None for value in values)
         if some_value_is_defined:
