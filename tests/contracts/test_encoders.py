@@ -38,7 +38,7 @@ SPECS = {
 }
 LOADED = {"Prepares", "Releases"}
 EXPORTED = {"Batches", "CountsTokens", "Derived", "Routed", *LOADED}
-NEURAL = {*EXPORTED, "BatchInvariant", "NamesTrainingData", "Reworded"}
+NEURAL = {*EXPORTED, "BatchInvariant", "NamesTrainingData"}
 KNOWN_WORDS = {"KnowsWords", "Routed", *LOADED}
 ABILITIES = {
     "api": {"Batches", "Releases", "Remote", "Routed"},

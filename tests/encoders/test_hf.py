@@ -391,14 +391,6 @@ def test_a_released_model_is_loaded_again(folder):
     assert np.array_equal(encoder.encode(TEXTS), first)
 
 
-def test_other_wordings_of_a_prompt_share_the_loaded_model(folder):
-    encoder = load_encoder(f"hf:{folder('BertForMaskedLM')},query_prompt=the shop: ")
-    others = list(encoder.reworded("query"))
-    assert [o.card.prompts["query"] for o in others][:2] == ["the shop ", "THE SHOP: "]
-    assert all(o._runners is encoder._runners for o in others)
-    assert not list(encoder.reworded("text"))
-
-
 # --- what is refused --------------------------------------------------------------------------------------
 
 

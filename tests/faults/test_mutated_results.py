@@ -59,8 +59,7 @@ def chance(seed):
 
 def record():
     """What ``run.json`` holds of such a run, with everything in it that a report shows."""
-    badges = {"sampled": 9, "drift": 1e-7, "half_ties": 0.1, "reason": None, "notes": ["read this"]}
-    badges["prompts"] = {"query": {"cosine": 0.9, "same_nearest": 0.8}}
+    badges = {"sampled": 9, "drift": 1e-7, "reason": None, "notes": ["read this"]}
     known = {"texts": 4, "route": {"backend": "torch"}, "badges": badges}
     encoders = {"hashing": known, "bow": {**known, "badges": None}}
     settings = {"encoders": [["hashing", "hashing", "f", False]], "corpora": [], "diagnostics": [], "seed": 0}

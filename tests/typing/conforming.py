@@ -14,7 +14,6 @@ from embassay.encoders.base import (
     Relearns,
     Releases,
     Remote,
-    Reworded,
     Routed,
 )
 from embassay.encoders.exported.encoder import ExportedEncoder
@@ -45,7 +44,6 @@ def encoders(
     relearns: Relearns = projected
     releases: list[Releases] = [hf, words]
     remote: Remote = api
-    reworded: Reworded = hf
     routed: list[Routed] = [hf, api, exported, words]
 
 

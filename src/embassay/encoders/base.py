@@ -7,7 +7,7 @@ running it is in its :class:`~embassay.types.Card`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from embassay.samples.base import Role
@@ -149,15 +149,6 @@ class KnowsWords(Protocol):
 
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (tokens without a vector, tokens, texts without any word vector)."""
-        ...
-
-
-@runtime_checkable
-class Reworded(Protocol):
-    """Puts prompts before texts; a run then reports how much the vectors depend on a prompt's wording."""
-
-    def reworded(self, role: Role) -> Iterable[Encoder]:
-        """Return the same model with other wordings of a role's prompt; nothing if the role has none."""
         ...
 
 

@@ -92,7 +92,7 @@ class RunOptions:
     texts
         Write sentences of the corpora into result and report.
     robustness
-        Check how far vectors depend on the batch, on half precision and on the wording of prompts.
+        Check how far vectors depend on the batch.
     cost
         Measure how long local models take for the same 64 texts; by default where there are two models or more.
     follow_links
@@ -124,10 +124,7 @@ class RunOptions:
     )
     robustness: Annotated[
         bool,
-        Off(
-            "no_trust",
-            "Do not check how far vectors depend on the batch, on half precision and on the wording of prompts.",
-        ),
+        Off("no_trust", "Do not check how far vectors depend on the batch."),
     ] = False
     cost: bool | None = None
     follow_links: bool = False

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from embassay.encoders.base import Route
 from embassay.encoders.light.model import LightModel
@@ -21,7 +21,6 @@ from embassay.encoders.neural.model_card import training_datasets
 from embassay.encoders.neural.model_options import ModelOptions
 from embassay.encoders.neural.prompted import PromptedEncoder
 from embassay.errors import ModelNotFoundError, SpecError
-from embassay.samples.base import Role
 from embassay.types import Card, Runtime
 
 FAMILIES = {
@@ -94,21 +93,6 @@ class NeuralEncoder(PromptedEncoder):
             parameters=parameters(self.folder, self._left_out),
             route="light" if self.light is not None else route,
         )
-
-    def reworded(self, role: Role) -> Iterator[Self]:
-        """Yield the same model with other wordings of a role's prompt; nothing if the role has no prompt."""
-        prompt = self.prompts[role]
-        if not prompt:
-            return
-        bare = prompt.rstrip().rstrip(":")
-        # Without its final colon, in capitals, and the prompts of two other models.
-        wordings = dict.fromkeys((f"{bare} ", f"{prompt.rstrip().upper()} ", "Text: ", "Represent this text: "))
-        wordings.pop(prompt, None)
-        for wording in wordings:
-            prompt_option: dict[str, Any] = {f"{role}_prompt": wording}
-            other = replace(self, options=replace(self.options, **prompt_option))
-            vars(other)["_runners"] = self._runners
-            yield other
 
     def training_datasets(self) -> tuple[str, ...]:
         """Return the data sets that the model card beside the model's files names as training data."""

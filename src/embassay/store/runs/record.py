@@ -48,8 +48,6 @@ class Badges(TypedDict, total=False):
 
     sampled: Required[int]
     drift: float | None
-    half_ties: float | None
-    prompts: dict[str, dict[str, float]] | None
     reason: str | None
     notes: list[str]
     query_milliseconds: float | None
