@@ -141,6 +141,9 @@ def changed_by_steps(task: ScoredTask, verdict: Verdict, headline: Headline, *, 
         for difference in opponent.differences:
             name = difference.candidate
             gaps = headline.values[name] - headline.values[opponent.name]
+            # Undefined gaps are neither.
+            if not np.any(np.nan_to_num(gaps)):
+                continue
             changed = {}
             for change, is_changed in (("rescued", gaps > 0), ("broken", gaps < 0)):
                 places = np.flatnonzero(is_changed)

@@ -46,7 +46,7 @@ APPROXIMATE = Template(
     severity="medium",
 )
 LISTED = Template(
-    "{encoder} gives {rankings}; {missed} without a right document in the list count as missed.",
+    "{encoder} gives {rankings}; {missed} in which no right document has a rank count as missed.",
     "a retriever lists some of the documents, and not every question has a right one among them",
     COUNT,
     title="Lists, not all documents",
