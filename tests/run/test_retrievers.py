@@ -20,6 +20,7 @@ from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus
 from embassay.samples.retrieval import Document, Question
+from embassay.stats.folds import chosen_over_folds
 from embassay.store.runs.folder import RunFolder
 from embassay.types import Card
 
@@ -522,6 +523,57 @@ def test_answers_are_kept_across_runs_only_if_they_stay_the_same(corpus, tmp_pat
             last = Planted(name="s", fingerprint=f"keeps {keeps}", answer=placed(2, 20), keeps_answers=keeps)
             ea.assay([last], [corpus], ["retrieval"], cache=tmp_path, baselines=False)
         assert len(last.asked) == asked
+
+
+def test_lists_of_other_parts_and_of_another_corpus_are_not_used_again(corpus, tmp_path):
+    """The retriever keeps its answers; its part is another one under the same label, or the corpus is another one."""
+    for fingerprint, place in (("one", 0), ("two", 7)):
+        base = Planted(name="base", fingerprint=fingerprint, answer=placed(place, 20))
+        copied = Planted(name="s", answer=placed(place, 20), parts=("base",), keeps_answers=True)
+        ea.assay([base, copied], [corpus], ["retrieval"], cache=tmp_path, baselines=False)
+        assert len(copied.asked) == len(corpus.samples)
+    of_corpus = Planted(
+        name="t", keeps_answers=True, answer=lambda q, row: placed(7 * (q.corpus.name == "b"), 20)(q, row)
+    )
+    two = [replace(corpus, name="a"), replace(corpus, name="b", documents=corpus.documents[::-1])]
+    result = ea.assay([of_corpus], two, ["retrieval"], cache=tmp_path, baselines=False)
+    found = {row.corpus: row.value for row in result.rows if (row.metric, row.subset) == ("Success@5", "all")}
+    assert found == {"a": 1.0, "b": 0.0}
+
+
+def test_vectors_stay_for_the_retriever_that_needs_them(corpus):
+    """Another one over the same encoder, which needs none, changes nothing."""
+    seen = []
+
+    def first(questions, row):
+        seen.append("counting" in questions.vectors)
+        return placed(0, 20)(questions, row)
+
+    needs = Planted(name="n", fingerprint="n", answer=first, parts=("counting",), needs_vectors=True)
+    assay([Counting(), needs, Planted(name="p", answer=placed(0, 20), parts=("counting",))], corpus)
+    assert seen
+    assert all(seen)
+
+
+def test_each_fold_is_answered_with_what_the_two_next_ones_have_chosen(many_units):
+    """The first choice is best on the folds 1 and 2 alone, so the fold 0 has it, where it is bad."""
+    fold = chosen_over_folds(np.zeros((len(many_units.samples), 1)), many_units.units).fold
+    fold_of = {sample.id: number for sample, number in zip(many_units.samples, fold.tolist(), strict=True)}
+
+    def right_on_two(questions, row):
+        return placed(0 if fold_of[questions.samples[row].id] in (1, 2) else 8, 20)(questions, row)
+
+    def right_on_the_others(questions, row):
+        return placed(1 if fold_of[questions.samples[row].id] in (1, 2) else 0, 20)(questions, row)
+
+    answers = {0.0: right_on_two, 1.0: right_on_the_others}
+    choices = {value: Planted(name=f"{value}", answer=answer) for value, answer in answers.items()}
+    result = assay([Planted(name="auto", choices=choices)], many_units, examples="all")
+    ranks = {number: set() for number in range(5)}
+    for example in result.examples:
+        if example.encoder == "auto":
+            ranks[fold_of[example.item]].add(example.values["rank"])
+    assert ranks == {0: {9}, 1: {2}, 2: {2}, 3: {1}, 4: {1}}
 
 
 def test_ids_that_are_no_documents_are_counted_and_named(source, tmp_path, capsys):
