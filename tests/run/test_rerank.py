@@ -389,7 +389,7 @@ def test_a_dry_run_estimates_what_a_service_is_sent_and_costs(rerank, corpus, ca
     )
     said = " ".join(capsys.readouterr().out.split())
     assert (
-        f"r: 30 questions to answer (3,000 pairs), unless the run has the lists; about {tokens:,} tokens to send"
+        f"r: 30 questions to answer (1,800 pairs), unless the run has the lists; about {tokens:,} tokens to send"
         in said
     )
     assert f"about {tokens / 1000:,.4g} at 1000 per million tokens" in said
@@ -397,19 +397,25 @@ def test_a_dry_run_estimates_what_a_service_is_sent_and_costs(rerank, corpus, ca
 
 
 def test_a_step_has_the_price_of_its_questions_with_that_of_its_parts(rerank, corpus):
-    over = f"s=rerank:api:m,over=r,depth=5,base_url={rerank.url}"
-    unknown = f"u=rerank:api:m,over=r,depth=6,base_url={rerank.url}"
-    result = assay(corpus, api(rerank, 10, price=1000), f"{over},price=2000", unknown, cache=None)
+    def service(label, over, depth, price=""):
+        return f"{label}=rerank:api:m,over={over},depth={depth},base_url={rerank.url}{price}"
+
+    setups = [
+        service("r", "h", 10, ",price=1000"),
+        service("s", "r", 5, ",price=2000"),
+        service("unknown", "r", 6),
+        service("over", "first", 10, ",price=1000"),
+    ]
+    result = assay(corpus, "h=hashing,dim=8", *setups, cache=None)
     of_text = np.mean([guess(document.whole) for document in corpus.documents])
     of_question = np.mean([guess(sample.question) for sample in corpus.samples])
     # 10 pairs of each of 1,000 questions, at 1,000 for a million tokens.
     price = 10 * (of_question + of_text)
-    prices = {record.name: dict(record.question_price) for record in result.encoders if record.step}
-    (name,) = prices["r"]
-    assert prices["r"][name] == pytest.approx(price, rel=1e-3)
-    assert prices["s"][name] == pytest.approx(2 * price, rel=1e-3)
-    # The second is built on a priced one, and its own price is not known.
-    assert prices["u"] == {}
+    prices = {record.name: list(record.question_price.values()) for record in result.encoders if record.step}
+    assert prices["r"] == [pytest.approx(price, rel=1e-3)]
+    assert prices["s"] == [pytest.approx(2 * price, rel=1e-3)]
+    # The price of its own is not known; what finds documents may cost anything.
+    assert prices["unknown"] == prices["over"] == []
 
 
 def test_as_many_requests_as_are_allowed_travel_at_once(rerank, corpus):

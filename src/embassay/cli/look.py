@@ -125,8 +125,11 @@ def _show_encoder(
     if isinstance(encoder, Retriever):
         asked = [Questions(corpus, corpus.samples) for corpus in corpora if entry.suits(corpus)]
         number = sum(len(questions.samples) for questions in asked)
-        # A reranker reads each question with so many documents.
-        pairs = f" ({number * encoder.depth:,} pairs)" if encoder.continues else ""
+        pairs = ""
+        if encoder.continues:
+            # A reranker reads each question with so many documents.
+            read = sum(len(one.samples) * min(encoder.depth, len(one.corpus.documents)) for one in asked)
+            pairs = f" ({read:,} pairs)"
         parts = [f"{counted(number, 'question')} to answer{pairs}, unless the run has the lists"]
         if encoder.spending is not None:
             parts += encoder.spending.outlook(sum(map(encoder.tokens, asked)))

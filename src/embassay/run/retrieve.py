@@ -136,7 +136,12 @@ class RetrieverRun(EncoderRun):
                 self.keep(task.key, replace(scores, scalars=scalars))
 
     def price_of_questions(self, corpus: AnyCorpus) -> float | None:
-        """Return what 1,000 questions cost with all that it is built on; None where a price is not known."""
+        """Return what 1,000 questions cost with all that it is built on; None where a price is not known.
+
+        That of a service or a function which finds documents never is.
+        """
+        if not self.retriever.parts:
+            return None
         prices = [self.others[label].price_of_questions(corpus) for label in self.retriever.parts]
         if self.retriever.spending:
             tokens = self.retriever.tokens(Questions(corpus, corpus.samples))
