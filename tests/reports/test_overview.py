@@ -214,7 +214,7 @@ def test_an_encoder_has_its_places_costs_and_findings():
 def test_a_step_has_no_dimensions_and_its_own_time():
     result = result_of()
     steps = tuple(replace(encoder, dim=None, step="reranker") for encoder in result.encoders)
-    page = render(replace(result, encoders=steps), LAYOUTS, latency={"c": 3.5})
+    page = render(replace(result, encoders=steps), LAYOUTS, latency={("c", ""): 3.5})
     profile = page.split('<details class="block" id="model-c">')[1].split("</details>")[0]
     assert "dimensions" not in profile
     assert "; one query, this step alone: 3.5 ms</p>" in profile
