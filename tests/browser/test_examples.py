@@ -278,7 +278,7 @@ def test_without_scripts_the_first_items_are_in_a_table(browser_window, page_fil
 
 def test_many_encoders_are_folded_and_shown_on_request(browser_window, tmp_path):
     encoders = [f"h{d}=hashing,dim={d}" for d in range(20, 50)]
-    result = assay(encoders, ["opposites"], cache=None, resamples=20)
+    result = assay(encoders, ["opposites"], cache=None, limit=20, resamples=20)
     file = report(result, tmp_path / "report.html")
     context = browser_window.new_context(offline=True)
     page = context.new_page()

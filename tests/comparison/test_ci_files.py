@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -18,30 +19,30 @@ ROOT = Path(__file__).parents[2]
 CI = ROOT / "examples" / "ci"
 CORPUS = "mine=pairs.csv,first=text_a,second=text_b,score=score"
 KEY = "canary-5f0e9b71c2d84a36"
+# What this version depends on counts as installed: to unpack it again takes a minute and a half. The version itself is
+# found there by its metadata only, and installed anew.
+DEPENDENCIES = sysconfig.get_path("purelib")
 TAG = f"v{ea.__version__}"
 AUTHOR = "git config user.name A && git config user.email a@example.org"
 
 
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    """A repository with a corpus, and an ``embassay`` on the path that is the one under test."""
-    folder = tmp_path / "repository"
-    folder.mkdir()
-    lines = ["text_a,text_b,score"]
-    lines += [f"the red ball {n},the {'red' if n % 3 else 'blue'} ball {n % 40},{n % 3}" for n in range(120)]
-    (folder / "pairs.csv").write_text("\n".join(lines))
-    command = tmp_path / "bin" / "embassay"
-    command.parent.mkdir()
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """Variables with an ``embassay`` on the path that is the one under test."""
+    command = tmp_path_factory.mktemp("bin") / "embassay"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m embassay "$@"\n')
     command.chmod(0o755)
-    # What a runner of GitHub, or a git hook that runs the tests, has set is not for this repository.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT", "PRE_COMMIT"))}
-    environment["GIT_CONFIG_GLOBAL"] = os.devnull
-    environment["PATH"] = f"{command.parent}:{environment['PATH']}"
-    environment["PYTHONPATH"] = str(ROOT / "src")
+    # What a runner of GitHub, or a git hook that runs the tests, has set is not for these repositories.
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("GIT", "PRE_COMMIT"))}
+    variables["GIT_CONFIG_GLOBAL"] = os.devnull
+    variables["PATH"] = f"{command.parent}:{variables['PATH']}"
+    variables["PYTHONPATH"] = str(ROOT / "src")
     # Most of an installation is the compilation of modules that are never imported.
-    environment["PIP_NO_COMPILE"] = "1"
+    variables["PIP_NO_COMPILE"] = "1"
+    return variables
 
+
+def shell_in(folder, environment):
     def shell(script, code=0, **variables):
         done = subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", script],
@@ -55,8 +56,28 @@ def project(tmp_path, monkeypatch):
         assert done.returncode == code, done.stdout
         return done.stdout
 
-    shell(f"embassay run -e model=hashing,dim=256 -c {CORPUS} -o first && embassay bless first -o baseline")
-    return folder, shell, environment
+    return shell
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory, environment):
+    """A corpus, a run of it and its baseline."""
+    folder = tmp_path_factory.mktemp("repository")
+    lines = ["text_a,text_b,score"]
+    lines += [f"the red ball {n},the {'red' if n % 3 else 'blue'} ball {n % 40},{n % 3}" for n in range(120)]
+    (folder / "pairs.csv").write_text("\n".join(lines))
+    shell_in(folder, environment)(
+        f"embassay run -e model=hashing,dim=256 -c {CORPUS} -o first && embassay bless first -o baseline"
+    )
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path, repository, environment):
+    """A copy of the repository, a shell in it, and its variables."""
+    folder = tmp_path / "repository"
+    shutil.copytree(repository, folder)
+    return folder, shell_in(folder, environment), environment
 
 
 @pytest.fixture
@@ -174,7 +195,7 @@ def test_the_action_gates_a_search_service_and_fails_if_it_is_down(project, act)
 def test_the_action_installs_the_version_that_it_belongs_to(project, published, tmp_path):
     folder, shell, environment = project
     programs = programs_of_fresh_python(tmp_path, shell, "hatchling")
-    own = {"PYTHONPATH": "", "PATH": f"{programs}:{environment['PATH']}"}
+    own = {"PYTHONPATH": DEPENDENCIES, "PATH": f"{programs}:{environment['PATH']}"}
     inputs = {"run": f"-e model=hashing,dim=256 -c {CORPUS}", "baseline": "baseline"}
     job = run_action(published / "action.yml", inputs, folder, {**environment, **own}, tmp_path)
     assert job.codes == {"Install": 0, "Run": 0, "Check": 0}, job.log
@@ -187,7 +208,7 @@ def test_the_action_installs_the_version_that_it_belongs_to(project, published, 
 def test_the_pre_commit_hook_lets_a_push_through_or_stops_it(project, published, tmp_path):
     folder, shell, _ = project
     programs = programs_of_fresh_python(tmp_path, shell, "pre-commit")
-    own = {"PYTHONPATH": "", "PRE_COMMIT_HOME": str(tmp_path / "hooks")}
+    own = {"PYTHONPATH": DEPENDENCIES, "PRE_COMMIT_HOME": str(tmp_path / "hooks")}
     config = (CI / "pre-commit-config.yaml").read_text(encoding="utf-8")
     config = config.replace("https://github.com/OWNER/embassay", str(published))
     (folder / ".pre-commit-config.yaml").write_text(config, encoding="utf-8")

@@ -327,14 +327,14 @@ def test_the_interval_of_a_correlation_holds(kind, items, size, repeats):
 @pytest.mark.parametrize("size", [1, 4])
 def test_the_interval_of_a_difference_of_correlations_holds(kind, size):
     hits = []
-    for seed in range(400):
+    for seed in range(200):
         rng = generator(seed, "two correlations", kind, str(size))
         x, a, unit = pairs(rng, 100 // size, size)
         b = 0.8 * x + 0.6 * latent(rng, unit, 0.5 if size > 1 else 0.0, 1)[:, 0]
         roles = Roles(("b", "a"))
         (found,) = compare_correlations(x, {"a": a, "b": b}, unit, kind, roles, Draws(seed), "coverage")
         hits.append(found.low <= 0 <= found.high)
-    assert holds(np.mean(hits), 400)
+    assert holds(np.mean(hits), 200)
 
 
 # --- the permutation test --------------------------------------------------------------------------------
