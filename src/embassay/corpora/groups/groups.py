@@ -12,7 +12,7 @@ from pathlib import Path
 
 from embassay.corpora.groups.large_groups import corpus_of
 from embassay.corpora.io.jsonl import Ids
-from embassay.corpora.io.records import FileTable, TableColumn, names_in, read_table, recognised_pair
+from embassay.corpora.io.records import FileTable, TableColumn, columns_in, read_table, recognised_pair
 from embassay.errors import SourceError, SpecError
 from embassay.formatting import counted
 from embassay.samples.groups import Grouped, closure
@@ -32,7 +32,7 @@ LABEL = ("label",)
 
 def recognises(head: str) -> bool:
     """Return whether the first line of a file names a sentence and its group, but not two sentences to compare."""
-    names = names_in(head)
+    names = columns_in(head)
     # A table of pairs may also have a column "label"; it is read as pairs.
     has_sentence = not names.isdisjoint(SENTENCE)
     has_group = not names.isdisjoint(GROUP)

@@ -133,7 +133,7 @@ def recognised_pair(names: Collection[str]) -> tuple[str, ...]:
     return ()
 
 
-def names_in(head: str) -> frozenset[str]:
+def columns_in(head: str) -> frozenset[str]:
     """Return the names of the columns in the first line of a file: JSON, or a header."""
     line = first_line(head)
     cells = line.split(delimiter_of(line))

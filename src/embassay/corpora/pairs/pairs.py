@@ -13,9 +13,10 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from embassay.corpora.io.folders import entries
-from embassay.corpora.io.records import PAIRS, TableColumn, names_in, read_table, recognised_pair
+from embassay.corpora.io.records import PAIRS, TableColumn, columns_in, read_table, recognised_pair
 from embassay.corpora.io.rows import FileRow, is_blank
 from embassay.corpora.io.tables import first_line, table_rows
 from embassay.corpora.io.texts import read_head, read_text
@@ -41,7 +42,7 @@ STSB_COLUMNS = {"first": "sentence1", "second": "sentence2", "score": "score", "
 
 def recognises(head: str) -> bool:
     """Return whether the first line of a file looks like this format."""
-    return _is_stsb(first_line(head)) or bool(recognised_pair(names_in(head)))
+    return _is_stsb(first_line(head)) or bool(recognised_pair(columns_in(head)))
 
 
 def recognises_folder(path: Path) -> bool:
@@ -114,7 +115,7 @@ def _pair(name: str, row: FileRow) -> Pair:
 
 def _score(row: FileRow) -> float | None:
     """Return a score; None for an empty cell."""
-    value = row.values.get("score")
+    value: Any = row.values.get("score")
     if is_blank(value):
         return None
     try:
