@@ -19,7 +19,6 @@ from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.claims import COUNT, Template
 from embassay.diagnostics.published import table
@@ -43,7 +42,7 @@ from embassay.samples.base import Role, Sample
 from embassay.samples.two import Side, TwoText
 from embassay.stats.correlate import MIN_ITEMS, correlation
 from embassay.stats.density import histogram, overlap
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Search, VectorMatrix, Vectors
 
@@ -79,7 +78,6 @@ AGAINST = {
     "nearest, second encoder": "number",
 }
 """The columns of the table of two encoders, with their formats."""
-Ints = NDArray[np.int64]
 
 
 def create(*, domain: str = "", general: str = "") -> Shift:

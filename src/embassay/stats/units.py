@@ -20,6 +20,12 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
+def unit_codes(unit: Ints) -> Ints:
+    """Return the units of some items, renumbered from 0 without gaps."""
+    codes = np.unique(unit, return_inverse=True)[1]
+    return np.asarray(codes, dtype=np.int64)
+
+
 def unit_sums(values: Floats, unit: Ints) -> tuple[Floats, Floats]:
     """Sum values over units; undefined (NaN) items are left out.
 

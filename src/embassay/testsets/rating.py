@@ -21,6 +21,7 @@ from embassay.formatting import counted
 from embassay.result import Estimate
 from embassay.stats.agreement import Level, krippendorff
 from embassay.stats.shares import share
+from embassay.stats.units import Floats
 from embassay.store.paths import open_file, output_path, source_path, unreadable
 from embassay.testsets.card import table, with_reading
 from embassay.testsets.files import SetFiles, check_free, content_of, name_of, write_files
@@ -29,7 +30,6 @@ from embassay.testsets.sheets import HIGH, LOW, Sheet, read_sheet
 BAR = 2.0
 """The default bar, the scale's *in doubt*: a row with a lower mean rating counts as an error."""
 ALL = "all"
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, issparse
 
 from embassay.geometry.closeness import all_pairs, paired_cosine, paired_dot
 from embassay.stats.ranking import RightPlaces
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints
 from embassay.vectors import Neighbours, Search, VectorMatrix
 
 FOLDS = 3
@@ -25,7 +25,6 @@ MOST_WORK = 50_000_000_000
 """Iterations times numbers in the vectors, at most, unless that allows fewer iterations than the fewest."""
 BLOCK = 4_000_000
 """Similarities held at once."""
-Ints = NDArray[np.int64]
 VectorSums: TypeAlias = "Floats | csr_array"
 """Sums of the vectors of groups: sparse for sparse vectors."""
 

@@ -17,7 +17,7 @@ from embassay.metrics.metric import Metric
 from embassay.randomness import generator
 from embassay.samples.retrieval import Document, Question, first_passages, right_pairs
 from embassay.stats.ranking import RightPlaces
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints
 from embassay.types import Corpus
 from embassay.vectors import Neighbours, Search, Vectors
 
@@ -31,7 +31,6 @@ RIGHT = "own"
 """The stored name of the (n,) similarities to the nearest right document. Another name would orphan stored scores."""
 DIGITS = 6
 """Significant digits of isotropy: the precision of float32 vectors."""
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
