@@ -114,8 +114,6 @@ def check_variants(variants: Sequence[AnyCorpus]) -> None:
     """Raise SpecError unless all variants have the same questions, right documents and documents, each with its id."""
     first = variants[0]
     for other in variants[1:]:
-        if other.name == first.name:
-            raise SpecError(f"corpus {first.variant_of!r}: the variant {other.name!r} is given twice")
         if _questions(other) != _questions(first) or _document_ids(other) != _document_ids(first):
             raise SpecError(
                 f"corpus {first.variant_of!r}: {Variant.of(first).setting} and {Variant.of(other).setting} do not have "
