@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 from urllib.parse import quote
 
-from embassay.errors import SpecError, UnknownNameError
+from embassay.errors import SpecError, UnknownNameError, begun
 from embassay.formatting import counted, visible
 from embassay.metrics.key import MetricKey, matching, near_names
 from embassay.plugins import DIAGNOSTICS
@@ -1014,9 +1014,7 @@ def _in_one_line(result: Result) -> str:
     statements = result.statements
     if statements:
         line += f"; {counted(len(statements), 'statement')}, the first: {visible(statements[0].sentence)}"
-    if len(line) > LONGEST:
-        line = f"{line[:LONGEST]}…"
-    return f"{line}>"
+    return f"{begun(line, LONGEST)}>"
 
 
 def columns_of(record: type) -> dict[str, type]:

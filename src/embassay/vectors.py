@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from embassay.errors import EncoderError
+from embassay.errors import EncoderError, begun
 from embassay.samples.base import Role, Text
 
 Similarity = Literal["cosine", "dot"]
@@ -246,7 +246,5 @@ def _described(index: int, texts: Sequence[str]) -> str:
     text = ""
     # An encoder may return more rows than it received texts.
     if index < len(texts):
-        text = " ".join(texts[index].split())
-    if len(text) > QUOTED:
-        text = f"{text[:QUOTED]}…"
+        text = begun(" ".join(texts[index].split()), QUOTED)
     return f"text {index + 1} of the {len(texts)} in its batch, {text!r}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from embassay.corpora.io.texts import not_utf8, open_text
-from embassay.errors import SourceError, quoted
+from embassay.errors import SourceError, begun, quoted
 from embassay.samples.checks import text_problem
 from embassay.store.paths import unreadable
 
@@ -57,9 +57,7 @@ def first_fields(head: str) -> frozenset[str]:
 def listed(names: Iterable[str]) -> str:
     """Return names as a list for a message, on one line, truncated if it is long."""
     text = " ".join(", ".join(names).split())
-    if len(text) > LONGEST:
-        text = f"{text[:LONGEST]}…"
-    return text or "nothing"
+    return begun(text, LONGEST) or "nothing"
 
 
 class Ids:

@@ -37,7 +37,7 @@ from embassay.diagnostics.retrieval.scores import (
 )
 from embassay.diagnostics.retrieval.series import series_of
 from embassay.diagnostics.retrieval.view import LOSS, PSI, K, RetrievalParameters, RetrievalView
-from embassay.errors import SpecError
+from embassay.errors import SpecError, begun
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import Layout
 from embassay.metrics.metric import Kind, Meaning, Metric, with_options
@@ -48,7 +48,7 @@ from embassay.samples.retrieval import Question
 from embassay.stats.exams import EXAMS, LENGTH
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints
-from embassay.types import Corpus, Draws, ItemScores, Origin, begun
+from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Neighbours, Vectors
 
 CITATION = """@misc{roychowdhury2024,
