@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar
 from urllib.parse import quote
 
 from embassay.errors import SpecError, UnknownNameError, begun
@@ -705,6 +705,14 @@ class CorpusRecord:
     passages: int = 0
     loader: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+
+
+NamedRecord = TypeVar("NamedRecord", EncoderRecord, CorpusRecord)
+
+
+def record_of(records: Iterable[NamedRecord], name: str) -> NamedRecord:
+    """Return the record of the encoder or corpus with a name."""
+    return next(record for record in records if record.name == name)
 
 
 class ItemFrames(Protocol):
