@@ -114,7 +114,7 @@ ALLOWED = {
         "store",
         "types",
     },
-    "sharding": {"engine", "geometry", "run", "samples", "store", "types"},
+    "sharding": {"corpora", "engine", "geometry", "run", "samples", "store", "types"},
     "integrations": {
         "outputs",
         "metrics",
