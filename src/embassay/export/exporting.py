@@ -16,6 +16,7 @@ from embassay.errors import EncoderError, MissingExtraError, OutputError, SpecEr
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec
 from embassay.store.canonical import canonical, replace_folder, write
+from embassay.store.partial_files import names_in
 from embassay.store.paths import output_path
 from embassay.types import AnyCorpus, JsonObject, Runtime
 
@@ -142,9 +143,9 @@ def _check_free(out: Path, overwrite: bool) -> None:
         raise OutputError(f"{out}: is the current folder; choose another with -o")
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out}: is a file; choose a folder with -o")
-    if not out.exists() or not any(out.iterdir()):
+    names = names_in(out)
+    if not names:
         return
-    names = {path.name for path in out.iterdir()}
     if RECORD not in names or names - FILES:
         raise OutputError(f"{out}: is not empty and not an exported model; choose another folder with -o")
     if not overwrite:
