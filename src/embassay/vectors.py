@@ -123,6 +123,20 @@ class Vectors:
     documents: Any = None
     of_whole_documents: bool = False
 
+    def need_search(self, purpose: str) -> Search:
+        """Return the search.
+
+        Raises
+        ------
+        ValueError
+            If the vectors have none.
+        """
+        if self.search is None:
+            raise ValueError(
+                f"{purpose} needs vectors that can be searched: Vectors(…, search=engine.search.top.search)"
+            )
+        return self.search
+
     def take(self, texts: Iterable[str], role: Role = "text") -> Any:
         """Return the (n, d) rows of the texts, in their order."""
         return self.matrix[[self.row[role, text] for text in texts]]
