@@ -146,6 +146,11 @@ QUOTED = 40
 """Characters of a text that a message shows."""
 
 
+def dense_rows(vectors: VectorMatrix) -> DenseVectors:
+    """Return (n, d) vectors as a dense array of float32."""
+    return np.asarray(vectors.toarray() if issparse(vectors) else vectors, dtype=np.float32)
+
+
 def as_array(output: Any) -> Any:
     """Return the output of an encoder as an array; a sparse matrix is returned unchanged.
 
