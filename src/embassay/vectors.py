@@ -148,7 +148,7 @@ QUOTED = 40
 
 def dense_rows(vectors: VectorMatrix) -> DenseVectors:
     """Return (n, d) vectors as a dense array of float32."""
-    return np.asarray(vectors.toarray() if issparse(vectors) else vectors, dtype=np.float32)
+    return np.asarray(vectors if isinstance(vectors, np.ndarray) else vectors.toarray(), dtype=np.float32)
 
 
 def as_array(output: Any) -> Any:
