@@ -192,7 +192,10 @@ def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("group,sentence,confirm\n1,It rained.,perhaps\n", "line 2, field 'confirm': must be yes or no, is 'perhaps'"),
+        (
+            "group,sentence,confirm\n1,It rained.,perhaps\n",
+            "line 2, field 'confirm': must be 1, true or yes, or 0, false or no",
+        ),
         ("group,sentence,confirm\n1,,yes\n", "line 2, field 'sentence': an empty cell"),
         ("text,id\nIt rained.,1\n", "line 1: sentences without groups; use --encoder to propose groups"),
         ("", "is empty"),
