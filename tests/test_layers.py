@@ -114,7 +114,7 @@ ALLOWED = {
         "store",
         "types",
     },
-    "sharding": {"engine", "geometry", "run", "samples", "store", "types"},
+    "sharding": {"corpora", "engine", "geometry", "run", "samples", "store", "types", "vectors"},
     "integrations": {
         "outputs",
         "metrics",

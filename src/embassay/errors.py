@@ -94,6 +94,8 @@ def say(*lines: str) -> None:
 
 QUOTED = 120
 """Characters of a wrong value that a message quotes."""
+MAX_SHOWN = 400
+"""Characters of a text that are shown, unless a place has room for others."""
 
 
 class EmbassayError(Exception):
@@ -228,6 +230,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name most similar to ``name``; None if none is similar."""
     matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return matches[0] if matches else None
+
+
+def begun(text: str, longest: int = MAX_SHOWN) -> str:
+    """Return how a text begins, for display: at most so many characters."""
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def quoted(value: object) -> str:

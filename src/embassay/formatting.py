@@ -107,6 +107,14 @@ def readable(text: str) -> str:
     return visible(text, keep=f"{JOINERS}\n\t")
 
 
+def shortened(text: str, longest: int) -> str:
+    """Return a text of at most so many characters, its middle left out where it is longer."""
+    if len(text) <= longest:
+        return text
+    head = (longest - 1) // 2
+    return f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"
+
+
 def counted(count: int, noun: str, plural: str = "") -> str:
     """Write a number of things: ``1 item``, ``1,200 items``; the plural is given where it does not end in s."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural or noun + 's'}"

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar
 from urllib.parse import quote
 
-from embassay.errors import SpecError, UnknownNameError
+from embassay.errors import SpecError, UnknownNameError, begun
 from embassay.formatting import counted, visible
 from embassay.metrics.key import MetricKey, matching, near_names
 from embassay.plugins import DIAGNOSTICS
@@ -707,6 +707,14 @@ class CorpusRecord:
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
+NamedRecord = TypeVar("NamedRecord", EncoderRecord, CorpusRecord)
+
+
+def record_of(records: Iterable[NamedRecord], name: str) -> NamedRecord:
+    """Return the record of the encoder or corpus with a name."""
+    return next(record for record in records if record.name == name)
+
+
 class ItemFrames(Protocol):
     """Makes frames of single items."""
 
@@ -1014,9 +1022,7 @@ def _in_one_line(result: Result) -> str:
     statements = result.statements
     if statements:
         line += f"; {counted(len(statements), 'statement')}, the first: {visible(statements[0].sentence)}"
-    if len(line) > LONGEST:
-        line = f"{line[:LONGEST]}…"
-    return f"{line}>"
+    return f"{begun(line, LONGEST)}>"
 
 
 def columns_of(record: type) -> dict[str, type]:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
-from embassay.errors import SpecError
+from embassay.errors import SpecError, begun
 from embassay.formatting import counted, visible
 from embassay.result import Result
 from embassay.samples.base import Role, Sample, Text
@@ -32,17 +32,10 @@ from embassay.vectors import Similarity, VectorMatrix, Vectors
 S = TypeVar("S", bound=Sample)
 JsonObject: TypeAlias = dict[str, Any]
 """An object read from a JSON file; its content is not checked yet."""
-MAX_SHOWN = 400
-"""Characters of a document that are shown with a question, at most."""
 SHOWN_SAMPLES = 3
 """Samples that a notebook shows of a corpus."""
 MAX_LISTED = 8
 """Sentences of a group that are shown with one of them, at most."""
-
-
-def begun(text: str, longest: int = MAX_SHOWN) -> str:
-    """Return how a text begins, for display: at most so many characters."""
-    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def content_hash(value: object) -> str:
@@ -119,7 +112,7 @@ class Corpus(Generic[S]):
         line = f"<Corpus {self.name!r}: {self.shape}, {size}"
         if self.documents:
             line += f", {counted(len(self.documents), 'document')}"
-        return f"{line}; licence {self.licence[:MAX_SHOWN]}>"
+        return f"{line}; licence {begun(self.licence)}>"
 
     def _repr_html_(self) -> str:
         """Return counts and the first samples for a notebook."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from embassay.errors import EncoderError
+from embassay.errors import EncoderError, begun
 from embassay.samples.base import Role, Text
 
 Similarity = Literal["cosine", "dot"]
@@ -123,6 +123,20 @@ class Vectors:
     documents: Any = None
     of_whole_documents: bool = False
 
+    def need_search(self, purpose: str) -> Search:
+        """Return the search.
+
+        Raises
+        ------
+        ValueError
+            If the vectors have none.
+        """
+        if self.search is None:
+            raise ValueError(
+                f"{purpose} needs vectors that can be searched: Vectors(…, search=engine.search.top.search)"
+            )
+        return self.search
+
     def take(self, texts: Iterable[str], role: Role = "text") -> Any:
         """Return the (n, d) rows of the texts, in their order."""
         return self.matrix[[self.row[role, text] for text in texts]]
@@ -130,6 +144,11 @@ class Vectors:
 
 QUOTED = 40
 """Characters of a text that a message shows."""
+
+
+def dense_rows(vectors: VectorMatrix) -> DenseVectors:
+    """Return (n, d) vectors as a dense array of float32."""
+    return np.asarray(vectors if isinstance(vectors, np.ndarray) else vectors.toarray(), dtype=np.float32)
 
 
 def as_array(output: Any) -> Any:
@@ -246,7 +265,5 @@ def _described(index: int, texts: Sequence[str]) -> str:
     text = ""
     # An encoder may return more rows than it received texts.
     if index < len(texts):
-        text = " ".join(texts[index].split())
-    if len(text) > QUOTED:
-        text = f"{text[:QUOTED]}…"
+        text = begun(" ".join(texts[index].split()), QUOTED)
     return f"text {index + 1} of the {len(texts)} in its batch, {text!r}"

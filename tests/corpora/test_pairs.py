@@ -72,6 +72,12 @@ def test_common_headers_are_known_in_any_order_and_form(file, first, second, sco
         assert corpus.notes == (f"columns: {first} as first, {second} as second, {score} as score, subset as subset",)
 
 
+def test_names_of_columns_are_known_in_any_case(file):
+    corpus = load_corpus(file("Sentence1,SENTENCE2,Score\na,b,2\n"))
+    assert [told(s) for s in corpus.samples] == [("a", "b", 2.0, "")]
+    assert corpus.notes == ("columns: Sentence1 as first, SENTENCE2 as second, Score as score",)
+
+
 def test_csv_cells_may_be_quoted_and_hold_commas_and_line_ends(file):
     corpus = load_corpus(file(CSV + '"Well, no.","He said ""no"".",2\n"two\nlines",b,1\nc,d,0\n'))
     assert [told(s)[:3] for s in corpus.samples] == [
@@ -176,8 +182,8 @@ def test_a_named_column_that_is_missing_is_named_with_those_found(file, option):
 
 def test_a_table_without_two_texts_says_how_to_name_them(file):
     found = fails(file("a,b,score\nx,y,1\n"))
-    assert found == ", line 1: no two columns of sentences; found a, b, score; set first= and second="
-    assert "set first=" in fails(file("sentence1,b,score\nx,y,1\n"))
+    assert found == ", line 1: no column of first sentences; found a, b, score; add one, or name it with first="
+    assert "name it with second=" in fails(file("sentence1,b,score\nx,y,1\n"))
 
 
 def test_a_json_line_that_misses_a_field_is_named(file):

@@ -334,7 +334,7 @@ def test_a_pair_without_a_common_item_has_no_figures_and_counts_in_no_family():
     values["c"] = np.full(len(unit), NAN)
     found = rows_of(compare_means(values, unit, Roles(tuple("abc")), DRAWS, "x"), "reference")
     never, d = found["c", "a"], found["b", "a"]
-    assert never == PairedDifference("reference", "c", "a", None, None, None, None, None, None, None, 1, 0, 0, None)
+    assert never == PairedDifference("reference", "c", "a", None, None, None, tests=1, items=0, units=0, error=None)
     assert (d.tests, d.p_adjusted) == (1, d.p)
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from embassay.adaptation.variants import BOTH, FINETUNED, PRETRAINED, Stage
 from embassay.errors import OutputError
 from embassay.store.canonical import canonical, write
-from embassay.training.model_folder import as_stored, check_files, differences, names_in, read_json
+from embassay.store.partial_files import names_in
+from embassay.training.model_folder import as_stored, check_files, differences, read_json
 from embassay.types import JsonObject
 
 RECORD = "adaptation.json"

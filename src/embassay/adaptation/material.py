@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -14,6 +13,7 @@ from embassay.corpora.queries.made import SOURCES
 from embassay.errors import InputError, SpecError
 from embassay.formatting import counted
 from embassay.result import MIN_UNITS
+from embassay.run.plan import check_labels
 from embassay.samples.retrieval import Document, Question
 from embassay.types import AnyCorpus, Corpus
 
@@ -147,9 +147,7 @@ def gather(
         corpus.need_texts("adaptation")
     if not corpora:
         raise SpecError("no corpus given; name one or more corpora of questions and documents with -c")
-    for label, number in Counter(corpus.name for corpus in corpora).items():
-        if number > 1:
-            raise SpecError(f"two corpora have the label {label!r}; give one of them another name: -c NAME=SOURCE")
+    check_labels("corpora", "-c", [(corpus.name, corpus.name) for corpus in corpora])
     for corpus in corpora:
         if corpus.shape != "retrieval":
             raise SpecError(

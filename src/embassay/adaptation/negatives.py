@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from embassay.encoders.neural.model_options import unit
 from embassay.engine.search.top import search
 from embassay.errors import InputError
 from embassay.randomness import generator
-from embassay.samples.retrieval import Question
+from embassay.samples.retrieval import Question, first_passages, right_pairs
 from embassay.training.triplets import Triplet, normalised
 from embassay.types import AnyCorpus, Encoder
 from embassay.vectors import Neighbours
@@ -201,32 +203,24 @@ class _Space:
     @classmethod
     def of(cls, corpus: AnyCorpus, questions: Sequence[Question], encoder: Encoder, window: int) -> _Space:
         """Encode questions and passages, and search."""
-        places = {document.id: place for place, document in enumerate(corpus.documents)}
-        texts: list[str] = []
-        passages_of = []
-        for document in corpus.documents:
-            passages_of.append(range(len(texts), len(texts) + len(document.passages)))
-            texts += document.passages
-        # A corpus may name a right document twice.
-        pairs = [
-            (row, places[name]) for row, question in enumerate(questions) for name in dict.fromkeys(question.right)
-        ]
+        texts = [passage for document in corpus.documents for passage in document.passages]
+        starts = first_passages(corpus.documents)
+        pairs = right_pairs(questions, corpus.documents)
         question_vectors = np.asarray(encoder.encode([question.question for question in questions], "query"))
         vectors = np.asarray(encoder.encode(texts, "document"))
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True).astype(vectors.dtype)
-        unit_vectors = vectors / np.where(lengths > 0, lengths, 1)
+        unit_vectors = unit(vectors)
         by_dot_product = encoder.card.similarity == "dot"
         nearest = search(
             question_vectors,
             vectors,
             k=window,
             similarity_function=encoder.card.similarity,
-            starts=np.array([passages.start for passages in passages_of]),
-            pairs=np.array(pairs, dtype=np.int64),
+            starts=starts,
+            pairs=pairs,
         )
         return cls(
-            places,
-            passages_of,
+            {document.id: place for place, document in enumerate(corpus.documents)},
+            [range(start, end) for start, end in pairwise((*starts.tolist(), len(texts)))],
             texts,
             [f" {normalised(text)} " for text in texts],
             by_dot_product,
@@ -234,7 +228,7 @@ class _Space:
             unit_vectors,
             vectors if by_dot_product else unit_vectors,
             nearest,
-            dict(zip(pairs, nearest.own.tolist(), strict=True)),
+            dict(zip(map(tuple, pairs.tolist()), nearest.own.tolist(), strict=True)),
         )
 
     def nearest_text(self, row: int, place: int) -> str:

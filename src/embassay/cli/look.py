@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from embassay.encoders.base import CountsTokens, Remote, encoder_of_vectors
-from embassay.errors import EncoderError
+from embassay.errors import EncoderError, begun
 from embassay.findings.advice import advice, visible_differences
 from embassay.formatting import counted
 from embassay.reports.terminal import print_line, stdout
@@ -19,7 +19,7 @@ from embassay.run.request import RunRequest
 from embassay.samples.base import Role, Text
 from embassay.samples.choice import Choice
 from embassay.store.cache.cache import VectorCache
-from embassay.types import MAX_SHOWN, AnyCorpus, Audit, Encoder, cache_key
+from embassay.types import AnyCorpus, Audit, Encoder, cache_key
 
 SAMPLES = 3
 """Samples of each corpus that are printed."""
@@ -73,7 +73,7 @@ def _show_corpus(corpus: AnyCorpus, console: Console) -> None:
         for name, text in fields.items():
             # Texts that the corpus adds to those of the sample are already truncated.
             if sample_fields.get(name) == text:
-                text = _truncated(text)
+                text = begun(text)
             print_line(console, f"    {name:<{width}} {text}", indent=width + 5)
 
 
@@ -100,13 +100,6 @@ def _corpus_lines(corpus: AnyCorpus) -> list[str]:
     remarks = (*corpus.notes, *advice(corpus), *visible_differences(corpus))
     lines += [f"  {remark}" for remark in remarks]
     return lines
-
-
-def _truncated(text: str) -> str:
-    """Return a text, or its first characters if it is long."""
-    if len(text) <= MAX_SHOWN:
-        return text
-    return f"{text[:MAX_SHOWN]}…"
 
 
 def _effective_units(audit: Audit) -> str:

@@ -26,6 +26,7 @@ from embassay.errors import OutputError, SourceError
 from embassay.result import Result, Row
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
+from embassay.store.partial_files import names_in
 from embassay.store.paths import output_path
 from embassay.store.runs.folder import ITEMS, RECORD, RunFolder
 from embassay.store.runs.items import CorpusItems
@@ -113,13 +114,7 @@ def _candidates_of_complete_run(run: StoredRun) -> list[str]:
 
 def _check_replaceable(folder: Path) -> None:
     """Refuse a folder that has files but no baseline."""
-    try:
-        names = {path.name for path in folder.iterdir()}
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be used as a folder: {error.strerror}") from None
-    if names and not RunFolder(folder).record().get("blessed"):
+    if names_in(folder) and not RunFolder(folder).record().get("blessed"):
         raise OutputError(f"{folder}: is not empty and not a baseline; choose another folder with -o")
 
 

@@ -19,7 +19,7 @@ from embassay.comparison.merge import MergedRuns, merge
 from embassay.comparison.runs import StoredRun, common_tasks, differ, read_run
 from embassay.errors import SpecError, UnknownNameError
 from embassay.formatting import number
-from embassay.result import EncoderRecord, Result
+from embassay.result import EncoderRecord, Result, record_of
 from embassay.types import is_chance
 
 
@@ -219,7 +219,7 @@ def _pairs(runs: Sequence[StoredRun], merged: MergedRuns, mapping: Mapping[str, 
             old = merged.labels[old_run.name, label]
             new = merged.labels[new_run.name, new_label]
             # Lexical baselines and random vectors are compared only where the mapping names them.
-            is_candidate = new in candidates and not is_chance(_spec_of(merged, new))
+            is_candidate = new in candidates and not is_chance(record_of(merged.result.encoders, new).spec)
             if label not in mapping and not is_candidate:
                 continue
             name = label if new_label == label else f"{label} → {new_label}"
@@ -227,11 +227,6 @@ def _pairs(runs: Sequence[StoredRun], merged: MergedRuns, mapping: Mapping[str, 
                 name = f"{name} ({old_run.name} → {new_run.name})"
             pairs.append(EncoderPair(name, old, new, old_run.name, new_run.name))
     return pairs
-
-
-def _spec_of(merged: MergedRuns, label: str) -> str:
-    """Return the spec of an encoder of the merged result."""
-    return next(record.spec for record in merged.result.encoders if record.name == label)
 
 
 def _against_reference(merged: MergedRuns) -> list[EncoderPair]:

@@ -22,9 +22,9 @@ from embassay.errors import InputError, SpecError, UnknownNameError
 from embassay.formatting import POINTS
 from embassay.metrics.key import MetricKey, matching, near_names, shortest_name
 from embassay.metrics.metric import declared
-from embassay.metrics.scoreboard import unit_codes
 from embassay.result import Failure, Result, Row
 from embassay.stats.noninferiority import Headline, ItemMetric
+from embassay.stats.units import unit_codes
 from embassay.store.lists import FROM_CACHE
 from embassay.types import Draws, is_chance
 

@@ -12,13 +12,12 @@ from typing import Literal
 from embassay.comparison.gate import Check, Floor
 from embassay.comparison.gate_words import Line, failures_of, lines_of, summary
 from embassay.comparison.losses import LossTest
-from embassay.errors import OutputError, SpecError
-from embassay.formatting import visible, without_points
+from embassay.errors import OutputError, SpecError, begun
+from embassay.formatting import shortened, visible, without_points
 from embassay.outputs.junit import CheckedCase, Mark, junit_xml
 from embassay.outputs.markdown import escaped, folded
 from embassay.store.canonical import canonical, write
 from embassay.store.paths import output_path
-from embassay.types import begun
 
 WIDTH = 80
 """Columns of the terminal."""
@@ -97,20 +96,11 @@ def _table(lines: Sequence[Line]) -> Iterator[str]:
     if not rows:
         return
     outcome_width, name_width, figure_width, limit_width = (max(map(len, column)) for column in zip(*rows, strict=True))
-    # Names are cut where a line would be wider than the terminal; three spaces stand between the four columns.
+    # Names are cut where a line would be wider than the terminal; three spaces stand between the four columns. They are
+    # cut in the middle: both the encoder in front and the corpus at the end matter.
     name_width = min(name_width, WIDTH - outcome_width - figure_width - limit_width - 3)
     for outcome, name, figure, limit in rows:
-        yield f"{outcome:<{outcome_width}} {_cut(name, name_width):<{name_width}} {figure:>{figure_width}} {limit}"
-
-
-def _cut(text: str, width: int) -> str:
-    """Shorten a text in its middle: both the encoder in front and the corpus at the end matter."""
-    if len(text) <= width:
-        return text
-    kept = width - len("…")
-    at_end = kept // 2
-    at_start = kept - at_end
-    return f"{text[:at_start]}…{text[len(text) - at_end :]}"
+        yield f"{outcome:<{outcome_width}} {shortened(name, name_width):<{name_width}} {figure:>{figure_width}} {limit}"
 
 
 # --- JSON ------------------------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ import numpy as np
 
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import InputError, SourceError, SpecError
-from embassay.metrics.scoreboard import Ints
 from embassay.metrics.summary import Figures
 from embassay.result import Result
 from embassay.run.items import Items
@@ -26,6 +25,7 @@ from embassay.run.record import variants_in
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
 from embassay.run.variants import Variant, by_encoder, is_same_on_all_variants, join_scores, merged_units
+from embassay.stats.units import Ints
 from embassay.store.paths import source_path
 from embassay.store.runs import results
 from embassay.store.runs.folder import RunFolder

@@ -18,7 +18,7 @@ from embassay.comparison.statements import (
     sentence,
     summary_sentence,
 )
-from embassay.errors import OutputError
+from embassay.errors import OutputError, begun
 from embassay.formatting import counted, difference_format, number, p_value, visible
 from embassay.outputs.markdown import escaped, folded, table_lines
 from embassay.reports.charts import Spec, forest_chart
@@ -27,7 +27,6 @@ from embassay.reports.page import PagePanel, render
 from embassay.reports.tables import Cell, Table
 from embassay.store.canonical import canonical, write
 from embassay.store.runs.results import to_bytes
-from embassay.types import begun
 
 if TYPE_CHECKING:
     from rich.console import Console

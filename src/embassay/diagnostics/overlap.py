@@ -16,11 +16,11 @@ from embassay.diagnostics.published import table
 from embassay.layout import SeriesTable
 from embassay.lexical.overlap import METRICS, ON_PIECES
 from embassay.metrics.metric import Metric
-from embassay.metrics.scoreboard import stream_of, unit_codes
+from embassay.metrics.scoreboard import stream_of
 from embassay.metrics.summary import row as row_of
 from embassay.result import Row, Series
 from embassay.stats.resample import ABSENT, means
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, unit_codes
 from embassay.types import Draws, ItemScores
 
 _of_corpus = partial(Metric, subset="*", kind="computed", better="neither", low=0.0)

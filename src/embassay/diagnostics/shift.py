@@ -19,7 +19,6 @@ from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.claims import COUNT, Template
 from embassay.diagnostics.published import table
@@ -43,9 +42,9 @@ from embassay.samples.base import Role, Sample
 from embassay.samples.two import Side, TwoText
 from embassay.stats.correlate import MIN_ITEMS, correlation
 from embassay.stats.density import histogram, overlap
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints
 from embassay.types import Corpus, Draws, ItemScores, Origin
-from embassay.vectors import Search, VectorMatrix, Vectors
+from embassay.vectors import VectorMatrix, Vectors
 
 NAME = "shift"
 SIDES = {"domain": "the domain", "general": "general language"}
@@ -79,7 +78,6 @@ AGAINST = {
     "nearest, second encoder": "number",
 }
 """The columns of the table of two encoders, with their formats."""
-Ints = NDArray[np.int64]
 
 
 def create(*, domain: str = "", general: str = "") -> Shift:
@@ -329,7 +327,7 @@ def _members(side: Side, corpus: Corpus[Any]) -> list[TwoText]:
 
 def _nearest(vectors: Vectors, texts: VectorMatrix, others: VectorMatrix) -> Floats:
     """Return the distance of each text to the nearest of the others, Δ."""
-    nearest = _search(vectors)(texts, others, k=1, similarity_function="cosine")
+    nearest = vectors.need_search(NAME)(texts, others, k=1, similarity_function="cosine")
     return _distance(nearest.similarity[:, 0])
 
 
@@ -353,17 +351,11 @@ def _nearest_elsewhere(vectors: Vectors, general: VectorMatrix, chosen: Ints, un
     # nearest units is not the text's own.
     starts = np.flatnonzero(np.diff(unit, prepend=-1))
     unit_of_chosen = np.searchsorted(starts, chosen, side="right") - 1
-    nearest = _search(vectors)(general[chosen], general, k=2, similarity_function="cosine", starts=starts)
+    nearest = vectors.need_search(NAME)(general[chosen], general, k=2, similarity_function="cosine", starts=starts)
     cosine_of_nearest, cosine_of_second = nearest.similarity.T
     nearest_is_own_unit = nearest.documents[:, 0] == unit_of_chosen
     cosine_elsewhere = np.where(nearest_is_own_unit, cosine_of_second, cosine_of_nearest)
     return _distance(cosine_elsewhere)
-
-
-def _search(vectors: Vectors) -> Search:
-    if vectors.search is None:
-        raise ValueError("shift needs vectors that can be searched: Vectors(…, search=engine.search.top.search)")
-    return vectors.search
 
 
 def _distance(cosine: Floats) -> Floats:

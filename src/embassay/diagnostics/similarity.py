@@ -34,16 +34,12 @@ from embassay.layout import (
 )
 from embassay.lexical.overlap import overlap, pairs_of
 from embassay.metrics.metric import Meaning, Metric
-from embassay.metrics.scoreboard import (
-    Ints,
-    View,
-    item_example,
-)
+from embassay.metrics.scoreboard import View, item_example
 from embassay.metrics.summary import Figures
 from embassay.result import Estimate, Example, Finding, Result, Row, Series
 from embassay.samples.pairs import Pair
 from embassay.stats.correlate import MIN_ITEMS, Kind, midranks
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 

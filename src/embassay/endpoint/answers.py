@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeGuard
 
+from embassay.errors import begun
+
 RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 """HTTP statuses after which a request is repeated."""
 OF_THE_SERVICE = frozenset({429, 503})
@@ -77,8 +79,7 @@ def excerpt(body: bytes, hide: Callable[[str], str]) -> str:
 def one_line(text: str, hide: Callable[[str], str]) -> str:
     """Return the beginning of a text on one line, without secrets."""
     printable = "".join(character if character.isprintable() else " " for character in text)
-    line = hide(" ".join(printable.split()))
-    return line if len(line) <= MAX_SHOWN else line[:MAX_SHOWN] + "…"
+    return begun(hide(" ".join(printable.split())), MAX_SHOWN)
 
 
 def used_tokens(answer: object) -> int | None:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Literal
 
 from embassay._version import __version__
 from embassay.encoders.base import Releases
+from embassay.encoders.exported.model_folder import FIDELITY, FORMAT, RECORD
 from embassay.errors import EncoderError, MissingExtraError, OutputError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec
 from embassay.store.canonical import canonical, replace_folder, write
+from embassay.store.partial_files import names_in
 from embassay.store.paths import output_path
 from embassay.types import AnyCorpus, JsonObject, Runtime
 
@@ -23,9 +25,8 @@ if TYPE_CHECKING:
     from embassay.encoders.neural.st import SentenceTransformersEncoder
     from embassay.export.fidelity import Fidelity
 
-RECORD, FORMAT = "embassay.json", 1
 GRAPHS = {"model.onnx", "openvino_model.xml", "openvino_model.bin"}
-FILES = {RECORD, "fidelity.json", "README.md", "tokenizer.json", *GRAPHS}
+FILES = {RECORD, FIDELITY, "README.md", "tokenizer.json", *GRAPHS}
 """All files of an exported model."""
 Target = Literal["onnx", "openvino"]
 NEEDED = {"onnx": ("onnxruntime", "onnx", "tokenizers"), "openvino": ("openvino", "tokenizers")}
@@ -101,7 +102,7 @@ def make(
         fidelity = measure(original, exported, loaded)
         if not int8:
             _check_near(encoder, fidelity)
-        write(folder / "fidelity.json", canonical(fidelity))
+        write(folder / FIDELITY, canonical(fidelity))
         write(folder / "README.md", _card(card.spec, to, int8, facts, made_with, fidelity).encode())
         if isinstance(exported, Releases):
             exported.release()
@@ -142,9 +143,9 @@ def _check_free(out: Path, overwrite: bool) -> None:
         raise OutputError(f"{out}: is the current folder; choose another with -o")
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out}: is a file; choose a folder with -o")
-    if not out.exists() or not any(out.iterdir()):
+    names = names_in(out)
+    if not names:
         return
-    names = {path.name for path in out.iterdir()}
     if RECORD not in names or names - FILES:
         raise OutputError(f"{out}: is not empty and not an exported model; choose another folder with -o")
     if not overwrite:

@@ -35,6 +35,7 @@ from embassay.result import (
     Result,
     Row,
     Verdict,
+    record_of,
 )
 
 MAX_NAMED = 6
@@ -108,7 +109,7 @@ class Decision:
     @cached_property
     def corpus(self) -> CorpusRecord:
         """The corpus of the verdict."""
-        return next(corpus for corpus in self.result.corpora if corpus.name == self.verdict.corpus)
+        return record_of(self.result.corpora, self.verdict.corpus)
 
     @cached_property
     def encoders(self) -> dict[str, EncoderRecord]:

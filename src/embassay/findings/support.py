@@ -9,7 +9,7 @@ from embassay.findings.decision import is_below
 from embassay.findings.speed import MeasuredTimes, fastest
 from embassay.findings.step_costs import Latency, costs_of_steps
 from embassay.formatting import counted, p_value, two_digits
-from embassay.result import FEW_UNITS, Answer, CorpusRecord, Finding, Result, Row, Verdict
+from embassay.result import FEW_UNITS, Answer, CorpusRecord, Finding, Result, Row, Verdict, record_of
 
 
 def remark(row: Row) -> str:
@@ -51,7 +51,7 @@ def support(result: Result, verdict: Verdict) -> Iterator[str]:
     yield _support(result, verdict)
     if not verdict.metric:
         yield templates.UNRANKED.sentence()
-    elif builtin(result, verdict.corpus):
+    elif record_of(result.corpora, verdict.corpus).builtin:
         yield templates.NO_BEST_ON_BUILTIN.sentence()
 
 
@@ -80,11 +80,6 @@ def whole_run(result: Result) -> Iterator[str]:
             yield statement(finding)
 
 
-def builtin(result: Result, corpus: str) -> bool:
-    """Return whether a corpus of the result ships with the package."""
-    return any(record.builtin for record in result.corpora if record.name == corpus)
-
-
 def cost(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes], latency: Latency) -> Iterator[str]:
     """Yield how long one text takes, which of the candidates that may be the best is fastest, and what each costs."""
     if is_below(verdict.high, verdict.chance):
@@ -108,14 +103,14 @@ def cost(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes], l
 
 def _support(result: Result, verdict: Verdict) -> str:
     """Say how many items, units and texts there are, and where they come from."""
-    (corpus,) = [corpus for corpus in result.corpora if corpus.name == verdict.corpus]
+    corpus = record_of(result.corpora, verdict.corpus)
     source = f" Source: {corpus.source}." if corpus.source else ""
     return f"Support: {rests_on(result, verdict)}.{source}"
 
 
 def rests_on(result: Result, verdict: Verdict) -> str:
     """Say how many items, units and texts a verdict rests on."""
-    (corpus,) = [corpus for corpus in result.corpora if corpus.name == verdict.corpus]
+    corpus = record_of(result.corpora, verdict.corpus)
     texts = counted(corpus.distinct_texts, "distinct text")
     # The items of some verdicts are not those of the corpus, so only the texts can be counted.
     if (verdict.items, verdict.units) == (corpus.items, corpus.units):

@@ -70,16 +70,11 @@ def complete_linkage(vectors: Any, threshold: float) -> Ints:
 
 def _normalised(vectors: Any) -> Any:
     """Return the rows scaled to unit length; zero rows stay zero."""
-    from scipy import sparse
+    from scipy.sparse import diags_array, issparse
+    from scipy.sparse.linalg import norm
 
-    if sparse.issparse(vectors):
-        squares = np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()
-        length = np.sqrt(squares)
-        scale = 1 / np.where(length > 0, length, 1)
-        return sparse.diags_array(scale) @ sparse.csr_array(vectors)
-    vectors = np.asarray(vectors, dtype=np.float32)
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(length > 0, length, 1)
+    length = norm(vectors, axis=1) if issparse(vectors) else np.linalg.norm(vectors, axis=1)
+    return diags_array(1 / np.where(length > 0, length, 1)) @ vectors
 
 
 def _near_pairs(unit: Any, threshold: float) -> tuple[Ints, Ints, NDArray[np.float32]]:

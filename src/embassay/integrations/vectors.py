@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
 
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Encoder
+from embassay.vectors import dense_rows
 
 PROBE = "."
 """The text that is encoded to find the number of dimensions if there are no texts."""
@@ -36,10 +36,7 @@ def dense(encoder: Encoder, texts: Sequence[str], role: Role) -> NDArray[np.floa
             raise SpecError(f"text {place} must be a str, is {type(text).__name__}")
     if not texts:
         return _of_no_texts(encoder, role)
-    vectors = encoder.encode(list(texts), role)
-    if issparse(vectors):
-        vectors = csr_array(vectors).toarray()
-    return np.asarray(vectors, dtype=np.float32)
+    return dense_rows(encoder.encode(list(texts), role))
 
 
 def _of_no_texts(encoder: Encoder, role: Role) -> NDArray[np.float32]:

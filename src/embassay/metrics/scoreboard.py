@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from embassay.result import Example
 from embassay.stats.families import Roles
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints
 from embassay.types import ItemScores, content_hash, is_chance
 
 BM25 = "bm25"
 LEXICAL = (BM25, "tfidf")
 """The lexical baselines, the stronger one first: a candidate has to beat them to be worth its price."""
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -232,12 +231,6 @@ def stream_of(scores: ItemScores) -> tuple[str, str]:
     All encoders and all metrics of a diagnostic on a corpus share the resamples, so their figures are paired.
     """
     return scores.origin.diagnostic, scores.origin.corpus_fingerprint
-
-
-def unit_codes(unit: Ints) -> Ints:
-    """Return the units of some items, renumbered from 0 without gaps."""
-    codes = np.unique(unit, return_inverse=True)[1]
-    return np.asarray(codes, dtype=np.int64)
 
 
 def pools_of(scores: Sequence[ItemScores]) -> dict[str, str]:

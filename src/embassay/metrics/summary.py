@@ -18,7 +18,7 @@ from typing import Any, Generic, cast
 import numpy as np
 
 from embassay.metrics.metric import Kind, Metric
-from embassay.metrics.scoreboard import AnyView, Scoreboard, candidates_of, pools_of, unit_codes, without_baselines
+from embassay.metrics.scoreboard import AnyView, Scoreboard, candidates_of, pools_of, without_baselines
 from embassay.metrics.verdict import unranked, verdict
 from embassay.result import Comparison, Estimate, Finding, Result, Row, Series, Verdict, answers_and_findings, rows_of
 from embassay.stats.best import Standings, rank_correlations, rank_means
@@ -29,7 +29,7 @@ from embassay.stats.folds import compare_means_over_folds, shares_over_folds
 from embassay.stats.noninferiority import Correlated, Headline, ItemMetric
 from embassay.stats.resample import ABSENT, means
 from embassay.stats.shares import PooledShare, shares_of_encoders
-from embassay.stats.units import Bools, Floats, Ints
+from embassay.stats.units import Bools, Floats, Ints, unit_codes
 from embassay.types import Draws, ItemScores
 
 FigureKey = tuple[str, str, str, str]

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from embassay._version import __version__
-from embassay.findings.support import builtin
 from embassay.formatting import DASH, interval, number
 from embassay.layout import Layout
 from embassay.metrics.metric import known_metric, meaning_of
@@ -44,7 +43,7 @@ def _tasks(result: Result, encoder: str, layouts: Mapping[str, Layout]) -> Itera
     """Yield what the card of an encoder states about each diagnostic and corpus."""
     corpora = {corpus.name: corpus for corpus in result.corpora}
     for verdict in result.verdicts:
-        if not verdict.metric or builtin(result, verdict.corpus) or encoder not in verdict.candidates:
+        if not verdict.metric or corpora[verdict.corpus].builtin or encoder not in verdict.candidates:
             continue
         layout = layouts[verdict.diagnostic]
         place = (verdict.diagnostic, verdict.corpus, encoder, "all", "")

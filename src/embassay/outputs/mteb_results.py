@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from embassay.errors import MissingExtraError, OutputError, SourceError
 from embassay.outputs.formats import Content, Export
 from embassay.outputs.mteb_names import model_meta, pin_of, valid_name
-from embassay.result import EncoderRecord, Result, Verdict
+from embassay.result import EncoderRecord, Result, Verdict, record_of
 from embassay.run.finished import FinishedRun
 from embassay.store.runs.record import RunRecord
 from embassay.types import Draws
@@ -120,7 +120,7 @@ def _task_result(
     """Return one result as mteb writes it."""
     from mteb.results import TaskResult
 
-    (fingerprint,) = [corpus.fingerprint for corpus in result.corpora if corpus.name == verdict.corpus]
+    fingerprint = record_of(result.corpora, verdict.corpus).fingerprint
     of_subset = {**scores, "main_score": scores[main_score], "hf_subset": SUBSET, "languages": [LANGUAGE]}
     task_result = TaskResult(
         task_name=task,

@@ -14,7 +14,7 @@ from itertools import count
 from embassay.formatting import DASH, counted, readable, rounded_down
 from embassay.layout import ExampleColumn, Examples
 from embassay.reports.tables import Cell, Scope, Table
-from embassay.result import CorpusRecord, Example
+from embassay.result import CorpusRecord, Example, record_of
 
 STATIC = 5
 """Items of the table that is shown where scripts are off."""
@@ -74,7 +74,7 @@ def browser(scope: Scope, part: Examples) -> Browser | None:
     items = _items(scope)
     if not items:
         return None
-    (corpus,) = [corpus for corpus in scope.result.corpora if corpus.name == scope.corpus]
+    corpus = record_of(scope.result.corpora, scope.corpus)
     licence = ""
     if any(item.record.texts for item in items):
         licence = _licence(corpus)

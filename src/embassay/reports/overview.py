@@ -13,7 +13,7 @@ from embassay.layout import Layout
 from embassay.reports import charts
 from embassay.reports.answers import also, grouped, own_title
 from embassay.reports.tables import scope_of
-from embassay.result import Finding, Result, Verdict
+from embassay.result import Finding, Result, Verdict, record_of
 
 FIRST_FINDINGS = 6
 """Findings that are not folded."""
@@ -83,7 +83,7 @@ def axes(
         milliseconds = {name: one.milliseconds_per_text for name, one in times.items()}
         yield "milliseconds per text", charts.PLAIN, milliseconds
     sizes = {encoder.name: encoder.index_bytes(corpus) or 0 for encoder in result.encoders}
-    has_documents = any(record.documents for record in result.corpora if record.name == corpus)
+    has_documents = record_of(result.corpora, corpus).documents
     yield "size of the index" if has_documents else "size of a vector", charts.BYTES, sizes
     prices = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
     yield "price per million tokens", charts.PLAIN, prices

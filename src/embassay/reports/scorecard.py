@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os.path import commonprefix
 
-from embassay.formatting import DASH, difference_format, interval, number, visible, without_points
+from embassay.formatting import DASH, difference_format, interval, number, shortened, visible, without_points
 from embassay.layout import Column, Layout
 from embassay.result import MIN_UNITS, Difference, EncoderRecord, Result, Row, Verdict, anchor
 
@@ -376,11 +376,3 @@ def _by_mean_rank(names: Sequence[str], questions: Sequence[ScorecardColumn]) ->
                 # An encoder without a value comes last.
                 rank_sums[name] += len(names)
     return sorted(names, key=lambda name: rank_sums[name])
-
-
-def shortened(text: str, longest: int) -> str:
-    """Return a text of at most so many characters, its middle left out where it is longer."""
-    if len(text) <= longest:
-        return text
-    head = (longest - 1) // 2
-    return f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"

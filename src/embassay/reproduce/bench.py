@@ -120,7 +120,6 @@ class Bench:
     hub: bool = False
     cache: Path | Literal["default"] | None = "default"
     _results: dict[tuple[object, ...], Result] = field(default_factory=dict)
-    _hashes: dict[Path, str] = field(default_factory=dict)
 
     def file(self, name: str) -> Path:
         """Return the path of data.
@@ -134,7 +133,7 @@ class Bench:
         if self.data is None or not (self.data / data.path).exists():
             raise MissingError(f"{name} is not at hand (--data FOLDER with {data.path}; {data.origin})")
         for path, known in data.files.items():
-            found = self._hash(self.data / path)[: len(known)]
+            found = sha256_of(self.data / path)[: len(known)]
             if found != known:
                 raise MissingError(
                     f"{name} is of another version: {path} has the SHA-256 {found}…, not {known}…; "
@@ -191,7 +190,7 @@ class Bench:
         folder = self._folder(name)
         if folder is None or not (folder / WEIGHTS).is_file():
             return ""
-        return self._hash(folder / WEIGHTS)
+        return sha256_of(folder / WEIGHTS)
 
     def data_hashes(self, names: tuple[str, ...]) -> dict[str, str]:
         """Return the SHA-256 of each file of data that is at hand."""
@@ -200,7 +199,7 @@ class Bench:
             data = DATA[name]
             for path in data.files or (data.path,):
                 if self.data is not None and (self.data / path).is_file():
-                    hashes[path] = self._hash(self.data / path)
+                    hashes[path] = sha256_of(self.data / path)
         return hashes
 
     def run(self, encoders: Mapping[str, str], corpus: str, diagnostic: str) -> Result:
@@ -226,8 +225,3 @@ class Bench:
             return self.models / name
         found = find_offline(name, "", Runtime())
         return found.folder if found else None
-
-    def _hash(self, path: Path) -> str:
-        if path not in self._hashes:
-            self._hashes[path] = sha256_of(path)
-        return self._hashes[path]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from embassay.diagnostics.published import published
@@ -95,17 +95,16 @@ def agreement(name: str, bench: Bench) -> Iterator[PaperFigure]:
             yield missing(first, second, "", drawn, fraction, matrix["signatures"][0])
 
 
-def _sizes(name: str, sentences: str, groups: str) -> Callable[[Bench], Iterator[PaperFigure]]:
-    return partial(group_sizes, name, sentences, groups)
-
-
 MODELS = ("glove.6B.50d.txt", "pv-dm", "pv-dbow", "urae")
 EXHIBITS = (
     PaperExhibit("table 1", "Accuracy of semantic classification", accuracies, tuple(CORPORA.values()), MODELS, 1),
     PaperExhibit("figure 1", "The method as a diagram", drawing("nothing to compute")),
-    PaperExhibit("figure 2", "Sizes of the groups of MSRP", _sizes("MSRP", "859", "273"), ("MSRP",)),
+    PaperExhibit("figure 2", "Sizes of the groups of MSRP", partial(group_sizes, "MSRP", "859", "273"), ("MSRP",)),
     PaperExhibit(
-        "figure 3", "Sizes of the groups of Opinosis", _sizes("Opinosis groups", "521", "89"), ("Opinosis groups",)
+        "figure 3",
+        "Sizes of the groups of Opinosis",
+        partial(group_sizes, "Opinosis groups", "521", "89"),
+        ("Opinosis groups",),
     ),
     PaperExhibit("figure 4", "Agreement of errors, MSRP", partial(agreement, "MSRP"), ("MSRP",), MODELS[:1], 1),
     PaperExhibit(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 
 import numpy as np
@@ -141,12 +141,8 @@ def corpus(bench: Bench) -> Iterator[PaperFigure]:
         yield compared("corpus", what, printed, count, within=within, why=ADJECTIVES)
 
 
-def _models(models: Sequence[str]) -> Callable[[Bench], Iterator[PaperFigure]]:
-    return partial(table_of_models, models)
-
-
 def _exhibit(name: str, title: str, models: Sequence[str]) -> PaperExhibit:
-    return PaperExhibit(name, title, _models(models), (DATA,), models)
+    return PaperExhibit(name, title, partial(table_of_models, models), (DATA,), models)
 
 
 EXHIBITS = (

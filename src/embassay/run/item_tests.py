@@ -9,13 +9,14 @@ import numpy as np
 
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.diagnostics.base import DeclaresMetrics
+from embassay.errors import begun
 from embassay.findings import templates
 from embassay.formatting import counted
 from embassay.result import Finding, Verdict
 from embassay.run.examples import ScoredTask
 from embassay.stats.noninferiority import Headline
 from embassay.stats.units import Ints
-from embassay.types import Draws, begun, is_chance
+from embassay.types import Draws, is_chance
 
 DECENT = 0.75
 """Where the best candidate is right on a smaller share of the items, many are missed because they are hard."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from embassay.corpora.io.texts import open_decoded
-from embassay.errors import SourceError, nearest
+from embassay.errors import SourceError, begun, nearest
 from embassay.plugins import CORPORA, left_out
 from embassay.run.specs import known_options
 from embassay.store.paths import open_file, source_path, unreadable
@@ -163,9 +163,7 @@ def _unrecognised(head: str, loaders: Sequence[str]) -> str:
     if head.startswith(PARQUET):
         return f"unrecognised Parquet file; set questions=FILE for documents, group= for groups; {forms}"
     if not line.lstrip().startswith(("{", "[")):
-        shown = repr(line[:MAX_SHOWN])
-        if len(line) > MAX_SHOWN:
-            shown += "…"
+        shown = repr(begun(line, MAX_SHOWN))
         tables = "set first=, second= and score= for pairs, group= for groups, questions= for documents"
         return f"unrecognised format (its first line is {shown}); for a table, {tables}; {forms}"
     try:

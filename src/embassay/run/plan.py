@@ -242,10 +242,9 @@ def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) ->
         corpora = load_builtin_corpora(diagnostics)
     for corpus in corpora:
         check_shape(corpus, diagnostics)
-    check_labels("corpora", "-c", [(corpus.name, corpus.name) for corpus in corpora])
     # "docs,passages=100" takes the label "docs", too. The variants of one corpus share it.
-    labels_of_varying = sorted({corpus.variant_of for corpus in corpora if corpus.variant_of})
-    labels = labels_of_varying + [corpus.name for corpus in corpora if not corpus.variant_of]
+    labels_of_varying = dict.fromkeys(corpus.variant_of for corpus in corpora if corpus.variant_of)
+    labels = [*labels_of_varying, *(corpus.name for corpus in corpora)]
     check_labels("corpora", "-c", [(label, label) for label in labels])
     for variants in by_corpus(corpora).values():
         check_variants(variants)

@@ -12,18 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.run.resolve import load_corpus
 from embassay.run.specs import Spec, alternatives, as_spec, list_options
+from embassay.stats.units import Ints, unit_codes
 from embassay.store.runs.items import item_hash
 from embassay.types import AnyCorpus, ItemScores, is_chance, reads_whole_documents
 
 VARYING = ("passages",)
 """The options of a corpus that may be lists: those that change neither the questions nor their right documents."""
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -115,8 +114,6 @@ def check_variants(variants: Sequence[AnyCorpus]) -> None:
     """Raise SpecError unless all variants have the same questions, right documents and documents, each with its id."""
     first = variants[0]
     for other in variants[1:]:
-        if other.name == first.name:
-            raise SpecError(f"corpus {first.variant_of!r}: the variant {other.name!r} is given twice")
         if _questions(other) != _questions(first) or _document_ids(other) != _document_ids(first):
             raise SpecError(
                 f"corpus {first.variant_of!r}: {Variant.of(first).setting} and {Variant.of(other).setting} do not have "
@@ -263,5 +260,4 @@ def merged_units(partitions: Sequence[Ints]) -> Ints:
     graph = coo_array((edges, (starts, ends)), shape=(nodes, nodes))
     _, component = connected_components(graph, directed=False)
     # Number the units 0, 1, … without gaps.
-    merged = np.unique(component[:number], return_inverse=True)[1]
-    return merged.astype(np.int64)
+    return unit_codes(component[:number])

@@ -23,6 +23,7 @@ from embassay.sharding.request import EncodeRequest
 from embassay.sharding.source import read_shard
 from embassay.store.shards.shards import Dtype, Marker, ShardFolder, ShardPlan, ShardRows, text_hash
 from embassay.types import Encoder, Runtime
+from embassay.vectors import dense_rows
 
 LARGEST_INT8 = 127
 MINIMUM_COSINE = 0.95
@@ -106,9 +107,7 @@ def _encoded(encoder: Encoder, texts: list[str], task: ShardTask) -> Floats:
     except EncoderError as error:
         spec = parse(task.request.encoder, "encoder")
         raise EncoderError(f"encoder {spec.label or spec.head!r}: {error}") from error
-    matrix = vectors.matrix
-    dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
-    return np.asarray(dense, dtype=np.float32)
+    return dense_rows(vectors.matrix)
 
 
 @cache

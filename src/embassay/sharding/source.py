@@ -7,7 +7,6 @@ and no shard has rows of two files. So a file that is added at the end changes n
 from __future__ import annotations
 
 import hashlib
-import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -19,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.errors import OutputError, SourceError, SpecError
-from embassay.samples.checks import text_problem
+from embassay.corpora.io.jsonl import json_lines, listed
+from embassay.corpora.io.rows import FileRow
+from embassay.errors import OutputError, SourceError, SpecError, first_line_of
 from embassay.store.paths import check_readable, source_path
 from embassay.store.shards.shards import InputFile, ShardPlan
 
@@ -231,30 +231,10 @@ def read_rows(path: Path, columns: Columns, first: int = 0) -> Iterator[SourceRo
     SourceError
         For a row without id or text, or a file that cannot be read.
     """
-    try:
-        rows = _parquet_rows(path, columns, first) if path.suffix == ".parquet" else _json_rows(path, first)
-        for line, row in rows:
-            yield _row(row, columns, path, line)
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror or error}", path) from None
-
-
-def _json_rows(path: Path, first: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the line and the object of each row."""
-    with path.open("rb") as file:
-        lines = ((line, content.removeprefix(b"\xef\xbb\xbf").strip()) for line, content in enumerate(file, 1))
-        rows = (numbered for numbered in lines if numbered[1])
-        for line, content in islice(rows, first, None):
-            try:
-                # Given bytes, json would also accept UTF-16.
-                row = json.loads(content.decode("utf-8"))
-            except UnicodeDecodeError:
-                raise SourceError("not UTF-8", path, line) from None
-            except (ValueError, RecursionError):
-                raise SourceError("not valid JSON", path, line) from None
-            if not isinstance(row, dict):
-                raise SourceError("not an object", path, line)
-            yield line, row
+    rows = _parquet_rows(path, columns, first) if path.suffix == ".parquet" else json_lines(path, first)
+    for line, values in rows:
+        row = FileRow(values, path, line)
+        yield SourceRow(row.as_key(row.value(columns.id), columns.id), row.text(columns.text), line)
 
 
 def _parquet_rows(path: Path, columns: Columns, first: int) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -267,29 +247,10 @@ def _parquet_rows(path: Path, columns: Columns, first: int) -> Iterator[tuple[in
         present = frame.collect_schema().names()
         for name in columns:
             if name not in present:
-                raise SourceError(f"missing column; found {', '.join(present)}", path, field=name)
+                raise SourceError(f"missing column; found {listed(present)}", path, field=name)
         frame = frame.select(columns)
         while len(part := frame.slice(first, PARQUET_ROWS).collect()):
             yield from enumerate(part.iter_rows(named=True), first + 1)
             first += len(part)
-    except PolarsError as error:
-        raise SourceError(f"not a Parquet file that can be read: {str(error).splitlines()[0]}", path) from None
-
-
-def _row(row: dict[str, Any], columns: Columns, path: Path, line: int) -> SourceRow:
-    """Return the id and the text of a row; SourceError if one is missing, or is not a text that can be stored."""
-    for column in columns:
-        if column not in row:
-            present = ", ".join(map(str, row)) or "nothing"
-            raise SourceError(f"missing; found {present[:200]}", path, line, column)
-        if row[column] is None:
-            raise SourceError("is null", path, line, column)
-    id_, text = row[columns.id], row[columns.text]
-    # Python takes True for the whole number 1.
-    if isinstance(id_, bool) or not isinstance(id_, (str, int)):
-        raise SourceError("must be a text or a whole number", path, line, columns.id)
-    for column, value in ((columns.id, str(id_)), (columns.text, text)):
-        problem = text_problem(value)
-        if problem:
-            raise SourceError(problem, path, line, column)
-    return SourceRow(str(id_), text, line)
+    except (OSError, PolarsError) as error:
+        raise SourceError(f"not a Parquet file that can be read: {first_line_of(error)}", path) from None

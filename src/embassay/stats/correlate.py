@@ -15,7 +15,7 @@ import numpy as np
 
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.resample import counts, percentiles, tail, too_few, undefined_estimate
-from embassay.stats.units import UPPER, Bools, Floats, Ints
+from embassay.stats.units import UPPER, Bools, Floats, Ints, unit_codes
 from embassay.types import Draws
 
 Kind = Literal["pearson", "spearman"]
@@ -112,7 +112,7 @@ def correlate(x: Floats, y: Floats, unit: Ints, kind: Kind, draws: Draws, *purpo
     undefined = len(x) - items
     if items == 0:
         return undefined_estimate(len(x))
-    _, codes = np.unique(unit[both], return_inverse=True)
+    codes = unit_codes(unit[both])
     units = int(codes.max()) + 1
     if items < MIN_ITEMS:
         return Estimate(None, None, None, items, units, undefined, _too_few(items, "item"))

@@ -184,7 +184,9 @@ def precision_of(
     has_pairs = any(difference.family == "reference" and difference.error is not None for difference in differences)
     if not has_pairs and len(values) == 1:
         (items_of_one,) = values.values()
-        precisions = _precision_of_one(items_of_one, unit, of_shares)
+        of_one = _precision(items_of_one, items_of_one, unit, of_shares)
+        # Two independent candidates: the variance of the difference is twice that of one.
+        precisions = [replace(of_one, error=math.sqrt(2) * of_one.error)] if of_one else []
     return max(precisions, key=lambda precision: precision.minimum_detectable_difference, default=None)
 
 
@@ -238,37 +240,22 @@ def precision_of_values(a: Floats, b: Floats, unit: Ints, *, of_shares: bool, te
     None for fewer than two units, or if the difference of two means does not vary at all.
     """
     gaps = a - b
-    defined = ~np.isnan(gaps)
-    units = len(np.unique(unit[defined]))
-    if units < 2:
-        return None
-    error = math.sqrt(ratio_variance(gaps[defined], unit[defined]))
-    if not of_shares and error <= ROUNDING:
-        return None
-    effective = None
-    if of_shares:
-        effective = effective_items(unit, np.abs(gaps))
-    items = int(defined.sum())
-    freedom = freedom_of_variance(gaps[defined], unit[defined])
-    return Precision(error, effective, units, items, max(tests, 1), freedom=freedom)
+    return _precision(gaps, np.abs(gaps), unit, of_shares, tests)
 
 
-def _precision_of_one(values: Floats, unit: Ints, of_shares: bool) -> list[Precision]:
-    """Return the precision of a candidate and an independent second one; nothing for fewer than two units."""
+def _precision(values: Floats, differing: Floats, unit: Ints, of_shares: bool, tests: int = 1) -> Precision | None:
+    """Return the precision of a mean of (n,) values, where ``differing`` is the share of which items count."""
     defined = ~np.isnan(values)
     units = len(np.unique(unit[defined]))
     if units < 2:
-        return []
-    # Two independent candidates: the variance of the difference is twice that of one.
-    error = math.sqrt(2 * ratio_variance(values[defined], unit[defined]))
+        return None
+    error = math.sqrt(ratio_variance(values[defined], unit[defined]))
     if not of_shares and error <= ROUNDING:
-        return []
-    effective = None
-    if of_shares:
-        effective = effective_items(unit, values)
+        return None
+    effective = effective_items(unit, differing) if of_shares else None
     items = int(defined.sum())
     freedom = freedom_of_variance(values[defined], unit[defined])
-    return [Precision(error, effective, units, items, freedom=freedom)]
+    return Precision(error, effective, units, items, max(tests, 1), freedom=freedom)
 
 
 def effective_items(unit: Ints, values: Floats) -> float:

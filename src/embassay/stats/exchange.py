@@ -262,10 +262,10 @@ def _gap(pair: tuple[str, str], mask: Bools, replicates: _Replicates) -> Gap:
     if reason:
         return Gap(replace(estimate, reason=reason), error, testable=False)
     if units < MIN_UNITS:
-        estimate = Estimate(difference, None, None, items, units, undefined, too_few(units))
+        estimate = replace(estimate, reason=too_few(units))
     elif len(defined):
         tails = np.array([tail(sizes.astype(np.float64))])
         low, high = percentiles(drawn[:, None], tails)
-        estimate = Estimate(difference, float(low[0]), float(high[0]), items, units, undefined)
+        estimate = replace(estimate, low=float(low[0]), high=float(high[0]))
     no_unit_dominates = sizes.max() <= MAX_SHARE * items
     return Gap(estimate, error, testable=bool(no_unit_dominates))

@@ -169,14 +169,14 @@ class PairedDifference:
     difference: float | None
     low: float | None
     high: float | None
-    p: float | None
-    p_adjusted: float | None
-    p_method: Method | None
-    p_error: float | None
     tests: int
     items: int
     units: int
     error: float | None
+    p: float | None = None
+    p_adjusted: float | None = None
+    p_method: Method | None = None
+    p_error: float | None = None
     tests_at_step: int = 1
 
     @property
@@ -382,10 +382,6 @@ def _row(question: PairTest, gap: Gap, tests: int) -> PairedDifference:
         difference=estimate.value,
         low=estimate.low,
         high=estimate.high,
-        p=None,
-        p_adjusted=None,
-        p_method=None,
-        p_error=None,
         tests=tests,
         items=estimate.items,
         units=estimate.units,

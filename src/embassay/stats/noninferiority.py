@@ -27,7 +27,7 @@ from embassay.result import ALPHA, MIN_UNITS
 from embassay.stats.correlate import Kind
 from embassay.stats.resample import bootstrap_means, tail
 from embassay.stats.skewness import ONE_SIDED, SkewedMeans
-from embassay.stats.units import LEVEL, Floats, Ints, effective_units, ratio_variance, unit_sums
+from embassay.stats.units import LEVEL, Floats, Ints, effective_units, ratio_variance, unit_codes, unit_sums
 from embassay.types import Draws
 
 Outcome = Literal["not worse", "worse", "inconclusive"]
@@ -220,8 +220,7 @@ def possible_margin(unit: Ints) -> float | None:
     gaps = np.zeros(len(unit))
     gaps[changed] = 1.0
     gaps[lost] = -1.0
-    _, codes = np.unique(unit, return_inverse=True)
-    return DiscordantCounts.of(gaps, codes.astype(np.int64)).smallest_margin()
+    return DiscordantCounts.of(gaps, unit_codes(unit)).smallest_margin()
 
 
 def mean_not_worse(
@@ -279,8 +278,7 @@ def mean_not_worse(
 def _defined(gaps: Floats, unit: Ints) -> tuple[Floats, Ints]:
     """Return the defined differences, and the units of these items, numbered from 0 without a gap."""
     defined = ~np.isnan(gaps)
-    _, codes = np.unique(unit[defined], return_inverse=True)
-    return gaps[defined], codes.astype(np.int64)
+    return gaps[defined], unit_codes(unit[defined])
 
 
 def _unchanged(gaps: Floats) -> bool:

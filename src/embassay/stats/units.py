@@ -20,6 +20,22 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
+def unit_codes(unit: Ints) -> Ints:
+    """Return the units of some items, renumbered from 0 without gaps."""
+    codes = np.unique(unit, return_inverse=True)[1]
+    return np.asarray(codes, dtype=np.int64)
+
+
+def ranges(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """Return the numbers start … end − 1 of all ranges in one array, and the index of each number's range."""
+    sizes = ends - starts
+    range_of_number = np.repeat(np.arange(len(starts)), sizes)
+    # In the result, the numbers of a range begin where those of the ranges before it end.
+    begin_in_result = np.cumsum(sizes) - sizes
+    place_in_range = np.arange(len(range_of_number)) - begin_in_result[range_of_number]
+    return starts[range_of_number] + place_in_range, range_of_number
+
+
 def unit_sums(values: Floats, unit: Ints) -> tuple[Floats, Floats]:
     """Sum values over units; undefined (NaN) items are left out.
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from embassay.store.canonical import write
+from embassay.store.arrays import read_arrays, write_arrays
 from embassay.store.files import LISTS
 
 FROM_CACHE = "those that the cache has of an earlier run"
@@ -20,13 +16,8 @@ FROM_CACHE = "those that the cache has of an earlier run"
 
 
 def read_lists(folder: Path, key: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays that are stored under a key; empty if there are none, or if the file is damaged."""
-    try:
-        with np.load(io.BytesIO(_file(folder, key).read_bytes()), allow_pickle=False) as stored:
-            return dict(stored)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error):
-        # The retriever is asked again.
-        return {}
+    """Return the arrays that are stored under a key; empty if there are none or damaged ones: it is asked again."""
+    return read_arrays(_file(folder, key))
 
 
 def write_lists(folder: Path, key: str, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -37,10 +28,7 @@ def write_lists(folder: Path, key: str, arrays: Mapping[str, NDArray[Any]]) -> N
     OutputError
         If the folder cannot be written to.
     """
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
-    path = _file(folder, key)
-    write(path, buffer.getvalue())
+    write_arrays(_file(folder, key), arrays)
 
 
 def _file(folder: Path, key: str) -> Path:

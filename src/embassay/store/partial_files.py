@@ -16,6 +16,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from embassay.errors import OutputError
+
 OLD = 24 * 3600
 """Age in seconds after which a partial file counts as left over, whichever machine wrote it."""
 _PARTIAL_NAME = re.compile(r"\.([0-9a-f]{8})\.([0-9]{1,10})\.[0-9a-f]{8}\.part")
@@ -26,6 +28,22 @@ def partial_file(path: Path) -> Path:
     """Return a temporary path in the folder of ``path``; the first call for a folder removes its left-over files."""
     _remove_once(path.parent)
     return path.with_name(f".{_machine()}.{os.getpid()}.{secrets.token_hex(4)}.part")
+
+
+def names_in(folder: Path) -> set[str]:
+    """Return the names in a folder, except files that are being written; empty if there is no folder.
+
+    Raises
+    ------
+    OutputError
+        If it is not a folder, or cannot be read.
+    """
+    try:
+        if not folder.exists():
+            return set()
+        return {path.name for path in folder.iterdir() if path.suffix != ".part"}
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be used as a folder: {error.strerror}") from None
 
 
 def remove_left_overs(folder: Path) -> None:

@@ -31,6 +31,7 @@ from embassay.testsets.sources import (
     read_sentences,
     usable,
 )
+from embassay.types import sha256_of
 
 PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside", "column")
 """Keyword parameters of builders and readers that are not options of a kind."""
@@ -222,14 +223,9 @@ def _sources_hash(order: Order) -> str:
     if not isinstance(sources, Path):
         content = "\n".join(map(str, sources))
     elif sources.is_file():
-        return _file_hash(sources)
+        return sha256_of(sources)
     else:
         follow_links = bool(order.kind_options.get("follow_links"))
         documents = documents_in(sources, order.aside, follow_links)
-        content = repr(tuple((file.relative_to(sources).as_posix(), _file_hash(file)) for file in documents))
+        content = repr(tuple((file.relative_to(sources).as_posix(), sha256_of(file)) for file in documents))
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _file_hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.errors import InputError, SourceError
-from embassay.formatting import counted
+from embassay.formatting import counted, with_interval
 from embassay.result import Estimate
 from embassay.stats.agreement import Level, krippendorff
 from embassay.stats.shares import share
+from embassay.stats.units import Floats
 from embassay.store.paths import open_file, output_path, source_path, unreadable
 from embassay.testsets.card import table, with_reading
 from embassay.testsets.files import SetFiles, check_free, content_of, name_of, write_files
@@ -29,7 +30,6 @@ from embassay.testsets.sheets import HIGH, LOW, Sheet, read_sheet
 BAR = 2.0
 """The default bar, the scale's *in doubt*: a row with a lower mean rating counts as an error."""
 ALL = "all"
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,8 @@ def table_rows(rated: Rated) -> list[tuple[str, ...]]:
         mean, median, alpha, ordinal = ("–" if number is None else f"{number:.2f}" for number in numbers)
         distribution = " ".join(f"{count:,}" for count in subset.distribution)
         counts = (f"{subset.rows:,}", f"{subset.rated:,}")
-        rows.append((subset.edit, *counts, mean, median, distribution, alpha, ordinal, _percent(subset.errors)))
+        errors = with_interval(subset.errors.value, subset.errors.low, subset.errors.high)
+        rows.append((subset.edit, *counts, mean, median, distribution, alpha, ordinal, errors))
     return rows
 
 
@@ -173,18 +174,6 @@ def markdown(rated: Rated) -> str:
     )
     head, *rows = [[cells[column] for column in IN_CARD] for cells in (HEADS, *table_rows(rated)[1:])]
     return f"{legend}\n\n{table(head, rows)}"
-
-
-def _percent(errors: Estimate) -> str:
-    """Return a percentage with its interval."""
-    if errors.value is None:
-        return "–"
-    if errors.low is None or errors.high is None:
-        return f"{errors.value:.1%}"
-    return f"{errors.value:.1%} [{errors.low:.1%}, {errors.high:.1%}]"
-
-
-# --- Reading the sheets ---
 
 
 def _read_sheets(paths: Sequence[Path]) -> list[Sheet]:

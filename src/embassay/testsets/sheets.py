@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from embassay.corpora.io.jsonl import listed
 from embassay.corpora.io.records import FileTable
-from embassay.corpora.io.rows import NO, YES, FileRow
+from embassay.corpora.io.rows import FileRow, is_blank
 from embassay.errors import SourceError
 from embassay.randomness import generator
 from embassay.samples.base import Sample
@@ -256,19 +257,13 @@ def open_sheet(path: Path, columns: Sequence[str], what: str) -> FileTable:
     table = open_table(path)
     for name in columns:
         if name not in table.names:
-            columns_there = ", ".join(table.names)[:200]
-            raise SourceError(f"no such column; found {columns_there}; is it a {what}?", path, 1, name)
+            raise SourceError(f"no such column; found {listed(table.names)}; is it a {what}?", path, 1, name)
     return table
 
 
 def confirmation(row: FileRow) -> bool | None:
     """Return what a person wrote into the column ``confirm``; None for an empty cell, which is no answer."""
-    answer = str(row.values.get("confirm") or "").strip()
-    if not answer:
-        return None
-    if answer.lower() not in YES | NO:
-        raise row.error(f"must be yes or no, is {answer[:100]!r}", "confirm")
-    return answer.lower() in YES
+    return None if is_blank(row.values.get("confirm")) else row.is_yes("confirm")
 
 
 def _row_number(row: FileRow) -> tuple[int, int]:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from embassay.corpora.io.documents import SourceDocument, read_documents
 from embassay.corpora.io.jsonl import text_field
-from embassay.corpora.io.records import FileTable, is_parquet, read_table
-from embassay.corpora.io.rows import NO, FileRow
+from embassay.corpora.io.records import FileTable, TableColumn, is_parquet, read_table, recognised_pair
+from embassay.corpora.io.rows import NO
 from embassay.corpora.io.texts import not_utf8, open_text
 from embassay.errors import SourceError
 from embassay.store.paths import open_file, unreadable
@@ -148,7 +148,6 @@ def read(
 # --- The sentences that a test set is built from ---
 
 SENTENCE = ("sentence", "text", "original", "input", "question")
-PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
 LABEL = ("label", "quality", "is_duplicate")
 """Column names that are recognised, in order of preference; case is ignored."""
 ALL_THE_SAME = "none"
@@ -157,8 +156,6 @@ LABEL_OPTION = f"--label, or write --label {ALL_THE_SAME} if the sentences of ev
 """The values of a label; case is ignored."""
 LONGEST = 1_000
 """The maximum number of characters of a sentence."""
-MAX_SHOWN = 200
-"""The maximum number of characters of a file that a message quotes."""
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff\ufffd\ud800-\udfff]")
 
 
@@ -224,14 +221,16 @@ def _sentences_of(table: FileTable, column: str) -> list[SourceSentence]:
     """Return the non-empty cells of the column of sentences, with their units."""
     # The only column of a table may have any name.
     recognised = SENTENCE if len(table.names) > 1 else (*SENTENCE, *table.names)
-    name = _column_name(table, column, recognised, "of sentences", "--column")
-    columns = [name, *(other for other in ("unit", "confirm") if other in table.names and name != other)]
+    columns = table.select(
+        sentence=TableColumn(recognised, column, "of sentences", "--column"),
+        unit=TableColumn(("unit",)),
+        confirm=TableColumn(("confirm",)),
+    )
     sources = list[SourceSentence]()
-    for row in table.read(columns):
-        text = _text(row, name)
-        unit = row.values.get("unit") if "unit" in columns[1:] else None
+    for row in columns.rows():
+        text, unit = row.optional_text("sentence").strip(), row.values.get("unit")
         # People strike originals on a sheet with no.
-        is_struck = "confirm" in columns[1:] and str(row.values.get("confirm")).strip().lower() in NO
+        is_struck = str(row.values.get("confirm")).strip().lower() in NO
         if text and not is_struck:
             sources.append(SourceSentence(text, row.line or 1, "" if unit is None else str(unit)))
     return sources
@@ -239,7 +238,7 @@ def _sentences_of(table: FileTable, column: str) -> list[SourceSentence]:
 
 def is_of_pairs(path: Path) -> bool:
     """Return whether a file is a table with two columns of sentences that are recognised by name."""
-    return not is_text(path) and bool(_pair_columns(open_table(path)))
+    return not is_text(path) and bool(recognised_pair(open_table(path).names))
 
 
 def read_pairs(
@@ -273,27 +272,20 @@ def read_pairs(
     if is_text(path, first or second or label):
         raise SourceError("is a text; pairs of sentences need a table with two columns of sentences", path, 1)
     table = open_table(path)
-    recognised = _pair_columns(table)
-    first = _column_name(table, first, recognised[:1], "of first sentences", "--first")
-    second = _column_name(table, second, recognised[1:], "of second sentences", "--second")
-    if first == second:
-        raise SourceError("is used both as the first and the second column; name two different columns", path, 1, first)
-    columns = [first, second]
+    pair = recognised_pair(table.names)
+    columns = {
+        "first": TableColumn(pair[:1], first, "of first sentences", "--first"),
+        "second": TableColumn(pair[1:], second, "of second sentences", "--second"),
+    }
     if label != ALL_THE_SAME:
-        labels = [name for name in LABEL if name not in columns]
         what = "that says whether two sentences mean the same" if needs_label else ""
-        label = _column_name(table, label, labels, what, LABEL_OPTION)
-        columns += filter(None, [label])
+        columns["label"] = TableColumn(LABEL, label, what, LABEL_OPTION)
+    selection = table.select(**columns)
     pairs = list[SourcePair]()
-    for row in islice(table.read(columns), count):
-        texts = [_text(row, name) for name in (first, second)]
-        for name, text in zip(columns, texts, strict=False):
-            if not text:
-                raise row.error("an empty cell", name)
-        left, right = (SourceSentence(text, row.line or 1) for text in texts)
+    for row in islice(selection.rows(), count):
+        left, right = (SourceSentence(row.text(use).strip(), row.line or 1) for use in ("first", "second"))
         # Without a column of labels all pairs are paraphrases.
-        is_same = len(columns) == 2 or row.is_yes(label)
-        pairs.append(SourcePair(left, right, is_same))
+        pairs.append(SourcePair(left, right, "label" not in selection.names or row.is_yes("label")))
     if not pairs:
         raise SourceError("has no rows", path)
     return tuple(pairs)
@@ -371,59 +363,3 @@ def usable(sources: Iterable[SourceSentence]) -> tuple[tuple[SourceSentence, ...
             seen.add(key)
             usable_sources.append(source)
     return tuple(usable_sources), rejected
-
-
-# --- Columns and cells ---
-
-
-def _pair_columns(table: FileTable) -> tuple[str, ...]:
-    """Return the two columns of sentences that are recognised by name; empty unless the table has both."""
-    for names in PAIRS:
-        if all(_column_name(table, "", [name]) for name in names):
-            return names
-    return ()
-
-
-def _column_name(table: FileTable, requested: str, recognised: Sequence[str], what: str = "", option: str = "") -> str:
-    """Return the name of a column as written in the table; empty if there is none.
-
-    Parameters
-    ----------
-    requested
-        The name that the user gives; may be empty.
-    recognised
-        Names that are recognised, in order of preference; case is ignored.
-    what, option
-        What a required column contains, and the option that names it.
-
-    Raises
-    ------
-    SourceError
-        If the table does not have the requested column, or a required one.
-    """
-    if requested:
-        if requested not in table.names:
-            raise SourceError(f"no such column; found {_shown_names(table)}", table.path, 1, requested)
-        return requested
-    # Reversed, so that the first of several names that differ only in case is used.
-    as_written = {name.casefold(): name for name in reversed(table.names)}
-    for name in recognised:
-        if name.casefold() in as_written:
-            return as_written[name.casefold()]
-    if what:
-        raise SourceError(f"no column {what}; found {_shown_names(table)}; name it with {option}", table.path, 1)
-    return ""
-
-
-def _shown_names(table: FileTable) -> str:
-    return ", ".join(table.names)[:MAX_SHOWN]
-
-
-def _text(row: FileRow, column: str) -> str:
-    """Return a cell, stripped; empty for an empty cell."""
-    value = row.values.get(column)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise row.error(f"must be a text, is {str(value)[:MAX_SHOWN]!r}", column)
-    return value.strip()

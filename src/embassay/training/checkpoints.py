@@ -7,7 +7,6 @@ afterwards.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from embassay.store.canonical import canonical, write
 from embassay.training.model_folder import read_json
+from embassay.types import sha256_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -110,12 +110,7 @@ def is_complete(checkpoint: Path) -> bool:
 
 def _hashes(checkpoint: Path) -> dict[str, str]:
     """Return the hash of each file of a checkpoint but the seal."""
-    hashes = {}
-    for path in checkpoint.glob("*"):
-        if path.name != SEAL:
-            with path.open("rb") as file:
-                hashes[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return hashes
+    return {path.name: sha256_of(path) for path in checkpoint.glob("*") if path.name != SEAL}
 
 
 def save_weights(weights: Mapping[str, Tensor], checkpoint: Path) -> None:

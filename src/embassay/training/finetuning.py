@@ -20,7 +20,7 @@ from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.engine.search.top import search
 from embassay.errors import InputError
 from embassay.formatting import counted
-from embassay.samples.retrieval import Question
+from embassay.samples.retrieval import Question, first_passages, right_pairs
 from embassay.training.base_model import find_base, live
 from embassay.training.batches import Batch, BatchRow, draw
 from embassay.training.losses import check_loss, finetuning_loss
@@ -111,24 +111,22 @@ def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question],
     A right document that ties with others counts as its probability of being among the nearest. If there are several
     right documents, the best one counts.
     """
-    places = {document.id: place for place, document in enumerate(corpus.documents)}
-    sizes = np.array([len(document.passages) for document in corpus.documents])
     passages = [passage for document in corpus.documents for passage in document.passages]
-    right_pairs = np.array([(row, places[name]) for row, question in enumerate(questions) for name in question.right])
+    pairs = right_pairs(questions, corpus.documents)
     ranks = search(
         encoder.encode([question.question for question in questions], "query"),
         encoder.encode(passages, "document"),
         k=1,
         similarity_function=encoder.card.similarity,
-        starts=np.cumsum(sizes) - sizes,
-        pairs=right_pairs,
+        starts=first_passages(corpus.documents),
+        pairs=pairs,
     )
     # Tied documents share a range of ranks; the ranks up to K count.
     probability = np.clip(K - ranks.greater, 0, ranks.tied) / np.maximum(ranks.tied, 1)
     # −1 marks a question without any similarity.
     probability[ranks.greater < 0] = 0.0
     best = np.zeros(len(questions))
-    np.maximum.at(best, right_pairs[:, 0], probability)
+    np.maximum.at(best, pairs[:, 0], probability)
     return float(best.mean())
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from embassay._version import __version__
 from embassay.errors import OutputError
 from embassay.store.canonical import canonical, replace_folder, write
+from embassay.store.partial_files import names_in
 from embassay.types import JsonObject
 
 RECORD = "training.json"
@@ -173,22 +174,6 @@ def differences(before: Mapping[str, object], now: Mapping[str, object]) -> str:
     """Return the names whose values differ between two records, sorted and joined by commas; empty if none does."""
     names = sorted({*before, *now})
     return ", ".join(name for name in names if before.get(name) != now.get(name))
-
-
-def names_in(folder: Path) -> set[str]:
-    """Return the names in a folder, except files that are being written; empty if there is no folder.
-
-    Raises
-    ------
-    OutputError
-        If it is not a folder, or cannot be read.
-    """
-    try:
-        if not folder.exists():
-            return set()
-        return {path.name for path in folder.iterdir() if path.suffix != ".part"}
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be used as a folder: {error.strerror}") from None
 
 
 def _flat(identity: JsonObject) -> JsonObject:

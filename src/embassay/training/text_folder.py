@@ -5,7 +5,6 @@ The model is ``KIND.json`` with the files that it names. Nothing is pickled.
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 
 from embassay.encoders.checks import check_whole
 from embassay.errors import SpecError
+from embassay.store.arrays import read_arrays
 from embassay.store.canonical import write_with
 from embassay.store.paths import output_path
 from embassay.training.model_folder import ModelFolder
@@ -49,13 +49,9 @@ class TextFolder(ModelFolder):
 
     def resume(self) -> tuple[int, dict[str, np.ndarray]]:
         """Return the number of complete epochs and the arrays after the last one; (0, {}) without a checkpoint."""
-        try:
-            with (self.work / CHECKPOINT).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                arrays = dict(stored)
-            return int(arrays.pop("epochs")), arrays
-        except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile):
-            # A checkpoint that cannot be read costs only the epochs that it had: training starts again.
-            return 0, {}
+        # A checkpoint that cannot be read costs only the epochs that it had: training starts again.
+        arrays = read_arrays(self.work / CHECKPOINT)
+        return int(arrays.pop("epochs", 0)), arrays
 
     def keep(self, epochs: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Write the checkpoint after an epoch whole or not at all.

@@ -8,14 +8,11 @@ the pairs whose label is 1, true or yes. Equal sentences count as one sentence.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
 from pathlib import Path
 
 from embassay.corpora.groups.large_groups import corpus_of
-from embassay.corpora.io.jsonl import Ids, first_fields
-from embassay.corpora.io.records import FileTable, TableColumn, read_table
-from embassay.corpora.io.tables import first_line
+from embassay.corpora.io.jsonl import Ids
+from embassay.corpora.io.records import FileTable, TableColumn, columns_in, read_table, recognised_pair
 from embassay.errors import SourceError, SpecError
 from embassay.formatting import counted
 from embassay.samples.groups import Grouped, closure
@@ -29,21 +26,17 @@ TOLD_BY = frozenset({"sentence", "group", "label"})
 SENTENCE = ("sentence", "text")
 GROUP = ("group", "label", "group_id", "cluster")
 ID = ("id",)
-PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
 LABEL = ("label",)
 """Column names that are recognised, tried in this order."""
-"""The values of a label; case is ignored."""
 
 
 def recognises(head: str) -> bool:
     """Return whether the first line of a file names a sentence and its group, but not two sentences to compare."""
-    names = first_fields(head)
-    if not names:
-        names = frozenset(cell.strip().strip('"') for cell in re.split("[\t,;]", first_line(head)))
+    names = columns_in(head)
     # A table of pairs may also have a column "label"; it is read as pairs.
     has_sentence = not names.isdisjoint(SENTENCE)
     has_group = not names.isdisjoint(GROUP)
-    return has_sentence and has_group and not _recognised_pair(names)
+    return has_sentence and has_group and not recognised_pair(names)
 
 
 def load(
@@ -90,20 +83,12 @@ def load(
     path = Path(source)
     table = read_table(path)
     if not of_sentences and not of_pairs:
-        of_pairs = bool(_recognised_pair(table.names)) and set(SENTENCE).isdisjoint(table.names)
+        of_pairs = bool(recognised_pair(table.names)) and set(SENTENCE).isdisjoint(table.names)
     if of_pairs:
         samples, notes = _of_pairs(table, first, second, label)
     else:
         samples, notes = _of_sentences(table, sentence, group, id)
     return corpus_of(name, "groups", path, samples, licence=licence, notes=notes)
-
-
-def _recognised_pair(names: Collection[str]) -> tuple[str, ...]:
-    """Return the two recognised columns of sentences to compare; empty unless both are present."""
-    for pair in PAIRS:
-        if pair[0] in names and pair[1] in names:
-            return pair
-    return ()
 
 
 def _of_sentences(table: FileTable, sentence: str, group: str, id_: str) -> tuple[list[Grouped], list[str]]:
@@ -137,10 +122,10 @@ def _of_sentences(table: FileTable, sentence: str, group: str, id_: str) -> tupl
 
 def _of_pairs(table: FileTable, first: str, second: str, label: str) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of the pairs that are paraphrases, in order of appearance, and notes."""
-    recognised = _recognised_pair(table.names)
+    pair = recognised_pair(table.names)
     columns = table.select(
-        first=TableColumn(recognised[:1], first, "of first sentences", "first="),
-        second=TableColumn(recognised[1:], second, "of second sentences", "second="),
+        first=TableColumn(pair[:1], first, "of first sentences", "first="),
+        second=TableColumn(pair[1:], second, "of second sentences", "second="),
         label=TableColumn(LABEL, label, "that says whether they are paraphrases", "label="),
     )
     # Sentences are numbered in order of appearance; those of pairs that are not paraphrases get no number.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from embassay.corpora.io.texts import not_utf8, open_text
-from embassay.errors import SourceError, quoted
+from embassay.errors import SourceError, begun, quoted
 from embassay.samples.checks import text_problem
 from embassay.store.paths import unreadable
 
@@ -26,8 +28,8 @@ KINDS = {
 """Names of JSON types in messages."""
 
 
-def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (line number from 1, object) of every line that is not blank.
+def json_lines(path: Path, first: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line number from 1, object) of every line that is not blank, from the object ``first`` on.
 
     Raises
     ------
@@ -36,9 +38,9 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """
     try:
         with open_text(path) as file:
-            for number, line in enumerate(file, 1):
-                if line.removeprefix(b"\xef\xbb\xbf").strip():
-                    yield number, _parse(line, path, number)
+            lines = ((number, line) for number, line in enumerate(file, 1) if line.removeprefix(BOM_UTF8).strip())
+            for number, line in islice(lines, first, None):
+                yield number, _parse(line, path, number)
     except OSError as error:
         raise unreadable(error, path) from None
 
@@ -57,9 +59,7 @@ def first_fields(head: str) -> frozenset[str]:
 def listed(names: Iterable[str]) -> str:
     """Return names as a list for a message, on one line, truncated if it is long."""
     text = " ".join(", ".join(names).split())
-    if len(text) > LONGEST:
-        text = f"{text[:LONGEST]}…"
-    return text or "nothing"
+    return begun(text, LONGEST) or "nothing"
 
 
 class Ids:

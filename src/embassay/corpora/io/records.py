@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embassay.corpora.io.jsonl import json_lines, listed
+from embassay.corpora.io.jsonl import first_fields, json_lines, listed
 from embassay.corpora.io.rows import FileRow
 from embassay.corpora.io.tables import by_name, delimiter_of, first_line, header, table_rows
 from embassay.corpora.io.texts import read_head
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 PARQUET = b"PAR1"
 """The first bytes of a Parquet file."""
 PEEK = 1_048_576
+PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
+"""The names of two columns of sentences to compare that are recognised, tried in this order; case is ignored."""
 NumberedRow = tuple[int, Mapping[str, Any]]
 
 
@@ -30,7 +32,7 @@ class TableColumn:
     Attributes
     ----------
     known
-        The names that are recognised, tried in this order.
+        The names that are recognised, tried in this order; case is ignored.
     given
         The name that the user gave; empty for none.
     what, option
@@ -113,12 +115,29 @@ class FileTable:
         """Return the name of an optional column, empty if the table lacks it; a given column must exist."""
         if given and given not in self.names:
             raise SourceError(f"missing; found {listed(self.names)}", self.path, self.line, given)
-        if given:
-            return given
-        for name in known:
-            if name in self.names:
-                return name
-        return ""
+        return given or recognised(self.names, known)
+
+
+def recognised(names: Iterable[str], known: Iterable[str]) -> str:
+    """Return the first of some known names that is among the names of a table, as it is written there; else empty."""
+    as_written = {name.casefold(): name for name in names}
+    return next((as_written[name.casefold()] for name in known if name.casefold() in as_written), "")
+
+
+def recognised_pair(names: Collection[str]) -> tuple[str, ...]:
+    """Return the two columns of :data:`PAIRS` as a table writes them; empty unless it has both of a pair."""
+    for pair in PAIRS:
+        columns = tuple(recognised(names, [name]) for name in pair)
+        if all(columns):
+            return columns
+    return ()
+
+
+def columns_in(head: str) -> frozenset[str]:
+    """Return the names of the columns in the first line of a file: JSON, or a header."""
+    line = first_line(head)
+    cells = line.split(delimiter_of(line))
+    return first_fields(head) or frozenset(cell.strip().strip('"') for cell in cells)
 
 
 def read_table(path: Path) -> FileTable:

@@ -60,7 +60,9 @@ class FileRow:
         """Raise SourceError for the first of these fields that is missing."""
         for name in fields:
             if name not in self.values:
-                raise self.error(f"missing; found {listed(sorted(self.values))}", name)
+                columns = self.names or {}
+                there = sorted(columns.get(field, field) for field in self.values)
+                raise self.error(f"missing; found {listed(there)}", name)
 
     def require_values(self, *fields: str) -> None:
         """Raise SourceError for the first of these fields that is missing or null."""

@@ -13,12 +13,12 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from embassay.corpora.io.folders import entries
-from embassay.corpora.io.jsonl import first_fields, listed
-from embassay.corpora.io.records import FileTable, read_table
+from embassay.corpora.io.records import PAIRS, TableColumn, columns_in, read_table, recognised_pair
 from embassay.corpora.io.rows import FileRow, is_blank
-from embassay.corpora.io.tables import delimiter_of, first_line, table_rows
+from embassay.corpora.io.tables import first_line, table_rows
 from embassay.corpora.io.texts import read_head, read_text
 from embassay.errors import SourceError, quoted
 from embassay.formatting import counted
@@ -28,36 +28,21 @@ from embassay.types import Corpus
 SHAPE = "pairs"
 PRIORITY = 20
 """Tried after the loaders of specific formats, because a table with the right columns may be anything."""
-KNOWN = (
-    {
-        "first": "sentence_A",
-        "second": "sentence_B",
-        "score": "relatedness_score",
-        "subset": "SemEval_set",
-        "id": "pair_ID",
-    },
-    {"first": "sentence1", "second": "sentence2", "score": "score", "subset": "subset"},
-    {"first": "sentence1", "second": "sentence2", "score": "similarity_score", "subset": "subset"},
-    {"first": "text1", "second": "text2", "score": "score", "subset": "subset"},
-    {"first": "first", "second": "second", "score": "score", "subset": "subset"},
-)
+FIRST, SECOND = zip(*PAIRS, strict=True)
+SCORE = ("relatedness_score", "score", "similarity_score")
+SUBSET = ("SemEval_set", "subset")
+ID = ("pair_ID",)
 """Column names that are recognised: those of SICK, and common ones."""
 HEAD = 65_536
 """The number of characters that the format of a table is detected from."""
-STSB = ("genre", "file", "year", "index", "score", "sentence1", "sentence2")
+STSB = ("subset", "file", "year", "index", "score", "first", "second")
 INPUT = re.compile(r"STS(?:20\d\d)?\.input\.(.+)\.txt")
 STSB_COLUMNS = {"first": "sentence1", "second": "sentence2", "score": "score", "subset": "genre"}
 
 
 def recognises(head: str) -> bool:
     """Return whether the first line of a file looks like this format."""
-    line = first_line(head)
-    if _is_stsb(line):
-        return True
-    names = first_fields(head)
-    if not names:
-        names = frozenset(cell.strip().strip('"') for cell in line.split(delimiter_of(line)))
-    return any(columns["first"] in names and columns["second"] in names for columns in KNOWN)
+    return _is_stsb(first_line(head)) or bool(recognised_pair(columns_in(head)))
 
 
 def recognises_folder(path: Path) -> bool:
@@ -85,25 +70,33 @@ def load(
         With file, line and column, for missing columns, ragged rows, empty texts and scores that are not numbers.
     """
     path = Path(source)
-    options = {"first": first, "second": second, "score": score, "subset": subset}
-    named = {what: column for what, column in options.items() if column}
+    are_named = any((first, second, score, subset))
+    names: Mapping[str, str] = STSB_COLUMNS
     if path.is_dir():
-        columns, rows = STSB_COLUMNS, _rows_of_task(path)
-    elif not named and _is_stsb(first_line(read_head(path, HEAD))):
-        columns, rows = STSB_COLUMNS, _stsb_rows(path)
+        rows = _rows_of_task(path)
+    elif not are_named and _is_stsb(first_line(read_head(path, HEAD))):
+        rows = _stsb_rows(path)
     else:
         table = read_table(path)
-        columns = _columns(table, named)
-        rows = table.read(tuple(columns.values()))
+        pair = recognised_pair(table.names)
+        columns = table.select(
+            first=TableColumn(pair[:1] or FIRST, first, "of first sentences", "first="),
+            second=TableColumn(pair[1:] or SECOND, second, "of second sentences", "second="),
+            score=TableColumn(SCORE, score),
+            subset=TableColumn(SUBSET, subset),
+            id=TableColumn(ID),
+        )
+        names, rows = columns.names, columns.rows()
     samples: dict[str, Pair] = {}
     for number, row in enumerate(rows):
-        sample = _pair(str(number), row, columns)
+        row.require(*names)
+        sample = _pair(row.key("id", str(number)).strip(), row)
         if sample.id in samples:
-            raise row.error(f"{quoted(sample.id)} appears twice", columns["id"])
+            raise row.error(f"{quoted(sample.id)} appears twice", "id")
         samples[sample.id] = sample
     if not samples:
         raise SourceError("the table has no rows", path)
-    uses = ", ".join(f"{column} as {what}" for what, column in columns.items())
+    uses = ", ".join(f"{column} as {use}" for use, column in names.items())
     notes = [f"columns: {uses}"]
     without_score = sum(sample.score is None for sample in samples.values())
     if without_score:
@@ -112,30 +105,17 @@ def load(
     return Corpus(name, SHAPE, pairs, licence=licence or "unknown", loader="pairs", notes=tuple(notes))
 
 
-def _pair(name: str, row: FileRow, columns: Mapping[str, str]) -> Pair:
-    """Return the pair of a row.
-
-    Parameters
-    ----------
-    name
-        The id of a pair whose row has none.
-    columns
-        The column for each use; ``score``, ``subset`` and ``id`` may be missing.
-    """
-    row.require(*columns.values())
-    score, subset = None, ""
-    if "score" in columns:
-        score = _score(row, columns["score"])
-    if "subset" in columns and not is_blank(row.values[columns["subset"]]):
-        subset = row.key(columns["subset"]).strip()
-    if "id" in columns:
-        name = row.key(columns["id"]).strip()
-    return Pair(name, row.text(columns["first"]), row.text(columns["second"]), score, subset)
+def _pair(name: str, row: FileRow) -> Pair:
+    """Return the pair of a row."""
+    subset = ""
+    if not is_blank(row.values.get("subset")):
+        subset = row.key("subset").strip()
+    return Pair(name, row.text("first"), row.text("second"), _score(row), subset)
 
 
-def _score(row: FileRow, column: str) -> float | None:
+def _score(row: FileRow) -> float | None:
     """Return a score; None for an empty cell."""
-    value = row.values[column]
+    value: Any = row.values.get("score")
     if is_blank(value):
         return None
     try:
@@ -144,29 +124,8 @@ def _score(row: FileRow, column: str) -> float | None:
         number = math.nan
     # float() accepts true, "nan" and "inf", which are no scores.
     if not math.isfinite(number) or isinstance(value, bool):
-        raise row.error(f"must be a number such as 4.5, is {quoted(value)}", column)
+        raise row.error(f"must be a number such as 4.5, is {quoted(value)}", "score")
     return number
-
-
-def _columns(table: FileTable, named: Mapping[str, str]) -> dict[str, str]:
-    """Return the column for each use: named by an option, else recognised; score and subset are optional."""
-    for column in named.values():
-        table.perhaps(column, ())
-    # The set of recognised names of which the table has the most.
-    best: dict[str, str] = {}
-    for recognised in KNOWN:
-        columns = {what: column for what, column in recognised.items() if column in table.names}
-        # An option counts more than a recognised name.
-        columns.update(named)
-        if "first" in columns and "second" in columns and len(columns) > len(best):
-            best = columns
-    if not best:
-        problem = f"no two columns of sentences; found {listed(sorted(table.names))}; set first= and second="
-        raise SourceError(problem, table.path, 1)
-    if best["first"] == best["second"]:
-        problem = "is used both as first= and as second=; name two different columns"
-        raise SourceError(problem, table.path, 1, best["first"])
-    return best
 
 
 def _stsb_rows(path: Path) -> Iterator[FileRow]:
@@ -175,7 +134,7 @@ def _stsb_rows(path: Path) -> Iterator[FileRow]:
         if len(cells) < len(STSB):
             raise SourceError(f"{counted(len(cells), 'column')}; STS-b has at least {len(STSB)}", path, line)
         # Sources after the sentences are ignored.
-        row = FileRow(dict(zip(STSB, cells, strict=False)), path, line)
+        row = FileRow(dict(zip(STSB, cells, strict=False)), path, line, names=STSB_COLUMNS)
         row.filled("score")
         yield row
 
@@ -195,8 +154,8 @@ def _rows_of_task(folder: Path) -> Iterator[FileRow]:
             raise SourceError(f"has {counted(len(scores), 'line')}, {name} has {len(lines):,}", gold)
         for number, (line, score) in enumerate(zip(lines, scores, strict=True), 1):
             first, second, *_ = *line.split("\t"), ""
-            values = {"genre": task[1], "score": score, "sentence1": first, "sentence2": second}
-            yield FileRow(values, path, number)
+            values = {"first": first, "second": second, "score": score, "subset": task[1]}
+            yield FileRow(values, path, number, names=STSB_COLUMNS)
 
 
 def _is_stsb(line: str) -> bool:

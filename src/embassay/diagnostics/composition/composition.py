@@ -18,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.claims import COUNT, INTERVAL, LIMIT, Template
 from embassay.diagnostics.base import Outcomes
@@ -61,14 +60,13 @@ from embassay.metrics.scoreboard import (
     of_requested,
     pools_of,
     stream_of,
-    unit_codes,
 )
 from embassay.metrics.summary import Figures, share_row
 from embassay.result import MIN_UNITS, Estimate, Example, Finding, Result, Row
 from embassay.samples.composition import Composition as Sample
 from embassay.stats.resample import means
 from embassay.stats.shares import PooledShare, shares_of_encoders
-from embassay.stats.units import Floats, ratio_variance
+from embassay.stats.units import Floats, Ints, ratio_variance, unit_codes
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
@@ -137,7 +135,6 @@ BLOCK_LABELS = {"right": "difference, mirrored"}
 """What a block of samples is called, where that is not its name."""
 NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
 """The subsets about samples in which one norm is longer."""
-Ints = NDArray[np.int64]
 
 
 def create(

@@ -39,6 +39,8 @@ from embassay.stats.grid import CELLS
 from embassay.stats.units import Floats
 from embassay.types import ItemScores
 
+RATIOS = (0.0, 2.0)
+"""The ends of the histograms of ratios."""
 DEGREES = np.arange(0, 181, 3)
 """The angles at which the curves of differences near A, and of unions near the longer vector, are drawn."""
 MARGINS = np.linspace(0.025, 1.0, 40)
@@ -53,7 +55,7 @@ def series(diagnostic: str, scores: Sequence[ItemScores], blocks: Mapping[str, N
         if operator not in blocks:
             continue
         views[operator] = [OperatorView(s, operator, blocks[operator]) for s in scores]
-        angles = _Histogram("angle / angle between A and B", 0.0, 2.0)
+        angles = _Histogram("angle / angle between A and B")
         for view in views[operator]:
             # Where A and B have the same direction the ratio is undefined.
             with np.errstate(invalid="ignore"):
@@ -64,7 +66,7 @@ def series(diagnostic: str, scores: Sequence[ItemScores], blocks: Mapping[str, N
         data = _curve("angle to A, degrees", DEGREES, _near_a, views["difference"])
         yield Series(diagnostic, corpus, "within", "curve", data)
     if "union" in views:
-        ratios = _Histogram("‖A‖ / ‖B‖", 0.0, 2.0)
+        ratios = _Histogram("‖A‖ / ‖B‖")
         for view in views["union"]:
             ratios.add(view, "samples", view.planar("norm_ratio"))
         with_longer = [view for view in views["union"] if not np.isnan(_near_longer(view, False, 180)).all()]
@@ -78,21 +80,19 @@ def series(diagnostic: str, scores: Sequence[ItemScores], blocks: Mapping[str, N
 
 @dataclass
 class _Histogram:
-    """Histogram panels that share the same bins from ``low`` to ``high``."""
+    """Histogram panels of ratios that share the same bins."""
 
     title: str
-    low: float
-    high: float
     panels: list[dict[str, object]] = field(default_factory=list)
 
     def add(self, view: OperatorView, line: str, values: Floats) -> None:
         """Add a panel with the histogram of one encoder's ``values``."""
-        shares = histogram(values, self.low, self.high)[1]
+        shares = histogram(values, *RATIOS)[1]
         self.panels.append({"encoder": view.encoder, "line": line, "shares": shares.tolist()})
 
     def series(self, diagnostic: str, corpus: str, name: str) -> Series:
         """Return the panels as a histogram series."""
-        edges = histogram(np.zeros(0), self.low, self.high)[0]
+        edges = histogram(np.zeros(0), *RATIOS)[0]
         data = {"x": self.title, "edges": edges.tolist(), "panels": self.panels}
         return Series(diagnostic, corpus, name, "histogram", data)
 

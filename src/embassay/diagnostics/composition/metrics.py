@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.diagnostics.composition.criteria import NEAR_A, OperatorView, criterion_of, excess
 from embassay.diagnostics.composition.ratings import RATING_METRICS
 from embassay.metrics.key import MetricKey
 from embassay.metrics.metric import Direction, Metric
 from embassay.metrics.scoreboard import View
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints
 from embassay.types import ItemScores
 
 HEADLINE = MetricKey("share", "c1:TT", "cosine", "excess:eps0")
@@ -35,7 +34,6 @@ BLOCK_OF_CRITERION = {
     "c5": "difference",
     "c6": "union",
 }
-Ints = NDArray[np.int64]
 
 
 def blocks_of(scores: ItemScores) -> dict[str, Ints]:

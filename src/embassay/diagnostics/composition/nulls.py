@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.randomness import generator
+from embassay.stats.units import Ints
 
 TRIES = 64
 """Rounds of rejection sampling; samples still without a target then draw from the list of all that fit."""
-Ints = NDArray[np.int64]
 
 
 def other_targets(

@@ -6,16 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.diagnostics.published import table
 from embassay.metrics.metric import Metric
-from embassay.metrics.scoreboard import stream_of, unit_codes
+from embassay.metrics.scoreboard import stream_of
 from embassay.metrics.summary import row
 from embassay.result import Estimate, Row, Series
 from embassay.stats.agreement import krippendorff
 from embassay.stats.resample import mean
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints, unit_codes
 from embassay.types import Draws, ItemScores
 
 SCALE = (0, 4)
@@ -29,7 +28,6 @@ RATING_METRICS = (
     _of_corpus("agreement", high=1.0, meaning="Krippendorff's alpha of the ratings: 1 full agreement, 0 as by chance"),
 )
 """They describe the corpus, not an encoder."""
-Ints = NDArray[np.int64]
 
 
 def rating_matrix(ratings: Sequence[Sequence[float]]) -> Floats:

@@ -15,14 +15,13 @@ from embassay.diagnostics.composition.criteria import NULL_PLANAR, NULL_RAW, PLA
 from embassay.geometry.closeness import MEASURES, Measure, Moments, Sums, paired
 from embassay.geometry.plane import project, project_by_products
 from embassay.samples.composition import Composition as Sample
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints
 from embassay.vectors import Vectors
 
 CHUNK = 16_384
 """Samples whose vectors are processed together."""
 UNIT_NORM = 1e-4
 """Largest deviation from 1 of a norm that still counts as 1."""
-Ints = NDArray[np.int64]
 
 
 def measured(samples: Sequence[Sample], vectors: Vectors, chunk: int = CHUNK) -> dict[str, Floats]:

@@ -37,7 +37,7 @@ from embassay.engine.pending import Pending, Submit, at_once
 from embassay.errors import InputError, SpecError
 from embassay.formatting import counted
 from embassay.metrics.metric import Meaning
-from embassay.metrics.scoreboard import item_example, without_baselines
+from embassay.metrics.scoreboard import item_example
 from embassay.metrics.summary import Figures
 from embassay.result import Example, Result
 from embassay.samples.groups import Grouped
@@ -128,8 +128,7 @@ class Localization:
 
     def begin(self, corpus: Corpus[Grouped], vectors: Vectors, origin: Origin, submit: Submit) -> Pending[ItemScores]:
         """Start the classifiers of the folds, and see meanwhile which group lies nearest to each sentence."""
-        if vectors.search is None:
-            raise ValueError(f"{NAME} needs vectors that can be searched: Vectors(…, search=engine.search.top.search)")
+        search = vectors.need_search(NAME)
         samples = corpus.samples
         groups = [s.group for s in samples]
         labels = codes(groups)
@@ -150,7 +149,7 @@ class Localization:
         values = {
             "centroid_accuracy": centroid_accuracy,
             "margin": margin,
-            "map_at_r": precision_at_r(matrix, labels, vectors.search),
+            "map_at_r": precision_at_r(matrix, labels, search),
             "to_own": cosine_with(matrix, labels, labels),
             "fold": fold.astype(np.float64),
         }
@@ -202,7 +201,7 @@ class Localization:
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return which sentences the classifier places in their group; there are no subsets."""
-        requested = without_baselines([LocalizationView(s) for s in scores])
+        requested = self.figures(scores).requested
         correct = np.stack([view.values("accuracy") for view in requested])
         return Outcomes(np.full(correct.shape[1], ""), correct)
 
@@ -210,7 +209,7 @@ class Localization:
         self, corpus: Corpus[Grouped], scores: Sequence[ItemScores], items: NDArray[np.int64]
     ) -> Iterator[Example]:
         """Yield each sentence with its group, and the first sentence of the group that each encoder places it in."""
-        views = [LocalizationView(s) for s in scores]
+        views = self.figures(scores).views
         first_sentence = dict[str, str]()
         for sample in corpus.samples:
             first_sentence.setdefault(sample.group, sample.id)

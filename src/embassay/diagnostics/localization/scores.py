@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, issparse
 
 from embassay.geometry.closeness import all_pairs, paired_cosine, paired_dot
 from embassay.stats.ranking import RightPlaces
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints, ranges
 from embassay.vectors import Neighbours, Search, VectorMatrix
 
 FOLDS = 3
@@ -25,7 +25,6 @@ MOST_WORK = 50_000_000_000
 """Iterations times numbers in the vectors, at most, unless that allows fewer iterations than the fewest."""
 BLOCK = 4_000_000
 """Similarities held at once."""
-Ints = NDArray[np.int64]
 VectorSums: TypeAlias = "Floats | csr_array"
 """Sums of the vectors of groups: sparse for sparse vectors."""
 
@@ -198,11 +197,8 @@ def precision_at_r(matrix: VectorMatrix, labels: Ints, search: Search, block: in
     for rows in _blocks_of_pairs(sizes[labels], block):
         # Every pair of an item of the block and a member of its group, the item itself included.
         group = labels[rows]
-        members = sizes[group]
-        item = np.repeat(np.arange(len(rows)), members)
-        first_pair = np.cumsum(members) - members
-        number_in_group = np.arange(len(item)) - np.repeat(first_pair, members)
-        member = members_in_order[np.repeat(starts[group], members) + number_in_group]
+        place, item = ranges(starts[group], starts[group] + sizes[group])
+        member = members_in_order[place]
         pairs = np.stack([item, member], axis=1)
         ranked = search(matrix[rows], matrix, k=1, similarity_function="cosine", pairs=pairs)
         is_itself = rows[item] == member

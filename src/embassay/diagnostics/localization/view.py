@@ -14,10 +14,9 @@ from embassay.metrics.metric import Metric
 from embassay.metrics.scoreboard import View
 from embassay.result import Estimate
 from embassay.stats.resample import too_few
-from embassay.stats.units import Bools, Floats
+from embassay.stats.units import Bools, Floats, Ints
 
 NAME = "localization"
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

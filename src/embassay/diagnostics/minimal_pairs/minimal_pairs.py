@@ -34,7 +34,6 @@ from embassay.metrics.metric import Direction, Meaning, Metric
 from embassay.metrics.scoreboard import (
     View,
     item_example,
-    without_baselines,
 )
 from embassay.metrics.summary import Figures
 from embassay.result import Estimate, Example, Finding, Result, Row, Series
@@ -226,7 +225,7 @@ class MinimalPairsDiagnostic:
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return whether a synonym is nearer than the negation of the main verb; undecided without these edits."""
-        requested = without_baselines([MinimalPairsView(s) for s in scores])
+        requested = self.figures(scores).requested
         correct = np.stack([_infinite_to_nan(view.nearer(*HEADLINE)) for view in requested])
         return Outcomes(np.full(correct.shape[1], ""), correct)
 
@@ -234,7 +233,7 @@ class MinimalPairsDiagnostic:
         self, corpus: Corpus[Sample], scores: Sequence[ItemScores], items: NDArray[np.int64]
     ) -> Iterator[Example]:
         """Yield each original with its edits, and the cosine of each encoder with these."""
-        views = [MinimalPairsView(s) for s in scores]
+        views = self.figures(scores).views
         # Computed once for all items: (n,) of each encoder.
         correct = {view.encoder: view.nearer(*HEADLINE) for view in views}
         margins = {view.encoder: view.contrast(*HEADLINE) for view in views}

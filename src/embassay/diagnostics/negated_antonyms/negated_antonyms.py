@@ -47,7 +47,6 @@ from embassay.metrics.metric import Meaning, Metric
 from embassay.metrics.scoreboard import (
     View,
     item_example,
-    without_baselines,
 )
 from embassay.metrics.summary import Figures
 from embassay.result import Example, Finding, Result, Row, Series
@@ -256,14 +255,14 @@ class NegatedAntonyms:
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return by which encoders the paraphrase of each entry is chosen; subsets are word pairs."""
-        requested = without_baselines([ChoiceView(s) for s in scores])
+        requested = self.figures(scores).requested
         return Outcomes(requested[0].pair, np.stack([view.right for view in requested]))
 
     def examples(
         self, corpus: Corpus[Choice], scores: Sequence[ItemScores], items: NDArray[np.int64]
     ) -> Iterator[Example]:
         """Yield each entry with the cosine of its candidates and the one that each encoder chooses."""
-        views = [ChoiceView(s) for s in scores]
+        views = self.figures(scores).views
         for index in items.tolist():
             pair = str(views[0].pair[index])
             yield item_example(scores[0], index, corpus.shown(str(scores[0].item[index])), pair)
@@ -381,10 +380,7 @@ def _hardest(views: Sequence[ChoiceView], wrong: NDArray[np.bool_], name: str = 
 
 def _above_chance(best_set: Sequence[str], accuracy: Mapping[str, Row]) -> Sequence[str]:
     """Return the best set; nothing where even its first encoder lies below chance, as none may be the best then."""
-    if not best_set:
-        return ()
-    high = accuracy[best_set[0]].high
-    if high is not None and high < CHANCE:
+    if best_set and against_chance(accuracy[best_set[0]], CHANCE) == "below":
         return ()
     return best_set
 

@@ -23,7 +23,7 @@ from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
 from embassay.diagnostics.retrieval.findings import findings_of, first_place, saturation, scale_warnings
 from embassay.diagnostics.retrieval.layout import FOUND, options_of, page
 from embassay.diagnostics.retrieval.published import beside_published
-from embassay.diagnostics.retrieval.rows import at_thresholds, computed_rows, correlations
+from embassay.diagnostics.retrieval.rows import OF_PASSAGES, at_thresholds, computed_rows, correlations
 from embassay.diagnostics.retrieval.scores import (
     RANDOM,
     RIGHT,
@@ -37,18 +37,18 @@ from embassay.diagnostics.retrieval.scores import (
 )
 from embassay.diagnostics.retrieval.series import series_of
 from embassay.diagnostics.retrieval.view import LOSS, PSI, K, RetrievalParameters, RetrievalView
-from embassay.errors import SpecError
+from embassay.errors import SpecError, begun
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import Layout
 from embassay.metrics.metric import Kind, Meaning, Metric, with_options
-from embassay.metrics.scoreboard import item_example, without_baselines
+from embassay.metrics.scoreboard import item_example
 from embassay.metrics.summary import Figures
 from embassay.result import Example, Result, Row, answers_and_findings
 from embassay.samples.retrieval import Question
 from embassay.stats.exams import EXAMS, LENGTH
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints
-from embassay.types import Corpus, Draws, ItemScores, Origin, begun
+from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Neighbours, Vectors
 
 CITATION = """@misc{roychowdhury2024,
@@ -245,7 +245,7 @@ class Retrieval(RetrievalParameters):
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return which questions succeed at k; those without a right document are undecided, and a subset."""
-        requested = without_baselines([self._view(s) for s in scores])
+        requested = self.figures(scores).requested
         correct = np.stack([view.scores.values[view.headline] for view in requested])
         return Outcomes(_subsets(requested[0]), correct)
 
@@ -253,7 +253,7 @@ class Retrieval(RetrievalParameters):
         self, corpus: Corpus[Question], scores: Sequence[ItemScores], items: NDArray[np.int64]
     ) -> Iterator[Example]:
         """Yield each question with its right documents, and their rank and what was found by each encoder."""
-        views = [self._view(s) for s in scores]
+        views = self.figures(scores).views
         subsets = _subsets(views[0])
         references = References(corpus)
         for index in items.tolist():
@@ -360,8 +360,6 @@ def _success_after(transform: str) -> Metric:
 
 
 _share_without_items = partial(Metric, kind="computed", low=0.0, high=1.0, format="percent")
-OF_PASSAGES = ("i_a", "isoscore", "isoscore_unbiased", "rank")
-"""The metrics of isotropy that are computed of the passages."""
 METRICS = (
     ranking_metric(
         "Success@{k}",

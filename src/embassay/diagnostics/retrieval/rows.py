@@ -37,6 +37,8 @@ ACROSS = {
     "IsoScore and success": ("isoscore", "success"),
 }
 """What is correlated over models: the paper's text and the last row of its table 4."""
+OF_PASSAGES = ("i_a", "isoscore", "isoscore_unbiased", "rank")
+"""The metrics of isotropy that are computed of the passages."""
 KINDS: tuple[Kind, ...] = ("pearson", "spearman")
 
 
@@ -124,7 +126,7 @@ def _isotropy(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     # The lists of a retriever have no passages.
     passages = int(view.scores.scalars.get("distinct_passages", 0))
     for condition in ("", *TRANSFORMS):
-        for metric in ("i_a", "isoscore", "isoscore_unbiased", "rank"):
+        for metric in OF_PASSAGES:
             value = view.scores.scalars.get(f"{metric}/{condition}")
             if value is not None:
                 estimate = Estimate(value, None, None, passages, passages)

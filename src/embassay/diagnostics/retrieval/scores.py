@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from embassay.metrics.metric import Metric
 from embassay.randomness import generator
 from embassay.samples.retrieval import Document, Question, first_passages, right_pairs
 from embassay.stats.ranking import RightPlaces
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, Ints, ranges
 from embassay.types import Corpus
 from embassay.vectors import Neighbours, Search, Vectors
 
@@ -31,7 +33,6 @@ RIGHT = "own"
 """The stored name of the (n,) similarities to the nearest right document. Another name would orphan stored scores."""
 DIGITS = 6
 """Significant digits of isotropy: the precision of float32 vectors."""
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,11 +109,7 @@ class EncodedCorpus:
         ValueError
             If the vectors have none.
         """
-        if self.vectors.search is None:
-            raise ValueError(
-                "retrieval needs vectors that can be searched: Vectors(…, search=engine.search.top.search)"
-            )
-        return self.vectors.search
+        return self.vectors.need_search("retrieval")
 
     def distinct(self, passages: Any) -> Any:
         """Return the rows of (p, d) passages with each distinct text once."""
@@ -248,15 +245,10 @@ def success_of_blind_choice(corpus: Corpus[Question], k: int) -> float:
     N is the number of documents, r that of a question's right ones; k/N where each question has one.
     """
     documents = len(corpus.documents)
-    numbers_right = [len(sample.right) for sample in corpus.samples if sample.right]
-    # C(N − r, k)/C(N, k) by r: the probability that all k chosen documents are wrong.
-    all_wrong = dict.fromkeys(numbers_right, 1.0)
-    for right in all_wrong:
-        for chosen in range(k):
-            wrong_remaining = max(documents - right - chosen, 0)
-            all_wrong[right] *= wrong_remaining / (documents - chosen)
-    missed = sum(all_wrong[right] for right in numbers_right)
-    return 1 - missed / max(len(numbers_right), 1)
+    questions_of = Counter(len(sample.right) for sample in corpus.samples if sample.right)
+    # Of all choices of k documents for each question, those of wrong documents only.
+    all_wrong = sum(questions * comb(max(documents - right, 0), k) for right, questions in questions_of.items())
+    return 1 - all_wrong / (max(questions_of.total(), 1) * comb(documents, k))
 
 
 def _places(corpus: Corpus[Question], pairs: Ints, nearest: Neighbours) -> RightPlaces:
@@ -395,7 +387,7 @@ def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
     for first in range(0, questions, step):
         block = slice(first, min(first + step, questions))
         chosen = drawn[block].ravel()
-        passage, place_of_document = _passages_of(starts[chosen], ends[chosen])
+        passage, place_of_document = ranges(starts[chosen], ends[chosen])
         question = first + place_of_document // RANDOM
         values = paired(encoded.queries[question], encoded.passages[passage], [similarity_function])[
             similarity_function
@@ -410,16 +402,6 @@ def _drawn(corpus: Corpus[Question]) -> Ints:
     """Return (n, 10) random documents for each question, the same for every encoder."""
     stream = generator(0, "random documents", corpus.fingerprint)
     return stream.integers(0, len(corpus.documents), size=(len(corpus.samples), RANDOM))
-
-
-def _passages_of(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """Return the rows start … end − 1 of every document in one array, and the index of each row's document."""
-    sizes = ends - starts
-    document_of_row = np.repeat(np.arange(len(starts)), sizes)
-    # In the result, the rows of a document begin where those of the documents before it end.
-    begin_in_result = np.cumsum(sizes) - sizes
-    number_in_document = np.arange(len(document_of_row)) - begin_in_result[document_of_row]
-    return starts[document_of_row] + number_in_document, document_of_row
 
 
 def _apply(fitted: transforms.Transform, matrix: Any) -> NDArray[np.float32]:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.retrieval.scores import RANDOM, RIGHT
-from embassay.metrics.scoreboard import View, unit_codes
+from embassay.metrics.scoreboard import View
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.exams import EXAMS, GRID, LENGTH, Answers
 from embassay.stats.thresholds import Threshold, recommend
-from embassay.stats.units import Floats
+from embassay.stats.units import Floats, unit_codes
 
 NAME = "retrieval"
 K, PSI = 5, 5

@@ -21,7 +21,7 @@ from embassay.store.shards.documents import texts_fingerprint
 from embassay.store.shards.shards import text_hash
 from embassay.store.shards.vectors import ShardVectors
 from embassay.types import Card, Encoder, content_hash
-from embassay.vectors import DenseVectors, Indices, VectorBatch
+from embassay.vectors import DenseVectors, Indices, VectorBatch, dense_rows
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,8 @@ class ShardsEncoder(UnfittedEncoder):
         """
         if role == self.vectors.manifest.role:
             return self.vectors[self._rows(texts)]
-        vectors = self._model.encode(texts, role)
         # Shards hold no sparse vectors.
-        dense = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
-        return np.asarray(dense, dtype=np.float32)
+        return dense_rows(self._model.encode(texts, role))
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
         """Yield one batch, because the shards are searched for all texts at once.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from embassay.corpora.io.jsonl import KINDS, listed
-from embassay.corpora.io.records import is_parquet, parquet_frame, read_table
+from embassay.corpora.io.records import is_parquet, parquet_frame, read_table, recognised
 from embassay.corpora.io.rows import json_rows
 from embassay.encoders.exported.arrays import archive_arrays
 from embassay.errors import SourceError
@@ -109,11 +109,8 @@ def recognise(path: Path) -> VectorFile:
     if not head:
         raise SourceError("the file is empty", path)
     kind, columns = _kind_and_columns(path, head)
-    names: dict[str, str] = {}
-    for what, known_names in NAMES.items():
-        for name in known_names:
-            if name in columns:
-                names.setdefault(what, name)
+    found = {what: recognised(columns, known) for what, known in NAMES.items()}
+    names = {what: name for what, name in found.items() if name}
     line = 1 if kind == "jsonl" else None
     if "vector" not in names:
         raise SourceError(f"no column of vectors; found {listed(sorted(columns))}", path, line)

@@ -37,8 +37,8 @@ from embassay.encoders.neural.modules import (
 from embassay.encoders.neural.prompts import overlooked
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.encoders.neural.tokenizer_files import check_limit, read_tokenizer
-from embassay.errors import EncoderError, ModelNotFoundError, SpecError
-from embassay.types import Runtime, begun, content_hash
+from embassay.errors import EncoderError, ModelNotFoundError, SpecError, begun
+from embassay.types import Runtime, content_hash
 from embassay.vectors import Similarity
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from embassay.encoders.neural.model_options import unit
 from embassay.encoders.neural.runner import PROBES, TorchRunner
 from embassay.errors import EncoderError, reason_of
 from embassay.vectors import DenseVectors
@@ -102,7 +103,7 @@ class SentenceTransformersRunner(TorchRunner):
         if rows.shape != expected.shape:
             return False
         # For unit vectors, 1 − cosine is half the squared distance, which loses no digits to cancellation.
-        differences = _unit(rows) - _unit(expected)
+        differences = unit(rows) - unit(expected)
         distances = (differences**2).sum(axis=1) / 2
         return bool(distances.max() <= AGREE[self.dtype])
 
@@ -111,8 +112,3 @@ class SentenceTransformersRunner(TorchRunner):
 
         features = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         return self.model(features)["sentence_embedding"]
-
-
-def _unit(rows: DenseVectors) -> np.ndarray:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows.astype(np.float64) / np.maximum(lengths, 1e-12))

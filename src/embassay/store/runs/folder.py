@@ -6,11 +6,8 @@ stored in one file per encoder, corpus and diagnostic; a run with the same setti
 
 from __future__ import annotations
 
-import io
 import json
 import re
-import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -23,9 +20,10 @@ from embassay._version import __version__
 from embassay.errors import OutputError, one_line
 from embassay.plugins import FORMATS
 from embassay.result import Result
+from embassay.store.arrays import read_arrays, write_arrays
 from embassay.store.canonical import canonical, write
 from embassay.store.files import LISTS
-from embassay.store.partial_files import remove_left_overs
+from embassay.store.partial_files import names_in, remove_left_overs
 from embassay.store.runs import results
 from embassay.store.runs.items import CorpusItems, read_items, write_items
 from embassay.store.runs.record import (
@@ -128,9 +126,7 @@ class RunFolder:
             "scalars": dict(scores.scalars),
             **_identity(scores.origin),
         }
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, head=np.array(json.dumps(head)), **arrays)
-        write(self._scores_path(scores.origin), buffer.getvalue())
+        write_arrays(self._scores_path(scores.origin), {"head": np.array(json.dumps(head)), **arrays})
 
     def load(self, origin: Origin) -> ItemScores | None:
         """Return the stored scores; None if there are none, if they are damaged or of another origin or version."""
@@ -188,13 +184,7 @@ class RunFolder:
 
     def _check_ours(self, record: RunRecord) -> None:
         """Raise OutputError if the folder holds files, but no run."""
-        try:
-            names = {path.name for path in self.path.iterdir() if path.suffix != ".part"}
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
-        if names and not record:
+        if names_in(self.path) and not record:
             raise OutputError(f"{self.path}: is not empty and not an Embassay run; choose another folder with -o")
 
     def _clear(self) -> None:
@@ -222,9 +212,8 @@ class RunFolder:
 
 def _read_scores(path: Path) -> tuple[str, ItemScores] | None:
     """Return the scores in a file, and the version that wrote them; None if there is no file or if it is damaged."""
+    arrays = read_arrays(path)
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
-            arrays = dict(stored)
         head = json.loads(str(arrays.pop("head")))
         version = str(head.pop("embassay"))
         parts = tuple(head.pop("parts", ()))
@@ -238,7 +227,7 @@ def _read_scores(path: Path) -> tuple[str, ItemScores] | None:
             # What remains of the head are the fields of the origin.
             origin=Origin(**head, parts=parts),
         )
-    except (OSError, ValueError, TypeError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error):
+    except (ValueError, TypeError, KeyError, AttributeError):
         # Scores that are missing or damaged are computed again from the cached vectors.
         return None
     return version, scores

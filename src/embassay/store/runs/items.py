@@ -14,11 +14,11 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from embassay.errors import SourceError
+from embassay.errors import SourceError, begun
 from embassay.samples.base import Sample
 from embassay.samples.groups import Grouped
 from embassay.store.canonical import canonical, write
-from embassay.types import AnyCorpus, begun, content_hash
+from embassay.types import AnyCorpus, content_hash
 
 NOT_CONTENT = ("id", "unit", "units")
 """The fields of a sample that its hash leaves out: a new line at the top of a file changes the numbers of all lines."""

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from embassay.errors import OutputError, SourceError
 from embassay.store.canonical import canonical, write, write_with
-from embassay.store.partial_files import remove_left_overs
+from embassay.store.partial_files import names_in, remove_left_overs
 from embassay.store.paths import source_path
 
 if TYPE_CHECKING:
@@ -236,11 +236,10 @@ class ShardFolder:
         if self.exists():
             self.manifest()
             return
-        names = {path.name for path in self.path.glob("*") if path.suffix != ".part"}
-        if names - {LOCK, MANIFEST_LOCK, SHARDS}:
+        if names_in(self.path) - {LOCK, MANIFEST_LOCK, SHARDS}:
             raise OutputError(f"{self.path}: is not empty and holds no shards; choose another folder")
         # Without their manifest nobody knows which encoder made shards.
-        if [path for path in self._shards.glob("*") if path.suffix != ".part"]:
+        if names_in(self._shards):
             raise OutputError(f"{self.path}: holds shards without a manifest; remove them, or choose another folder")
 
     @contextmanager

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from embassay.corpora.io.jsonl import listed
 from embassay.corpora.io.rows import FileRow
 from embassay.corpora.queries.sampling import evenly
 from embassay.errors import InputError, SourceError
@@ -21,7 +22,6 @@ from embassay.testsets.base import Advance, Built, Reasons, silent
 from embassay.testsets.encoding import vectors_of
 from embassay.testsets.sheets import confirmation, meant, shown, table_of
 from embassay.testsets.sources import (
-    MAX_SHOWN,
     SourcePair,
     SourceSentence,
     is_of_pairs,
@@ -82,7 +82,7 @@ def read(
         if set(CONFIRM) <= set(table.names):
             return tuple(_proposed(row) for row in table.read(CONFIRM))
         if not is_of_pairs(path):
-            raise SourceError(f"{UNGROUPED}; found {', '.join(table.names)[:MAX_SHOWN]}", path, 1)
+            raise SourceError(f"{UNGROUPED}; found {listed(table.names)}", path, 1)
     return read_pairs(path, first, second, label, needs_label=True)
 
 
