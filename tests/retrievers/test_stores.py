@@ -355,6 +355,13 @@ def test_the_password_is_in_no_message_of_the_database(postgres, monkeypatch):
     assert "does not exist" in reason
 
 
+def test_two_places_are_not_taken_for_one(monkeypatch):
+    """Lists of one database are not used for another."""
+    pytest.importorskip("psycopg")
+    first, second = (load_encoder(f"store:pgvector,encoder=m,dsn_env={name}") for name in ("OLD", "NEW"))
+    assert first.fingerprint != second.fingerprint
+
+
 def test_more_lists_than_vectors_are_refused():
     pytest.importorskip("faiss")
     reason = failure_of(f"faiss,encoder=table,index=ivf,lists={DOCUMENTS + 1}")

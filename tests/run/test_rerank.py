@@ -138,6 +138,15 @@ def test_equal_scores_are_ties(corpus):
     assert values(result, "r")["Success@5"] == pytest.approx(10 / 30 * 5 / 20)
 
 
+def test_of_documents_that_are_tied_at_the_depth_those_beyond_it_come_later(corpus):
+    """In the first stage all are tied; one right document is among the 20 that are reranked, the other is not."""
+    samples = tuple(replace(sample, right=(*sample.right, "d50")) for sample in corpus.samples[:10])
+    chain = [spec("constant", 60, label="tied"), spec("perfect", 20).replace("over=first", "over=tied")]
+    found = values(assay(replace(corpus, samples=samples), *chain, cache=None), "r")
+    assert found["R@5"] == pytest.approx(0.5)
+    assert found["AP"] == pytest.approx((1 + np.mean([2 / place for place in range(21, 61)])) / 2)
+
+
 def test_a_reranker_over_a_reranker(corpus):
     chain = [spec("reversing", 20), spec("perfect", 5, label="rr").replace("over=first", "over=r")]
     result = assay(corpus, *chain, examples="all", cache=None)

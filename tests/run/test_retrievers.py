@@ -476,6 +476,26 @@ def test_a_part_that_fails_is_named(corpus):
     }
 
 
+def test_what_is_built_on_a_part_that_failed_on_one_corpus_does_not_ask_it_again(corpus):
+    """The part fails on the first of two corpora."""
+
+    def fail_on_a(questions, row):
+        if questions.corpus.name == "a":
+            raise EncoderError("overloaded")
+        return placed(0, 20)(questions, row)
+
+    part = Planted(name="part", answer=fail_on_a)
+    encoders = ["bow", part, Planted(name="on it", fingerprint="on it", parts=("part",), answer=placed(0, 20))]
+    corpora = [replace(corpus, name=name) for name in "ab"]
+    with pytest.warns(UserWarning, match="failed: "):
+        result = ea.assay(encoders, corpora, ["retrieval"], resamples=50, cache=None, baselines=False)
+    assert {(failure.encoder, failure.corpus): failure.reason for failure in result.failed} == {
+        ("part", "a"): "overloaded",
+        ("on it", "a"): "it is built on 'part', which is not scored on a",
+    }
+    assert part.asked == [corpus.samples[0].id, *(sample.id for sample in corpus.samples)]
+
+
 def test_diagnostics_that_need_vectors_leave_it_out_visibly(corpus):
     planted = Planted(name="planted", answer=placed(0, 20))
     plan = prepare(RunRequest(encoders=[planted], corpora=[corpus], diagnostics=["retrieval", "isotropy"]))
@@ -523,6 +543,54 @@ def test_answers_are_kept_across_runs_only_if_they_stay_the_same(corpus, tmp_pat
             last = Planted(name="s", fingerprint=f"keeps {keeps}", answer=placed(2, 20), keeps_answers=keeps)
             ea.assay([last], [corpus], ["retrieval"], cache=tmp_path, baselines=False)
         assert len(last.asked) == asked
+
+
+def test_a_set_up_joins_a_finished_run_on_two_corpora(corpus, tmp_path):
+    """The encoder, whose scores are stored, encodes one corpus after the other again."""
+    other = tuple(replace(sample, question=f"Well, {sample.question}") for sample in corpus.samples)
+    corpora = [replace(corpus, name="a"), replace(corpus, name="b", samples=other)]
+
+    def result_with(*encoders):
+        request = RunRequest(
+            encoders=["hashing,dim=64", "bow", *encoders],
+            corpora=corpora,
+            diagnostics=["retrieval"],
+            resamples=50,
+            baselines=False,
+        )
+        return execute(prepare(request), RunFolder(tmp_path / "run")).result
+
+    result_with()
+    added = result_with("h=hybrid:hashing+bow")
+    assert {row.corpus for row in added.rows if row.encoder == "h"} == {"a", "b"}
+
+
+def test_objects_of_one_class_and_version_have_their_own_answers(corpus, tmp_path):
+    class Search:
+        def __init__(self, answer):
+            self.invoke = answer
+
+    right_of = {sample.question: list(sample.right) for sample in corpus.samples}
+    wrong_of = {q: [d.id for d in corpus.documents if d.id not in right][:5] for q, right in right_of.items()}
+    objects = {"good": Search(right_of.get), "bad": Search(wrong_of.get)}
+    retrievers = [ea.encoder(thing, name=name, version="1") for name, thing in objects.items()]
+    result = ea.assay(retrievers, [corpus], ["retrieval"], resamples=50, cache=tmp_path, baselines=False)
+    assert [result.figure("Success@5", name).value for name in objects] == [1, 0]
+
+
+def test_a_folder_has_the_lists_that_the_cache_had(corpus, tmp_path):
+    for number in range(2):
+        request = RunRequest(
+            encoders=[Planted(name="s", answer=placed(2, 20), keeps_answers=True)],
+            corpora=[corpus],
+            diagnostics=["retrieval"],
+            cache=tmp_path / "cache",
+            baselines=False,
+        )
+        execute(prepare(request), RunFolder(tmp_path / f"{number}"))
+    first, second = (list((tmp_path / f"{number}" / "lists").iterdir()) for number in range(2))
+    assert [path.name for path in second] == [path.name for path in first]
+    assert first
 
 
 def test_lists_of_other_parts_and_of_another_corpus_are_not_used_again(corpus, tmp_path):

@@ -163,6 +163,11 @@ def test_answers_are_kept_across_runs_only_with_a_version(server, corpus, tmp_pa
         assert len(server.seen) == asked * len(corpus.samples)
 
 
+def test_the_parameters_of_an_address_are_part_of_what_is_asked(corpus):
+    first, second = (load_encoder(f"https://search.example/q?collection={name}") for name in ("one", "two"))
+    assert first.fingerprint != second.fingerprint
+
+
 def test_a_check_refuses_a_service_that_was_not_asked(server, tmp_path):
     """Its answers would be compared with themselves."""
     for out, version in (("old", 1), ("unasked", 1), ("changed", 2)):

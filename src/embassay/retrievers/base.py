@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from embassay.endpoint.spending import Spending
 from embassay.errors import EncoderError
 from embassay.samples.base import Role, Text
-from embassay.samples.retrieval import Question
+from embassay.samples.retrieval import Question, first_passages
 from embassay.types import Card, Corpus, Encoder
 from embassay.vectors import Indices, VectorMatrix, Vectors
 
@@ -107,6 +107,11 @@ class Questions:
         for document in self.corpus.documents:
             texts += document.passages
         return texts
+
+    @cached_property
+    def first_passages(self) -> Indices:
+        """(N,) the first passage of each document."""
+        return first_passages(self.corpus.documents)
 
     def listed(
         self, row: int, ids: Sequence[str], scores: Sequence[float] | None = None, seconds: float | None = None

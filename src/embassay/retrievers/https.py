@@ -107,7 +107,7 @@ def create(
     return SearchService(
         name=endpoint.address.place,
         spec=spec_of(endpoint.address.shown, {**options, "depth": 0 if depth == DEPTH else depth}),
-        fingerprint=content_hash(["search service", endpoint.address.place, *asked]),
+        fingerprint=content_hash(["search service", endpoint.address.place, endpoint.address.query, *asked]),
         depth=depth,
         keeps_answers=bool(version),
         warnings=() if version else ("its answers are kept for this run only; a version= keeps them for all",),
@@ -156,7 +156,7 @@ class SearchService(Retriever):
             self.endpoint.close()
 
     def _ask(self, question: str) -> tuple[object, float]:
-        """Return the answer to a question, and the seconds of the attempt that brought it."""
+        """Return the answer to a question, and the seconds until it came, further attempts included."""
         fill = {QUERY: question, NUMBER: self.depth}
         parameters = {name: str(_filled(value, fill)) for name, value in self.parameters.items()}
         if self.query:

@@ -59,7 +59,7 @@ def retriever_of(thing: Any, name: str, spec: str, version: str, content: str) -
     """
     methods = [getattr(thing, method) for method in METHODS if callable(getattr(thing, method, None))]
     ask = methods[0] if methods else thing
-    fingerprint = content_hash(["object", spec, content])
+    fingerprint = content_hash(["object", name, spec, content])
     return ObjectRetriever(name=name, spec=spec, fingerprint=fingerprint, keeps_answers=bool(version), ask=ask)
 
 

@@ -115,6 +115,8 @@ class RetrieverRun(EncoderRun):
                 self.score_on(corpus, of_corpus, plan)
             except EncoderError as error:
                 self.failed_tasks |= {task.key: str(error) for task in of_corpus if task.key not in self.scores}
+                # What is built on it must not ask again.
+                self.fingerprints.pop(corpus.name, None)
         if not self.scores:
             raise EncoderError(next(iter(self.failed_tasks.values())))
 
@@ -229,7 +231,8 @@ class RetrieverRun(EncoderRun):
             self.route = {**self.route, "answers": FROM_CACHE}
         missing = np.setdiff1d(np.arange(len(questions.samples)), stored.rows)
         if not len(missing):
-            return stored
+            # The folder of the run has what the cache had.
+            return _save([stored], places, key)
         parts = [stored]
         saved = started = time.perf_counter()
         try:

@@ -125,10 +125,11 @@ class Services:
 
 @dataclass(frozen=True)
 class Pool:
-    """The distinct texts of all tasks that share a fitted encoder, and those of the tasks that have no scores yet."""
+    """The distinct texts of all tasks that share a fitted encoder, their corpora, and the tasks without scores yet."""
 
     encoder: Encoder
     texts: tuple[Text, ...]
+    corpora: tuple[AnyCorpus, ...]
     tasks: tuple[Task, ...]
 
 
@@ -246,9 +247,9 @@ class EncoderRun:
         """Keep what the retrievers need that are built on this encoder: the nearest documents, and vectors."""
         if not self.depth:
             return
-        for corpus in plan.corpora_of(self.entry):
+        for corpus in pool.corpora:
             # The texts of stored documents, which have no retrievers, are not at hand.
-            if corpus.documents and self.fingerprints[corpus.name] == pool.encoder.fingerprint:
+            if corpus.documents and not corpus.stored_documents:
                 self.nearest[corpus.name] = nearest_documents(corpus, vectors, self.depth, plan.request.device)
                 if self.keeps_vectors:
                     self.vectors[corpus.name] = vectors
@@ -473,8 +474,9 @@ def make_pools(tasks: Sequence[Task], scored: Container[Key], fitted: Mapping[st
     for fingerprint, encoder in encoder_of.items():
         unscored = tuple(task for task in tasks_of[fingerprint] if task.key not in scored)
         if unscored:
-            corpora = {task.corpus.name: as_read(task.corpus, encoder) for task in tasks_of[fingerprint]}
-            pools.append(Pool(encoder, distinct_texts(corpora.values()), unscored))
+            corpora = {task.corpus.name: task.corpus for task in tasks_of[fingerprint]}.values()
+            texts = distinct_texts(as_read(corpus, encoder) for corpus in corpora)
+            pools.append(Pool(encoder, texts, tuple(corpora), unscored))
     return pools
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from embassay.errors import EncoderError
 from embassay.retrievers.base import Lists, Questions
-from embassay.samples.retrieval import first_passages, right_pairs
+from embassay.samples.retrieval import right_pairs
 from embassay.types import AnyCorpus
 from embassay.vectors import RECALL_DEPTH, Indices, Neighbours
 
@@ -79,8 +79,7 @@ def checked(lists: Lists, questions: Questions, seconds: float) -> Lists:
             raise EncoderError(f"the list of question {questions.samples[row].id!r}: {problem}")
     passages, of_each = lists.passages, lists.seconds
     if passages is None:
-        first = first_passages(questions.corpus.documents)
-        passages = np.where(lists.documents < 0, -1, first[lists.documents])
+        passages = np.where(lists.documents < 0, -1, questions.first_passages[lists.documents])
     if of_each is None:
         of_each = np.full(len(lists.rows), seconds / max(len(lists.rows), 1))
     return replace(lists, passages=passages, seconds=of_each)
@@ -132,7 +131,7 @@ def ranked(corpus: AnyCorpus, lists: Lists, rest: Neighbours | None = None, pair
     """Return checked lists as the answer of a search: a row for each question, and the ranks of the right documents.
 
     Documents with equal scores are tied; without scores, each has a rank of its own. A right document that is in no
-    list has the rank that it has in ``rest``; −1 without that.
+    list has the rank that it has in ``rest``, after those of the list; −1 without that.
 
     Parameters
     ----------
@@ -149,11 +148,14 @@ def ranked(corpus: AnyCorpus, lists: Lists, rest: Neighbours | None = None, pair
     scores = of_all(lists.scores, np.nan)
     if pairs is None:
         pairs = right_pairs(corpus.samples, corpus.documents)
+    of_pair, right = pairs.T
     own = np.full(len(pairs), np.nan)
     own_passages, greater, tied = (np.full(len(pairs), -1, dtype=np.int64) for _ in range(3))
     if rest is not None:
-        own_passages, greater, tied = rest.own_passages.copy(), rest.greater.copy(), rest.tied.copy()
-    of_pair, right = pairs.T
+        own_passages = rest.own_passages.copy()
+        # The list has the first of the documents that are tied where it ends; the others of them come after it.
+        greater = np.where(rest.greater < 0, -1, np.maximum(rest.greater, (documents >= 0).sum(axis=1)[of_pair]))
+        tied = rest.tied + rest.greater - greater
     is_right = documents[of_pair] == right[:, None]
     listed = is_right.any(axis=1)
     question, place = of_pair[listed], is_right[listed].argmax(axis=1)

@@ -108,7 +108,7 @@ def create(
     return Store(
         name=target,
         spec=spec,
-        fingerprint=content_hash(["store", target, options]),
+        fingerprint=content_hash(["store", target, options, places]),
         parts=(encoder,),
         step="index",
         depth=depth,
