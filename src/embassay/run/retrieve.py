@@ -23,7 +23,7 @@ from embassay.errors import EncoderError
 from embassay.formatting import counted, names
 from embassay.result import MIN_UNITS
 from embassay.retrievers.base import Lists, Questions, Retriever
-from embassay.run.candidates import RunEncoder
+from embassay.run.candidates import RunEncoder, in_scoring_order
 from embassay.run.plan import Plan, Task
 from embassay.run.score import EncoderRun, Services, as_encoder_error
 from embassay.samples.base import Text
@@ -40,27 +40,22 @@ NAMED = 3
 """Ids that a note names, at most."""
 
 
-def runs_of(entries: Sequence[RunEncoder], services: Services) -> list[EncoderRun]:
-    """Return the run of each entry; those that a retriever is built on know what it needs of them."""
-    runs: list[EncoderRun] = []
+def runs_of(entries: Sequence[RunEncoder], services: Services) -> dict[str, EncoderRun]:
+    """Return by label the run of each entry, after those that it is built on, which know what it needs of them."""
     run_of: dict[str, EncoderRun] = {}
     known: dict[str, float] = {}
-    for entry in entries:
-        if isinstance(entry.encoder, Retriever):
-            run: EncoderRun = RetrieverRun(entry, services, others=run_of, known=known)
-        else:
-            run = EncoderRun(entry, services)
-        run_of[entry.label] = run
-        runs.append(run)
-    for entry in entries:
-        if isinstance(entry.encoder, Retriever):
-            needs_vectors = entry.encoder.needs_vectors
-            # For the recall: documents that are as near as the last one.
-            depth = entry.encoder.depth + RECALL_DEPTH * needs_vectors
-            for label in entry.parts:
-                run_of[label].depth = max(run_of[label].depth, depth)
-                run_of[label].keeps_vectors |= needs_vectors
-    return runs
+    for entry in in_scoring_order(entries):
+        retriever = entry.encoder
+        if not isinstance(retriever, Retriever):
+            run_of[entry.label] = EncoderRun(entry, services)
+            continue
+        run_of[entry.label] = RetrieverRun(entry, services, others=run_of, known=known)
+        # For the recall: documents that are as near as the last one.
+        depth = retriever.depth + RECALL_DEPTH * retriever.needs_vectors
+        for label in retriever.parts:
+            run_of[label].depth = max(run_of[label].depth, depth)
+            run_of[label].keeps_vectors |= retriever.needs_vectors
+    return run_of
 
 
 @dataclass
@@ -183,19 +178,16 @@ class RetrieverRun(EncoderRun):
         if corpus.name in self.nearest:
             return
         retriever = self.retriever
-        parts: dict[str, Neighbours] = {}
+        parts, vectors = dict[str, Neighbours](), dict[str, Vectors]()
         for label in retriever.parts:
             part = self.part(label, corpus)
             part.need(corpus, plan)
             parts[label] = part.nearest[corpus.name]
-        run_vectors = {label: self.others[label].vectors for label in retriever.parts}
-        questions = Questions(
-            corpus,
-            corpus.samples,
-            parts={label: lists_of(nearest, retriever.depth) for label, nearest in parts.items()},
-            vectors={label: of[corpus.name] for label, of in run_vectors.items() if corpus.name in of},
-            encode=partial(_encoded, services=self.services, known=self.known),
-        )
+            if retriever.needs_vectors:
+                vectors[label] = part.vectors[corpus.name]
+        lists_of_parts = {label: lists_of(nearest, retriever.depth) for label, nearest in parts.items()}
+        encoding = partial(_encoded, services=self.services, known=self.known)
+        questions = Questions(corpus, corpus.samples, lists_of_parts, vectors, encoding)
         with self.services.timeline.during("encoding"):
             asked = [(retriever, np.arange(len(questions.samples)))]
             if retriever.choices:
@@ -228,7 +220,7 @@ class RetrieverRun(EncoderRun):
         stored = max(kept, key=lambda lists: len(lists.rows), default=NONE)
         if cache and self.retriever.keeps_answers and stored is kept[-1] and len(stored.rows):
             # A check of this run against the one that asked would compare answers with themselves.
-            self.route = {**self.route, "answers": FROM_CACHE}
+            self.route |= {"answers": FROM_CACHE}
         missing = np.setdiff1d(np.arange(len(questions.samples)), stored.rows)
         if not len(missing):
             # The folder of the run has what the cache had.
@@ -284,11 +276,11 @@ class RetrieverRun(EncoderRun):
         if len(without):
             ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
             notes.append(f"{counted(len(without), 'question')} of {corpus.name} without a list count as missed: {ids}")
-        self.route = {**self.route, "notes": notes}
+        self.route |= {"notes": notes}
         if lists.seconds is not None and not np.isnan(lists.seconds).any():
             self.seconds += lists.seconds.tolist()
             p50, p95, p99 = (1000 * np.quantile(self.seconds, (0.5, 0.95, 0.99))).tolist()
-            self.route = {**self.route, "answer_milliseconds": {"p50": p50, "p95": p95, "p99": p99}}
+            self.route |= {"answer_milliseconds": {"p50": p50, "p95": p95, "p99": p99}}
             # An index takes the place of the exact search.
             of_parts = "" if self.retriever.needs_vectors else corpus.name
             parts = [self.others[label].milliseconds.get(of_parts, math.nan) for label in self.retriever.parts]

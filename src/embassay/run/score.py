@@ -46,7 +46,7 @@ from embassay.store.cache.cache import VectorCache
 from embassay.store.files import TIMES
 from embassay.store.hashes import Remembered
 from embassay.store.runs.folder import RunFolder
-from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject, reads_whole_documents
+from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject
 from embassay.vectors import Neighbours, VectorMatrix, Vectors
 
 LOG = logging.getLogger(__name__)
@@ -220,11 +220,7 @@ class EncoderRun:
                 effort += pool_effort
                 dim = vectors.matrix.shape[1]
                 card = pool.encoder.card
-                vectors = replace(
-                    vectors,
-                    search=partial(search, device=plan.request.device),
-                    of_whole_documents=reads_whole_documents(card.spec),
-                )
+                vectors = replace(vectors, search=partial(search, device=plan.request.device))
                 # The check encodes some texts again, which a service would charge for.
                 if plan.request.robustness and pool_effort.encoded and card.cached and not card.remote:
                     with timeline.during("encoding"):
@@ -291,8 +287,7 @@ class EncoderRun:
         tasks = [task for task in plan.tasks_of(self.entry) if task.corpus is corpus]
         for pool in make_pools(tasks, (), fit_encoders(self.entry.encoder, tasks)):
             vectors, _ = self.encode_pool(pool, lambda done: None)
-            whole = reads_whole_documents(pool.encoder.card.spec)
-            self.serve(pool, replace(vectors, of_whole_documents=whole), plan)
+            self.serve(pool, vectors, plan)
         self.release()
 
     def load_stored(self, tasks: Iterable[Task], fitted: Mapping[str, Encoder]) -> None:
