@@ -187,7 +187,9 @@ def test_a_check_refuses_a_service_that_was_not_asked(server, tmp_path):
     [
         ("http://search.example/q", {"key_env": "SEARCH_KEY"}, "the key would be sent unencrypted"),
         ("http://search.example/q", {"headers": {"x": "$SEARCH_KEY"}}, "the key would be sent unencrypted"),
-        ("https://search.example/q", {"key_env": "NO_SUCH_KEY"}, "variable 'NO_SUCH_KEY' is not set"),
+        ("https://search.example/q", {"key_env": "NO_SUCH_KEY"}, "variable NO_SUCH_KEY is not set"),
+        ("https://search.example/q", {"key_env": KEY}, "give the name of an environment variable"),
+        ("https://search.example/q", {"headers": {"x": "$NO_SUCH_KEY"}}, "variable 'NO_SUCH_KEY' is not set"),
         ("https://search.example/q", {"depth": 0}, "option 'depth': must be 1 or more"),
         ("https://search.example/q", {"query": "q", "body": {}}, "remove one of them"),
         ("https://search.example/q", {"headers": "x"}, "is not a table of texts; write it in a config file"),

@@ -16,7 +16,7 @@ from typing import Any
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.checks import check_whole
-from embassay.endpoint.access import check_amounts
+from embassay.endpoint.access import check_amounts, open_endpoint
 from embassay.endpoint.client import Endpoint
 from embassay.errors import EncoderError, SpecError, quoted
 from embassay.retrievers.base import DEPTH, Lists, Questions, Retriever
@@ -88,20 +88,17 @@ def create(
     secrets: list[str] = []
     sent_parameters = {name: _expanded(value, place, secrets) for name, value in (parameters or {}).items()}
     sent_headers = {name: _expanded(value, place, secrets) for name, value in (headers or {}).items()}
-    try:
-        endpoint = Endpoint(
-            address,
-            _variable(key_env, place) if key_env else "",
-            key_name=key_env or "the key",
-            headers=sent_headers,
-            secrets=secrets,
-            address_name="the address",
-            timeout=timeout,
-            concurrency=concurrency,
-            tell=lambda line: runtime.tell(f"{address.partition('?')[0]}: {line}"),
-        )
-    except SpecError as error:
-        raise SpecError(f"{place}: {error}") from None
+    endpoint = open_endpoint(
+        place,
+        address,
+        key_env,
+        headers=sent_headers,
+        secrets=secrets,
+        address_name="the address",
+        timeout=timeout,
+        concurrency=concurrency,
+        tell=lambda line: runtime.tell(f"{address.partition('?')[0]}: {line}"),
+    )
     options = {"ids": "" if ids == "ids" else ids, "scores": scores, "query": query, "version": version}
     asked = [ids, scores, query, body, parameters, headers, depth, version]
     return SearchService(
@@ -230,13 +227,8 @@ def _expanded(value: str, place: str, secrets: list[str]) -> str:
     """Return a value, of ``$NAME`` that of the environment variable, which is added to the secrets."""
     if not value.startswith("$"):
         return value
-    secrets.append(_variable(value[1:], place))
-    return secrets[-1]
-
-
-def _variable(name: str, place: str) -> str:
-    """Return the value of an environment variable."""
-    value = os.environ.get(name, "").strip()
-    if not value:
-        raise SpecError(f"{place}: the environment variable {quoted(name)} is not set")
-    return value
+    secret = os.environ.get(value[1:], "").strip()
+    if not secret:
+        raise SpecError(f"{place}: the environment variable {quoted(value[1:])} is not set")
+    secrets.append(secret)
+    return secret
