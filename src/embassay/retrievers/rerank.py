@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import Route, spec_of
 from embassay.encoders.checks import check_whole
@@ -189,13 +188,11 @@ class Reranker(Retriever):
         documents, scores, passages = (
             np.take_along_axis(array, order, axis=1) for array in (documents, scores, passages)
         )
-        return Lists(rows, documents, scores, passages, self._seconds(is_listed.sum(axis=1)))
+        return Lists(rows, documents, scores, passages, self._seconds_of_pair() * is_listed.sum(axis=1))
 
-    def _seconds(self, pairs: Indices) -> NDArray[np.float64] | None:
-        """Return the (m,) times of questions with so many pairs, whether or not their scores were in the cache."""
+    def _seconds_of_pair(self) -> float:
+        """Return how long a pair takes, also where all scores were in the cache; NaN where no run has measured it."""
         key = content_hash(["seconds of a pair", self.scorer.fingerprint])
         if self.scorer.rates:
             self.remembered[key] = str(np.median(self.scorer.rates))
-        if key not in self.remembered:
-            return None
-        return np.multiply(pairs, float(self.remembered[key]), dtype=np.float64)
+        return float(self.remembered.get(key, "nan"))

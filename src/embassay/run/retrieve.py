@@ -318,10 +318,9 @@ def choose(retriever: Retriever, questions: Questions) -> tuple[list[tuple[Retri
         with as_encoder_error("retrieve"):
             lists = joined([checked(given, questions, 0.0) for given in choice.retrieve(questions)])
         nearest = ranked(corpus, lists, pairs=pairs)
-        # A right document that is in no list counts as one, and adds nothing. Its gain does not matter here.
-        places = RightPlaces(
-            len(values), pairs[:, 0], nearest.greater, np.maximum(nearest.tied, 0), np.ones(len(pairs), dtype=np.int64)
-        )
+        # The gain of a right document does not matter here.
+        gains = np.ones_like(nearest.tied)
+        places = RightPlaces(len(values), pairs[:, 0], nearest.greater, nearest.tied, gains)
         values[:, column] = places.reciprocal_rank()
     chosen = chosen_over_folds(values, corpus.units)
     of_fold = [settings[column] for column in chosen.of_fold.tolist()]

@@ -165,4 +165,4 @@ def ranked(corpus: AnyCorpus, lists: Lists, rest: Neighbours | None = None, pair
     equal = np.count_nonzero(scores[question] == score[:, None], axis=1)
     greater[listed] = np.where(np.isnan(score), place, higher)
     tied[listed] = np.where(np.isnan(score), 1, equal)
-    return Neighbours(documents, passages, scores, own, own_passages, greater, tied, "lists of a retriever")
+    return Neighbours(documents, passages, scores, own, own_passages, greater, tied)

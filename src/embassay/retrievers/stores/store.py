@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from embassay.retrievers.stores.on_pgvector import in_pgvector
 from embassay.types import Runtime, content_hash
 from embassay.vectors import Indices
 
+Holding: TypeAlias = Callable[[Collection], AbstractContextManager[Ask]]
 TARGET = "KIND"
 OPTIONS_HINT = PARTS_HINT
 EXTRA = "stores"
@@ -107,7 +108,7 @@ def create(
 
     options = {"index": index, **numbers, "depth": depth}
     # What the store itself needs to know of its place.
-    holding = {
+    holding: dict[str, Holding] = {
         "faiss": in_faiss,
         "lancedb": partial(in_lancedb, folder=folder),
         "pgvector": partial(in_pgvector, dsn_env=dsn_env),
@@ -158,7 +159,7 @@ class Store(Retriever):
         See :class:`~embassay.retrievers.stores.index.Collection`.
     """
 
-    holding: Callable[[Collection], AbstractContextManager[Ask]]
+    holding: Holding
     index: str
     numbers: Mapping[str, int]
     keep: str
