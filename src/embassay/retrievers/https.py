@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any
 
 from embassay.encoders.base import spec_of
-from embassay.encoders.checks import check_whole
-from embassay.endpoint.access import check_amounts, open_endpoint
+from embassay.encoders.checks import check_amounts, check_whole
+from embassay.endpoint.access import open_endpoint
 from embassay.endpoint.client import Endpoint
 from embassay.errors import EncoderError, SpecError, quoted
 from embassay.retrievers.base import DEPTH, Lists, Questions, Retriever
@@ -100,10 +100,11 @@ def create(
         tell=lambda line: runtime.tell(f"{address.partition('?')[0]}: {line}"),
     )
     options = {"ids": "" if ids == "ids" else ids, "scores": scores, "query": query, "version": version}
+    options["depth"] = "" if depth == DEPTH else str(depth)
     asked = [ids, scores, query, body, parameters, headers, depth, version]
     return SearchService(
         name=endpoint.address.place,
-        spec=spec_of(endpoint.address.shown, {**options, "depth": 0 if depth == DEPTH else depth}),
+        spec=spec_of(endpoint.address.shown, options),
         fingerprint=content_hash(["search service", endpoint.address.place, endpoint.address.query, *asked]),
         depth=depth,
         keeps_answers=bool(version),

@@ -62,8 +62,8 @@ def create(
     weights = (1 / len(parts),) * len(parts)
     choices: dict[float, Retriever] = {}
     if weight == "auto":
-        steps = [step / STEPS for step in range(STEPS + 1)]
-        choices = {step: create(target, runtime, weight=step, depth=depth) for step in steps}
+        for step in range(STEPS + 1):
+            choices[step / STEPS] = create(target, runtime, weight=step / STEPS, depth=depth)
     elif weight is not None:
         weights = (weight, round(1 - weight, DIGITS))
     spec = f"hybrid:{target}"

@@ -171,10 +171,9 @@ class Reranker(Retriever):
     def _reranked(self, questions: Questions, rows: Indices) -> Lists:
         """Return the lists of some questions."""
         part = questions.parts[self.continues]
-        # The engine has both.
+        # The engine has given it.
         assert questions.encode is not None  # noqa: S101
-        assert part.passages is not None  # noqa: S101
-        documents, passages = part.documents[rows], part.passages[rows]
+        documents, passages = part.documents[rows], np.asarray(part.passages)[rows]
         is_listed = passages >= 0
         texts: list[Text] = []
         for row, column in np.argwhere(is_listed):

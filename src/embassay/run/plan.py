@@ -65,13 +65,13 @@ class Task:
         """The version of the diagnostic's code."""
         return DIAGNOSTICS.version(self.name)
 
-    def origin(self, entry: RunEncoder, fitted: Encoder) -> Origin:
+    def origin(self, entry: RunEncoder, fingerprint: str) -> Origin:
         """Return what identifies the scores of an encoder on this task.
 
         Parameters
         ----------
-        fitted
-            The encoder after it has learnt from the corpus; the encoder itself if it learns nothing.
+        fingerprint
+            Of the encoder after it has learnt from the corpus, of a retriever with all that it is built on.
         """
         return Origin(
             diagnostic=self.name,
@@ -79,7 +79,7 @@ class Task:
             corpus=self.corpus.name,
             corpus_fingerprint=self.corpus.fingerprint,
             encoder=entry.label,
-            encoder_fingerprint=fitted.fingerprint,
+            encoder_fingerprint=fingerprint,
             spec=entry.encoder.card.spec,
             baseline=entry.baseline,
             version=self.version,

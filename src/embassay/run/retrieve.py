@@ -31,7 +31,7 @@ from embassay.samples.retrieval import right_pairs
 from embassay.stats.folds import chosen_over_folds
 from embassay.stats.ranking import RightPlaces
 from embassay.store.lists import FROM_CACHE, read_lists, write_lists
-from embassay.types import AnyCorpus, Encoder, Origin, content_hash
+from embassay.types import AnyCorpus, Encoder, content_hash
 from embassay.vectors import RECALL_DEPTH, Indices, Neighbours, Vectors
 
 SAVED_AFTER = 30.0
@@ -119,16 +119,14 @@ class RetrieverRun(EncoderRun):
         """Score the tasks on one corpus, as far as their scores are not stored."""
         parts = [self.part(label, corpus).fingerprints[corpus.name] for label in self.retriever.parts]
         self.fingerprints[corpus.name] = self._with_parts(parts)
+        self.load_stored(tasks)
         for task in tasks:
-            origin = self.origin(task)
-            stored = self.services.folder.load(origin) if self.services.folder else None
-            if stored is not None:
-                self.scores[task.key] = stored
+            if task.key in self.scores:
                 continue
             self.need(corpus, plan)
             with self.noting_failure(task.key):
                 diagnostic = cast("ScoresRankings", task.diagnostic)
-                scores = diagnostic.score_rankings(corpus, self.nearest[corpus.name], origin)
+                scores = diagnostic.score_rankings(corpus, self.nearest[corpus.name], self.origin(task))
                 scalars = {**scores.scalars, **self.learnt.get(corpus.name, {})}
                 self.keep(task.key, replace(scores, scalars=scalars))
 
@@ -146,11 +144,6 @@ class RetrieverRun(EncoderRun):
             prices.append(None if cost is None else 1000 * cost / len(corpus.samples))
         known = [price for price in prices if price is not None]
         return sum(known) if len(known) == len(prices) else None
-
-    def origin(self, task: Task) -> Origin:
-        """Return what identifies the scores of a task."""
-        fingerprint = self.fingerprints[task.corpus.name]
-        return replace(task.origin(self.entry, self.entry.encoder), encoder_fingerprint=fingerprint)
 
     def part(self, label: str, corpus: AnyCorpus) -> EncoderRun:
         """Return the run of a part.
@@ -215,10 +208,12 @@ class RetrieverRun(EncoderRun):
             Retrievers, each with the rows of the questions that it answers.
         """
         folder = self.services.folder.path if self.services.folder else None
-        places = [place for place in (folder, cache if self.retriever.keeps_answers else None) if place]
+        if not self.retriever.keeps_answers:
+            cache = None
+        places = [place for place in (folder, cache) if place]
         kept = [stored_lists(place, key) for place in places]
         stored = max(kept, key=lambda lists: len(lists.rows), default=NONE)
-        if cache and self.retriever.keeps_answers and stored is kept[-1] and len(stored.rows):
+        if cache and stored is kept[-1] and len(stored.rows):
             # A check of this run against the one that asked would compare answers with themselves.
             self.route |= {"answers": FROM_CACHE}
         missing = np.setdiff1d(np.arange(len(questions.samples)), stored.rows)

@@ -46,7 +46,7 @@ from embassay.store.cache.cache import VectorCache
 from embassay.store.files import TIMES
 from embassay.store.hashes import Remembered
 from embassay.store.runs.folder import RunFolder
-from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject
+from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject, Origin
 from embassay.vectors import Neighbours, VectorMatrix, Vectors
 
 LOG = logging.getLogger(__name__)
@@ -152,7 +152,7 @@ class EncoderRun:
     route
         How the encoder computed its vectors, if it reports that: device, precision, notes.
     fingerprints
-        By corpus, the fingerprint of the encoder after it has learnt from it.
+        By corpus, the fingerprint of the encoder after it has learnt from it, of a retriever with its parts.
     depth
         How many documents of each question the retrievers that are built on it need; 0 without any.
     keeps_vectors
@@ -208,7 +208,7 @@ class EncoderRun:
         with timeline.during("encoding"):
             fitted = fit_encoders(self.entry.encoder, tasks)
         self.fingerprints = {name: encoder.fingerprint for name, encoder in fitted.items()}
-        self.load_stored(tasks, fitted)
+        self.load_stored(tasks)
         pools = make_pools(tasks, self.scores, fitted)
         effort = Effort()
         dim = 0
@@ -290,19 +290,17 @@ class EncoderRun:
             self.serve(pool, vectors, plan)
         self.release()
 
-    def load_stored(self, tasks: Iterable[Task], fitted: Mapping[str, Encoder]) -> None:
-        """Load the scores of tasks that are in the run's folder.
+    def origin(self, task: Task) -> Origin:
+        """Return what identifies the scores of a task."""
+        return task.origin(self.entry, self.fingerprints[task.corpus.name])
 
-        Parameters
-        ----------
-        fitted
-            By corpus the encoder that has learnt from its texts.
-        """
+    def load_stored(self, tasks: Iterable[Task]) -> None:
+        """Load the scores of tasks that are in the run's folder."""
         folder = self.services.folder
         if folder is None:
             return
         for task in tasks:
-            scores = folder.load(task.origin(self.entry, fitted[task.corpus.name]))
+            scores = folder.load(self.origin(task))
             if scores is not None:
                 self.scores[task.key] = scores
 
@@ -339,7 +337,7 @@ class EncoderRun:
 
     def score(self, task: Task, encoder: Encoder, vectors: Vectors) -> None:
         """Score one task, or start to: a failing diagnostic is recorded, and the others continue."""
-        origin = task.origin(self.entry, encoder)
+        origin = self.origin(task)
         corpus = task.corpus
         diagnostic = task.diagnostic
         dim = float(vectors.matrix.shape[1])

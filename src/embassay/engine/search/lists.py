@@ -41,12 +41,8 @@ def of_rows(questions: Questions, rows: Indices) -> Questions:
     """
     parts = {}
     for label, lists in questions.parts.items():
-        parts[label] = Lists(
-            np.arange(len(rows)),
-            lists.documents[rows],
-            lists.scores[rows],
-            None if lists.passages is None else lists.passages[rows],
-        )
+        passages = np.asarray(lists.passages)[rows]
+        parts[label] = Lists(np.arange(len(rows)), lists.documents[rows], lists.scores[rows], passages)
     return replace(questions, samples=[questions.samples[row] for row in rows.tolist()], parts=parts)
 
 
