@@ -537,6 +537,15 @@ def test_a_run_that_failed_asks_only_for_what_is_missing(corpus, tmp_path):
     assert third.asked == []
 
 
+def test_a_retriever_without_any_document_is_asked_again(corpus, tmp_path):
+    """The index of a service was empty, and then it is filled."""
+    empty = Planted(name="service", answer=lambda questions, row: questions.listed(row, []))
+    assert in_folder(empty, corpus, tmp_path).failed
+    filled = Planted(name="service", answer=placed(2, 20))
+    assert not in_folder(filled, corpus, tmp_path).failed
+    assert len(filled.asked) == len(corpus.samples)
+
+
 def test_answers_are_kept_across_runs_only_if_they_stay_the_same(corpus, tmp_path):
     for keeps, asked in ((False, len(corpus.samples)), (True, 0)):
         for _ in range(2):

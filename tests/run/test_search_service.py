@@ -168,6 +168,22 @@ def test_the_parameters_of_an_address_are_part_of_what_is_asked(corpus):
     assert first.fingerprint != second.fingerprint
 
 
+def test_a_config_of_a_service_says_what_it_lacks(server, tmp_path, capsys):
+    arguments = ["-e", f"ours={server.address}?index=docs,ids=hits.hits.*._id", "-d", "retrieval,k=1", "--limit", "20"]
+    documents = tmp_path / "docs"
+    documents.mkdir()
+    for number in range(20):
+        (documents / f"{number}.txt").write_text(f"word{number}")
+    lines = [json.dumps({"question": f"word{number}", "document": f"{number}"}) for number in range(20)]
+    (tmp_path / "questions.jsonl").write_text("\n".join(lines))
+    server.behaviours += [of({"hits": {"hits": [{"_id": "3"}]}})] * 20
+    source = f"{documents},questions={tmp_path / 'questions.jsonl'}"
+    kept = ["--no-baselines", "--no-cache", "--resamples", "20", "-o", str(tmp_path / "run")]
+    assert exit_code_of(["run", "-c", source, *arguments, *kept]) == 0
+    assert exit_code_of(["report", str(tmp_path / "run"), "--format", "config"]) == 0
+    assert "ours: what follows ? in its address is not stored" in capsys.readouterr().err
+
+
 def test_a_check_refuses_a_service_that_was_not_asked(server, tmp_path):
     """Its answers would be compared with themselves."""
     for out, version in (("old", 1), ("unasked", 1), ("changed", 2)):

@@ -349,9 +349,9 @@ def _encoded(encoder: Encoder, texts: Sequence[Text], *, services: Services, kno
 
 
 def stored_lists(folder: Path, key: str) -> Lists:
-    """Return the lists that are stored in a folder."""
+    """Return the lists that are stored in a folder; none if none has a document, so that a service is asked again."""
     arrays = read_lists(folder, key)
-    if not arrays:
+    if not arrays or not (arrays["documents"] >= 0).any():
         return NONE
     unknown = tuple(arrays.pop("unknown").tolist())
     return Lists(**arrays, unknown=unknown)
