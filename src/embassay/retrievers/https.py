@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from embassay.encoders.base import spec_of
@@ -157,12 +156,11 @@ class SearchService(Retriever):
         """Return the answer to a question, and the seconds until it came, further attempts included."""
         fill = {QUERY: question, NUMBER: self.depth}
         parameters = {name: str(_filled(value, fill)) for name, value in self.parameters.items()}
-        if self.query:
-            ask = partial(self.endpoint.get, {**parameters, self.query: question}, LONGEST)
-        else:
-            ask = partial(self.endpoint.post, "", _filled(self.body, fill), parameters=parameters, longest=LONGEST)
         began = time.perf_counter()
-        answer = ask()
+        if self.query:
+            answer = self.endpoint.get({**parameters, self.query: question}, LONGEST)
+        else:
+            answer = self.endpoint.post("", _filled(self.body, fill), parameters=parameters, longest=LONGEST)
         return answer, time.perf_counter() - began
 
 

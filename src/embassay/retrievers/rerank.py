@@ -102,9 +102,7 @@ def create(
     if RETRIEVERS.missing(module):
         raise MissingExtraError(place, module.EXTRA)
     scorer = make(rest, runtime, **chosen)
-    warnings: tuple[str, ...] = ()
-    if not scorer.cached:
-        warnings = ("its scores are kept for this run only; a version= that changes with them keeps them for all",)
+    uncached = "its scores are kept for this run only; a version= that changes with them keeps them for all"
     return Reranker(
         name=scorer.name,
         spec=spec_of(scorer.spec, {"over": over, "depth": depth}),
@@ -114,7 +112,7 @@ def create(
         depth=depth or DEPTH,
         continues=over,
         keeps_answers=scorer.cached,
-        warnings=warnings,
+        warnings=() if scorer.cached else (uncached,),
         spending=scorer.spending,
         scorer=scorer,
         needs_all=depth is not None,

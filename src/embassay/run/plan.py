@@ -113,10 +113,6 @@ class Plan:
         """Return the tasks that an encoder can be scored on."""
         return suitable_tasks(entry, self.tasks)
 
-    def corpora_of(self, entry: RunEncoder) -> tuple[AnyCorpus, ...]:
-        """Return the corpora that an encoder can be scored on, each once."""
-        return tuple({task.corpus.name: task.corpus for task in self.tasks_of(entry)}.values())
-
     @property
     def reference(self) -> str | None:
         """The label of the encoder that the others are compared with: that requested, or else the first."""

@@ -90,9 +90,8 @@ class RetrieverRun(EncoderRun):
         return self._with_parts([self.others[label].fingerprint for label in self.retriever.parts])
 
     def _with_parts(self, of_parts: Sequence[str]) -> str:
-        if not of_parts:
-            return self.retriever.fingerprint
-        return content_hash([self.retriever.fingerprint, *of_parts])
+        own = self.retriever.fingerprint
+        return content_hash([own, *of_parts]) if of_parts else own
 
     def score_tasks(self, plan: Plan) -> None:
         """Score the retriever on its tasks; where it fails on one corpus, the others continue.
@@ -104,7 +103,7 @@ class RetrieverRun(EncoderRun):
         """
         self.effort = Effort()
         tasks = plan.tasks_of(self.entry)
-        for corpus in plan.corpora_of(self.entry):
+        for corpus in {task.corpus.name: task.corpus for task in tasks}.values():
             of_corpus = [task for task in tasks if task.corpus is corpus]
             try:
                 self.score_on(corpus, of_corpus, plan)
@@ -140,8 +139,7 @@ class RetrieverRun(EncoderRun):
         prices = [self.others[label].price_of_questions(corpus) for label in self.retriever.parts]
         if self.retriever.spending:
             tokens = self.retriever.tokens(Questions(corpus, corpus.samples))
-            cost = self.retriever.spending.cost_of(tokens)
-            prices.append(None if cost is None else 1000 * cost / len(corpus.samples))
+            prices.append(self.retriever.spending.cost_of(round(1000 * tokens / len(corpus.samples))))
         known = [price for price in prices if price is not None]
         return sum(known) if len(known) == len(prices) else None
 
@@ -258,7 +256,8 @@ class RetrieverRun(EncoderRun):
         corpus = questions.corpus
         unknown = f"{counted(len(lists.unknown), 'id')} in its lists are no documents of {corpus.name}: "
         unknown += names(list(dict.fromkeys(lists.unknown))[:NAMED])
-        if not (lists.documents >= 0).any():
+        has_documents = (lists.documents >= 0).any(axis=1)
+        if not has_documents.any():
             reason = f"it has no list for any question of {corpus.name}, whose ids are such as {corpus.samples[0].id!r}"
             if lists.unknown:
                 reason = f"{unknown}; they are such as {corpus.documents[0].id!r}"
@@ -266,8 +265,7 @@ class RetrieverRun(EncoderRun):
         notes = list(self.route.get("notes", ()))
         if lists.unknown:
             notes.append(f"{unknown}; they were left out")
-        has_documents = lists.rows[(lists.documents >= 0).any(axis=1)]
-        without = np.setdiff1d(np.arange(len(questions.samples)), has_documents)
+        without = np.setdiff1d(np.arange(len(questions.samples)), lists.rows[has_documents])
         if len(without):
             ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
             notes.append(f"{counted(len(without), 'question')} of {corpus.name} without a list count as missed: {ids}")
@@ -318,13 +316,12 @@ def choose(retriever: Retriever, questions: Questions) -> tuple[list[tuple[Retri
         places = RightPlaces(len(values), pairs[:, 0], nearest.greater, nearest.tied, gains)
         values[:, column] = places.reciprocal_rank()
     chosen = chosen_over_folds(values, corpus.units)
-    of_fold = [settings[column] for column in chosen.of_fold.tolist()]
+    asked = []
     scalars = {"setting/all": settings[chosen.of_all]}
-    scalars |= {f"setting/fold{number}": setting for number, setting in enumerate(of_fold)}
+    for number, column in enumerate(chosen.of_fold.tolist()):
+        setting = scalars[f"setting/fold{number}"] = settings[column]
+        asked.append((retriever.choices[setting], np.flatnonzero(chosen.fold == number)))
     scalars |= {f"curve/{setting:g}": mean for setting, mean in zip(settings, chosen.curve.tolist(), strict=True)}
-    asked = [
-        (retriever.choices[setting], np.flatnonzero(chosen.fold == number)) for number, setting in enumerate(of_fold)
-    ]
     return asked, scalars
 
 
