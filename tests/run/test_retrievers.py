@@ -14,6 +14,8 @@ from embassay.cli.app import exit_code_of
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.errors import EncoderError, InputError, SourceError, SpecError, UnknownNameError
 from embassay.reports.answers import also
+from embassay.reports.layouts import layouts
+from embassay.reports.settings import setting_tables
 from embassay.retrievers.base import Lists, Retriever
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
@@ -258,6 +260,23 @@ def test_steps_are_answered_in_the_order_in_which_people_decide(many_units):
     steps = ("Fusion", "Reranker", "Index")
     asked = [answer.question for answer in result.answers if answer.question.startswith(steps)]
     assert asked == ["Fusion both?", "Reranker ranked?", "Index index?"]
+
+
+@pytest.mark.parametrize(
+    ("step", "says", "lines"),
+    [("", "mixed is better than base by", ["index"]), ("mixer", "The mixer of mixed gains", ["index", "mixed"])],
+)
+def test_a_step_of_another_package_is_compared_with_its_part(many_units, step, says, lines):
+    setups = [
+        Planted(name="base", answer=placed(7, 20)),
+        built("mixed", "base", placed(0, 20), step),
+        built("index", "base", placed(7, 20), "index"),
+    ]
+    result = assay(setups, many_units)
+    sentences = [one.sentence for one in result.statements if one.encoder == "mixed" and one.p is not None]
+    assert sentences[0].startswith(says)
+    (table,) = setting_tables(result, layouts(result), {})
+    assert [row[0].text for row in table.rows] == lines
 
 
 def test_questions_that_a_step_rescues_and_breaks_are_named(many_units):

@@ -170,8 +170,7 @@ def _vectors(corpus: AnyCorpus, scores: ItemScores, similarity: Similarity, cach
         texts = corpus.texts()
         cached = cache.get(origin.cache_key, texts)
         rows = [vector for vector in cached if vector is not None]
-        has_all = len(rows) == len(texts)
-        if has_all:
+        if len(rows) == len(texts):
             row_of_text = {text: row for row, text in enumerate(texts)}
             return Vectors(np.stack(rows), row_of_text, similarity)
     if not is_safe_in_files(origin.spec):

@@ -158,7 +158,7 @@ class Retriever(ABC):
     parts
         The labels of the candidates of the run whose lists it is built on; they are scored before it.
     step
-        What it adds to its parts, in a word: ``fusion``, ``reranker``, ``index``.
+        What it adds to its parts, in a word: ``fusion``, ``reranker``, ``index``, or one of another package.
     depth
         How many documents of each part's list it needs.
     needs_vectors

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -90,16 +91,13 @@ def joined(parts: Sequence[Lists]) -> Lists:
         widened = [np.pad(each, ((0, 0), (0, width - each.shape[1])), constant_values=filler) for each in arrays]
         return np.concatenate(widened)
 
-    unknown: list[str] = []
-    for part in parts:
-        unknown += part.unknown
     return Lists(
         rows=np.concatenate([part.rows for part in parts]),
         documents=padded("documents", -1),
         scores=padded("scores", np.nan),
         passages=padded("passages", -1),
         seconds=np.concatenate([part.seconds for part in parts if part.seconds is not None]),
-        unknown=tuple(unknown),
+        unknown=tuple(chain.from_iterable(part.unknown for part in parts)),
     )
 
 

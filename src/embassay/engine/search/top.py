@@ -72,9 +72,9 @@ def search(
     """
     if route not in ROUTES:
         raise UnknownNameError("search route", route, ROUTES)
-    if pairs is None or not len(pairs):
-        pairs = np.empty((0, 2), dtype=np.int64)
-    task = SearchTask(queries, passages, starts, max(k, 1), similarity_function, np.asarray(pairs, dtype=np.int64))
+    # Two columns also where there are none.
+    pairs = np.asarray([] if pairs is None else pairs, dtype=np.int64).reshape(-1, 2)
+    task = SearchTask(queries, passages, starts, max(k, 1), similarity_function, pairs)
     _check(task)
     if starts is not None and len(starts) == passages.shape[0]:
         # Each document has one passage.
