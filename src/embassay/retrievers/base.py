@@ -44,10 +44,11 @@ class Lists:
     documents
         (m, depth) places in ``corpus.documents``; −1 after the last one of a list.
     scores
-        (m, depth) larger is nearer, never rising; NaN after the last one. All are NaN where nothing is known but the
-        order.
+        (m, depth) larger is nearer, never rising; of no meaning after the last one. All are NaN where nothing is known
+        but the order.
     passages
-        (m, depth) rows of ``Questions.passages`` by which the documents were found; None where that is not known.
+        (m, depth) rows of ``Questions.passages`` by which the documents were found, of no meaning after the last one;
+        None where that is not known.
     seconds
         (m,) how long each question took, NaN where that is not known; None: all of them together took the time until
         they were given.

@@ -172,7 +172,7 @@ class Reranker(Retriever):
         # The engine has given it.
         assert questions.encode is not None  # noqa: S101
         documents, passages = part.documents[rows], np.asarray(part.passages)[rows]
-        is_listed = passages >= 0
+        is_listed = documents >= 0
         texts: list[Text] = []
         for row, column in np.argwhere(is_listed):
             text = questions.passages[passages[row, column]]

@@ -266,7 +266,8 @@ class RetrieverRun(EncoderRun):
         if lists.unknown:
             notes.append(f"{unknown}; they were left out")
         without = np.setdiff1d(np.arange(len(questions.samples)), lists.rows[has_documents])
-        if len(without):
+        # What continues a part leaves the others their ranks, and that says which have none.
+        if len(without) and not self.retriever.continues:
             ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
             notes.append(f"{counted(len(without), 'question')} of {corpus.name} without a list count as missed: {ids}")
         self.route |= {"notes": notes}

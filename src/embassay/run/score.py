@@ -246,7 +246,11 @@ class EncoderRun:
         for corpus in pool.corpora:
             # The texts of stored documents, which have no retrievers, are not at hand.
             if corpus.documents and not corpus.stored_documents:
-                self.nearest[corpus.name] = nearest_documents(corpus, vectors, self.depth, plan.request.device)
+                nearest = nearest_documents(corpus, vectors, self.depth, plan.request.device)
+                if issparse(vectors.matrix):
+                    # A document that shares no word with the question is not found: their order is that of the corpus.
+                    nearest = replace(nearest, documents=np.where(nearest.similarity > 0, nearest.documents, -1))
+                self.nearest[corpus.name] = nearest
                 if self.keeps_vectors:
                     self.vectors[corpus.name] = vectors
                 self.time_question(corpus, pool.encoder, vectors, plan.request.cache_folder)

@@ -48,7 +48,7 @@ def of_rows(questions: Questions, rows: Indices) -> Questions:
 
 
 def checked(lists: Lists, questions: Questions, seconds: float) -> Lists:
-    """Return lists with the passages and the times that the retriever does not know.
+    """Return lists with the passages and the times that the retriever does not know, and with nothing after their ends.
 
     Parameters
     ----------
@@ -76,10 +76,11 @@ def checked(lists: Lists, questions: Questions, seconds: float) -> Lists:
             raise EncoderError(f"the list of question {questions.samples[row].id!r}: {problem}")
     passages, of_each = lists.passages, lists.seconds
     if passages is None:
-        passages = np.where(lists.documents < 0, -1, questions.first_passages[lists.documents])
+        passages = questions.first_passages[lists.documents]
     if of_each is None:
         of_each = np.full(len(lists.rows), seconds / max(len(lists.rows), 1))
-    return replace(lists, passages=passages, seconds=of_each)
+    scores, passages = np.where(is_listed, lists.scores, np.nan), np.where(is_listed, passages, -1)
+    return replace(lists, scores=scores, passages=passages, seconds=of_each)
 
 
 def joined(parts: Sequence[Lists]) -> Lists:
