@@ -575,6 +575,12 @@ def test_a_model_that_is_no_reranker_is_refused(options, message, corpus, tmp_pa
     assert message in result.failed[0].reason
 
 
+def test_the_parameters_of_an_address_are_part_of_the_service():
+    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    first, second = (load_encoder(f"rerank:api:m,over=a,base_url=https://h.example/v1?d={n}") for n in "ab")
+    assert first.fingerprint != second.fingerprint
+
+
 def test_code_of_a_model_runs_only_if_it_is_trusted(model):
     (model / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "", "type": "own.Module"}]))
     with pytest.raises(SpecError, match=r"brings its own code \(own.Module\).*--trust-remote-code LABEL"):

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Self
 
 import numpy as np
@@ -104,10 +105,7 @@ class Questions:
     @cached_property
     def passages(self) -> list[str]:
         """The texts of all passages, document by document."""
-        texts = list[str]()
-        for document in self.corpus.documents:
-            texts += document.passages
-        return texts
+        return list(chain.from_iterable(document.passages for document in self.corpus.documents))
 
     @cached_property
     def first_passages(self) -> Indices:
@@ -140,7 +138,7 @@ class Questions:
             places[None, known],
             values[None, known],
             seconds=None if seconds is None else np.array([seconds]),
-            unknown=tuple(name for name, is_known in zip(ids, known.tolist(), strict=True) if not is_known),
+            unknown=tuple(name for name in ids if name not in self.place_of),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -187,7 +187,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     encoder_notes = []
     for entry in entries:
         encoder_notes += [f"{entry.label}: {warning}" for warning in entry.encoder.card.warnings]
-    without_vectors = unsuitable_for_lists(entries, tasks)
+    without_vectors = list(unsuitable_for_lists(entries, tasks))
     return Plan(
         request,
         entries=tuple(entries),
@@ -312,16 +312,14 @@ def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]
     return tuple(suitable)
 
 
-def unsuitable_for_lists(entries: Iterable[RunEncoder], tasks: Sequence[Task]) -> list[str]:
-    """Return a note for each retriever on the diagnostics that leave it out, because they need vectors."""
-    notes: list[str] = []
+def unsuitable_for_lists(entries: Iterable[RunEncoder], tasks: Sequence[Task]) -> Iterator[str]:
+    """Yield a note for each retriever on the diagnostics that leave it out, because they need vectors."""
     for entry in entries:
         if isinstance(entry.encoder, Retriever):
             suitable = suitable_tasks(entry, tasks)
             names = dict.fromkeys(task.name for task in tasks if entry.suits(task.corpus) and task not in suitable)
             if names:
-                notes.append(f"{entry.label}: has no vectors, so it is left out of {', '.join(names)}")
-    return notes
+                yield f"{entry.label}: has no vectors, so it is left out of {', '.join(names)}"
 
 
 def as_read(corpus: AnyCorpus, encoder: Encoder) -> AnyCorpus:

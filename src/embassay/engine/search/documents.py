@@ -20,9 +20,8 @@ def nearest_documents(corpus: Corpus[Question], vectors: Vectors, k: int, device
         their first passages.
     """
     documents = corpus.whole.documents if vectors.of_whole_documents else corpus.documents
-    questions = [sample.question for sample in corpus.samples]
     nearest = search(
-        vectors.take(questions, "query"),
+        vectors.take([sample.question for sample in corpus.samples], "query"),
         vectors.take(chain.from_iterable(document.passages for document in documents), "document"),
         k=min(k, len(documents)),
         similarity_function=vectors.similarity,

@@ -178,16 +178,14 @@ class Store(Retriever):
             raise EncoderError(f"the vectors of {label!r} are sparse; name an encoder with dense vectors")
         passages: Rows = vectors.take(questions.passages, "document")
         queries: Rows = vectors.take(questions.texts, "query")
-        documents = questions.corpus.documents
-        document_of_passage = np.repeat(np.arange(len(documents)), [len(document.passages) for document in documents])
         is_dot = vectors.similarity == "dot"
         stored = np.flatnonzero(passages.any(axis=1) | is_dot)
-        document_of_row = document_of_passage[stored]
+        document_of_row = np.searchsorted(questions.first_passages, stored, side="right") - 1
         lists = self.numbers.get("lists", 0)
         if lists > len(stored):
             raise EncoderError(f"lists={lists} are more than its {counted(len(stored), 'vector')}; set fewer")
         collection = Collection(passages[stored], vectors.similarity, self.index, self.numbers, self.keep)
-        count = self.depth * MORE if len(passages) > len(documents) else self.depth
+        count = self.depth * MORE if questions.corpus.is_cut else self.depth
         with self.holding(collection) as ask:
             for row in np.flatnonzero(queries.any(axis=1) | is_dot).tolist():
                 began = time.perf_counter()
