@@ -53,7 +53,7 @@ def make(path: str, count: str, width: str) -> None:
 
 
 def search(path: str, questions: str, route: str = "numpy") -> None:
-    """Search shards, and print how: the nearest passages of each question, and the rank of one passage."""
+    """Search shards for the nearest passages of each question, and the rank of one passage."""
     from embassay.engine.search.top import search as nearest
     from embassay.store.shards.vectors import open_shards
 
@@ -64,7 +64,7 @@ def search(path: str, questions: str, route: str = "numpy") -> None:
     queries = centres[rng.integers(0, TOPICS, count)]
     queries += 0.7 * rng.standard_normal(queries.shape, dtype=np.float32)
     pairs = np.stack([np.arange(count), rng.integers(0, len(passages), count)], axis=1)
-    print(nearest(queries, passages, k=K, similarity_function="cosine", pairs=pairs, route=route).route)
+    nearest(queries, passages, k=K, similarity_function="cosine", pairs=pairs, route=route)
 
 
 def read(path: str) -> list[str]:

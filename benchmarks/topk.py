@@ -48,7 +48,7 @@ def ours(route, pairs=None, passages_per_document=1):
     def run(q, p):
         starts = np.arange(0, len(p), passages_per_document)
         found = search(q, p, k=K, similarity_function="cosine", route=route, pairs=pairs, starts=starts)
-        return found.documents, found.route
+        return found.documents, route
 
     return run
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -48,8 +48,6 @@ class Neighbours:
         (R,) how many documents are strictly nearer to the query than the given one, and how many are exactly as near,
         itself included. Documents without a similarity rank after all others and are tied with each other; −1 where
         the query has no similarity to any document, or where no list has the document.
-    route
-        How the search was computed, in words.
     recall
         Of lists of an approximate search: the share of the documents nearest by an exact search, at most
         ``RECALL_DEPTH`` for each query, that are among as many listed ones. None for all others.
@@ -62,8 +60,15 @@ class Neighbours:
     own_passages: Indices
     greater: Indices
     tied: Indices
-    route: str = ""
     recall: float | None = None
+
+    def shown_by(self, passages: Indices) -> Neighbours:
+        """Return it with the (N,) passages that stand for documents, where each was searched as one passage."""
+
+        def shown(documents: Indices) -> Indices:
+            return np.where(documents < 0, -1, passages[documents])
+
+        return replace(self, passages=shown(self.passages), own_passages=shown(self.own_passages))
 
 
 class Search(Protocol):

@@ -38,7 +38,7 @@ def search(queries, passages, *, k, similarity_function, starts=None, pairs=None
     own, greater, tied = zip(*places, strict=True) if places else ((), (), ())
     whole = [np.array(x, dtype=np.int64) for x in (greater, tied)]
     own_rows = np.array([best[q, d] for q, d in (() if pairs is None else pairs)], dtype=np.int64)
-    return Neighbours(documents, rows, similarity, np.array(own, dtype=np.float64), own_rows, *whole, route="naive")
+    return Neighbours(documents, rows, similarity, np.array(own, dtype=np.float64), own_rows, *whole)
 
 
 def _place(line, document):

@@ -166,8 +166,8 @@ def test_a_run_says_what_an_index_loses(kind, tmp_path):
     assert value["exact"] == value["table"] > value["fast"] > 0
     (finding,) = [finding for finding in result.statements if finding.title == "Approximate search"]
     recall = re.fullmatch(
-        r"fast lists (\d+\.\d)% of the 10 documents nearest by an exact search; a right one that it does not list "
-        r"counts as missed\.",
+        r"fast lists (\d+\.\d)% of the documents nearest by an exact search, at most 10 for a question; a right one "
+        r"that it does not list counts as missed\.",
         finding.sentence,
     )
     assert 10 < float(recall[1]) < 90
@@ -353,6 +353,13 @@ def test_the_password_is_in_no_message_of_the_database(postgres, monkeypatch):
     monkeypatch.setenv(DSN, postgres.replace("postgres:@/postgres", "postgres:secret@/secret"))
     reason = failure_of(f"pgvector,encoder=table,dsn_env={DSN}")
     assert "does not exist" in reason
+
+
+def test_two_places_are_not_taken_for_one(monkeypatch):
+    """Lists of one database are not used for another."""
+    pytest.importorskip("psycopg")
+    first, second = (load_encoder(f"store:pgvector,encoder=m,dsn_env={name}") for name in ("OLD", "NEW"))
+    assert first.fingerprint != second.fingerprint
 
 
 def test_more_lists_than_vectors_are_refused():

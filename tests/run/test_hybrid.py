@@ -13,6 +13,7 @@ from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus, load_encoder
+from embassay.samples.retrieval import Document, Question
 from embassay.store.runs.folder import RunFolder
 from run.test_retrievers import Counting, figures
 
@@ -148,6 +149,18 @@ def test_the_curve_has_the_figures_of_fixed_weights(corpus):
     assert finding.sentence.startswith(
         f"auto: {best:g} has the highest mean reciprocal rank on all questions; the folds chose "
     )
+
+
+def test_documents_that_share_no_word_with_a_question_are_in_no_list(corpus):
+    """Which of them came first was their order in the corpus, and it changed the figures of what is built on bm25."""
+    four_each = tuple(Document(f"d{n}", (f"word{n // 4} number{n}",)) for n in range(DOCUMENTS))
+    samples = tuple(Question(f"q{n}", f"word{n // 4}", (f"d{n}",)) for n in range(QUESTIONS))
+    found = []
+    for documents in (four_each, four_each[::-1]):
+        turned = replace(corpus, samples=samples, documents=documents)
+        result = assay([Counting(), "bm25", "h=hybrid:counting+bm25,depth=20"], turned)
+        found.append({key: value for key, (value, _, _) in figures(result, "h", ["RR", "Success@5"]).items()})
+    assert found[0] == found[1]
 
 
 def planted(corpus, turned):

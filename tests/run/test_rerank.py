@@ -21,6 +21,7 @@ from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
 from embassay.samples.retrieval import Document, Question
+from embassay.store.files import PROBES
 from embassay.store.runs.folder import RunFolder
 from embassay.types import Corpus
 
@@ -138,6 +139,15 @@ def test_equal_scores_are_ties(corpus):
     assert values(result, "r")["Success@5"] == pytest.approx(10 / 30 * 5 / 20)
 
 
+def test_of_documents_that_are_tied_at_the_depth_those_beyond_it_come_later(corpus):
+    """In the first stage all are tied; one right document is among the 20 that are reranked, the other is not."""
+    samples = tuple(replace(sample, right=(*sample.right, "d50")) for sample in corpus.samples[:10])
+    chain = [spec("constant", 60, label="tied"), spec("perfect", 20).replace("over=first", "over=tied")]
+    found = values(assay(replace(corpus, samples=samples), *chain, cache=None), "r")
+    assert found["R@5"] == pytest.approx(0.5)
+    assert found["AP"] == pytest.approx((1 + np.mean([2 / place for place in range(21, 61)])) / 2)
+
+
 def test_a_reranker_over_a_reranker(corpus):
     chain = [spec("reversing", 20), spec("perfect", 5, label="rr").replace("over=first", "over=r")]
     result = assay(corpus, *chain, examples="all", cache=None)
@@ -154,6 +164,30 @@ def test_the_passage_by_which_a_document_was_found_is_scored(corpus):
     assert {tuple(text) for number, text in words if text[1:] == [number]} == {
         ("question", str(n)) for n in range(QUESTIONS)
     }
+
+
+def test_a_right_document_beyond_the_depth_is_shown_where_whole_documents_were_searched(corpus):
+    """Its first passage is shown; with two passages for each document, it has not the number of the document."""
+    documents = [replace(d, passages=(d.passages[0], f"{n} and so on")) for n, d in enumerate(corpus.documents)]
+    cut = replace(corpus, documents=tuple(documents))
+    encoders = ["whole=bm25,whole=true", spec("constant", 1).replace("over=first", "over=whole")]
+    result = ea.assay(encoders, [cut], ["retrieval"], baselines=False, cache=None, examples="all")
+    right_of = {sample.id: f"{sample.right[0]}#0" for sample in cut.samples}
+    found = {example.item: example.labels["right"] for example in result.examples if example.encoder == "r"}
+    assert found == right_of
+
+
+def test_no_time_is_said_where_all_scores_are_cached_and_none_was_measured(corpus, tmp_path):
+    for depth, measured in ((20, True), (10, False)):
+        request = RunRequest(
+            encoders=[InOrder(), spec("perfect", depth, version=1)],
+            corpora=[corpus],
+            diagnostics=["retrieval"],
+            cache=tmp_path,
+            baselines=False,
+        )
+        assert ("" in execute(prepare(request)).encoders[1].milliseconds) is measured
+        (tmp_path / PROBES).unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("cache", [True, False])
@@ -539,6 +573,12 @@ def test_a_model_that_is_no_reranker_is_refused(options, message, corpus, tmp_pa
     with pytest.warns(UserWarning, match="failed: "):
         result = assay(corpus, f"r=rerank:{model},over=first,depth=20", cache=None)
     assert message in result.failed[0].reason
+
+
+def test_the_parameters_of_an_address_are_part_of_the_service():
+    pytest.importorskip("httpx2", reason="the api extra is not installed")
+    first, second = (load_encoder(f"rerank:api:m,over=a,base_url=https://h.example/v1?d={n}") for n in "ab")
+    assert first.fingerprint != second.fingerprint
 
 
 def test_code_of_a_model_runs_only_if_it_is_trusted(model):

@@ -14,6 +14,8 @@ from embassay.cli.app import exit_code_of
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.errors import EncoderError, InputError, SourceError, SpecError, UnknownNameError
 from embassay.reports.answers import also
+from embassay.reports.layouts import layouts
+from embassay.reports.settings import setting_tables
 from embassay.retrievers.base import Lists, Retriever
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
@@ -260,6 +262,23 @@ def test_steps_are_answered_in_the_order_in_which_people_decide(many_units):
     assert asked == ["Fusion both?", "Reranker ranked?", "Index index?"]
 
 
+@pytest.mark.parametrize(
+    ("step", "says", "lines"),
+    [("", "mixed is better than base by", ["index"]), ("mixer", "The mixer of mixed gains", ["index", "mixed"])],
+)
+def test_a_step_of_another_package_is_compared_with_its_part(many_units, step, says, lines):
+    setups = [
+        Planted(name="base", answer=placed(7, 20)),
+        built("mixed", "base", placed(0, 20), step),
+        built("index", "base", placed(7, 20), "index"),
+    ]
+    result = assay(setups, many_units)
+    sentences = [one.sentence for one in result.statements if one.encoder == "mixed" and one.p is not None]
+    assert sentences[0].startswith(says)
+    (table,) = setting_tables(result, layouts(result), {})
+    assert [row[0].text for row in table.rows] == lines
+
+
 def test_questions_that_a_step_rescues_and_breaks_are_named(many_units):
     """The reranker lifts the right document of two questions in three into the first five, and drops the others."""
     base = Planted(name="base", answer=lambda q, row: placed(7 if row % 3 else 0, 20)(q, row))
@@ -476,6 +495,26 @@ def test_a_part_that_fails_is_named(corpus):
     }
 
 
+def test_what_is_built_on_a_part_that_failed_on_one_corpus_does_not_ask_it_again(corpus):
+    """The part fails on the first of two corpora."""
+
+    def fail_on_a(questions, row):
+        if questions.corpus.name == "a":
+            raise EncoderError("overloaded")
+        return placed(0, 20)(questions, row)
+
+    part = Planted(name="part", answer=fail_on_a)
+    encoders = ["bow", part, Planted(name="on it", fingerprint="on it", parts=("part",), answer=placed(0, 20))]
+    corpora = [replace(corpus, name=name) for name in "ab"]
+    with pytest.warns(UserWarning, match="failed: "):
+        result = ea.assay(encoders, corpora, ["retrieval"], resamples=50, cache=None, baselines=False)
+    assert {(failure.encoder, failure.corpus): failure.reason for failure in result.failed} == {
+        ("part", "a"): "overloaded",
+        ("on it", "a"): "it is built on 'part', which is not scored on a",
+    }
+    assert part.asked == [corpus.samples[0].id, *(sample.id for sample in corpus.samples)]
+
+
 def test_diagnostics_that_need_vectors_leave_it_out_visibly(corpus):
     planted = Planted(name="planted", answer=placed(0, 20))
     plan = prepare(RunRequest(encoders=[planted], corpora=[corpus], diagnostics=["retrieval", "isotropy"]))
@@ -517,12 +556,69 @@ def test_a_run_that_failed_asks_only_for_what_is_missing(corpus, tmp_path):
     assert third.asked == []
 
 
+def test_a_retriever_without_any_document_is_asked_again(corpus, tmp_path):
+    """The index of a service was empty, and then it is filled."""
+    empty = Planted(name="service", answer=lambda questions, row: questions.listed(row, []))
+    assert in_folder(empty, corpus, tmp_path).failed
+    filled = Planted(name="service", answer=placed(2, 20))
+    assert not in_folder(filled, corpus, tmp_path).failed
+    assert len(filled.asked) == len(corpus.samples)
+
+
 def test_answers_are_kept_across_runs_only_if_they_stay_the_same(corpus, tmp_path):
     for keeps, asked in ((False, len(corpus.samples)), (True, 0)):
         for _ in range(2):
             last = Planted(name="s", fingerprint=f"keeps {keeps}", answer=placed(2, 20), keeps_answers=keeps)
             ea.assay([last], [corpus], ["retrieval"], cache=tmp_path, baselines=False)
         assert len(last.asked) == asked
+
+
+def test_a_set_up_joins_a_finished_run_on_two_corpora(corpus, tmp_path):
+    """The encoder, whose scores are stored, encodes one corpus after the other again."""
+    other = tuple(replace(sample, question=f"Well, {sample.question}") for sample in corpus.samples)
+    corpora = [replace(corpus, name="a"), replace(corpus, name="b", samples=other)]
+
+    def result_with(*encoders):
+        request = RunRequest(
+            encoders=["hashing,dim=64", "bow", *encoders],
+            corpora=corpora,
+            diagnostics=["retrieval"],
+            resamples=50,
+            baselines=False,
+        )
+        return execute(prepare(request), RunFolder(tmp_path / "run")).result
+
+    result_with()
+    added = result_with("h=hybrid:hashing+bow")
+    assert {row.corpus for row in added.rows if row.encoder == "h"} == {"a", "b"}
+
+
+def test_objects_of_one_class_and_version_have_their_own_answers(corpus, tmp_path):
+    class Search:
+        def __init__(self, answer):
+            self.invoke = answer
+
+    right_of = {sample.question: list(sample.right) for sample in corpus.samples}
+    wrong_of = {q: [d.id for d in corpus.documents if d.id not in right][:5] for q, right in right_of.items()}
+    objects = {"good": Search(right_of.get), "bad": Search(wrong_of.get)}
+    retrievers = [ea.encoder(thing, name=name, version="1") for name, thing in objects.items()]
+    result = ea.assay(retrievers, [corpus], ["retrieval"], resamples=50, cache=tmp_path, baselines=False)
+    assert [result.figure("Success@5", name).value for name in objects] == [1, 0]
+
+
+def test_a_folder_has_the_lists_that_the_cache_had(corpus, tmp_path):
+    for number in range(2):
+        request = RunRequest(
+            encoders=[Planted(name="s", answer=placed(2, 20), keeps_answers=True)],
+            corpora=[corpus],
+            diagnostics=["retrieval"],
+            cache=tmp_path / "cache",
+            baselines=False,
+        )
+        execute(prepare(request), RunFolder(tmp_path / f"{number}"))
+    first, second = (list((tmp_path / f"{number}" / "lists").iterdir()) for number in range(2))
+    assert [path.name for path in second] == [path.name for path in first]
+    assert first
 
 
 def test_lists_of_other_parts_and_of_another_corpus_are_not_used_again(corpus, tmp_path):

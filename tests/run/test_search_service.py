@@ -163,6 +163,27 @@ def test_answers_are_kept_across_runs_only_with_a_version(server, corpus, tmp_pa
         assert len(server.seen) == asked * len(corpus.samples)
 
 
+def test_the_parameters_of_an_address_are_part_of_what_is_asked(corpus):
+    first, second = (load_encoder(f"https://search.example/q?collection={name}") for name in ("one", "two"))
+    assert first.fingerprint != second.fingerprint
+
+
+def test_a_config_of_a_service_says_what_it_lacks(server, tmp_path, capsys):
+    arguments = ["-e", f"ours={server.address}?index=docs,ids=hits.hits.*._id", "-d", "retrieval,k=1", "--limit", "20"]
+    documents = tmp_path / "docs"
+    documents.mkdir()
+    for number in range(20):
+        (documents / f"{number}.txt").write_text(f"word{number}")
+    lines = [json.dumps({"question": f"word{number}", "document": f"{number}"}) for number in range(20)]
+    (tmp_path / "questions.jsonl").write_text("\n".join(lines))
+    server.behaviours += [of({"hits": {"hits": [{"_id": "3"}]}})] * 20
+    source = f"{documents},questions={tmp_path / 'questions.jsonl'}"
+    kept = ["--no-baselines", "--no-cache", "--resamples", "20", "-o", str(tmp_path / "run")]
+    assert exit_code_of(["run", "-c", source, *arguments, *kept]) == 0
+    assert exit_code_of(["report", str(tmp_path / "run"), "--format", "config"]) == 0
+    assert "ours: what follows ? in its address is not stored" in capsys.readouterr().err
+
+
 def test_a_check_refuses_a_service_that_was_not_asked(server, tmp_path):
     """Its answers would be compared with themselves."""
     for out, version in (("old", 1), ("unasked", 1), ("changed", 2)):
@@ -182,7 +203,9 @@ def test_a_check_refuses_a_service_that_was_not_asked(server, tmp_path):
     [
         ("http://search.example/q", {"key_env": "SEARCH_KEY"}, "the key would be sent unencrypted"),
         ("http://search.example/q", {"headers": {"x": "$SEARCH_KEY"}}, "the key would be sent unencrypted"),
-        ("https://search.example/q", {"key_env": "NO_SUCH_KEY"}, "variable 'NO_SUCH_KEY' is not set"),
+        ("https://search.example/q", {"key_env": "NO_SUCH_KEY"}, "variable NO_SUCH_KEY is not set"),
+        ("https://search.example/q", {"key_env": KEY}, "give the name of an environment variable"),
+        ("https://search.example/q", {"headers": {"x": "$NO_SUCH_KEY"}}, "variable 'NO_SUCH_KEY' is not set"),
         ("https://search.example/q", {"depth": 0}, "option 'depth': must be 1 or more"),
         ("https://search.example/q", {"query": "q", "body": {}}, "remove one of them"),
         ("https://search.example/q", {"headers": "x"}, "is not a table of texts; write it in a config file"),

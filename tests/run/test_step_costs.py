@@ -137,6 +137,12 @@ def test_times_are_written_with_two_digits_and_no_exponent():
     assert written == ["0.0042", "0.12", "1.0", "10", "96", "120", "1,200", "99,000"]
 
 
+def test_an_encoder_that_is_the_same_however_documents_are_cut_is_timed_without_a_setting():
+    use = {"question_milliseconds": {"docs,passages=2": 3.0}}
+    record = {"settings": {"variants": [("docs,passages=2", "docs", "passages=2")]}, "encoders": {"whole": use}}
+    assert latencies(record)["whole", "docs"] == latencies(record)["whole,passages=2", "docs"] == 3.0
+
+
 # --- what is timed ---------------------------------------------------------------------------------------
 
 

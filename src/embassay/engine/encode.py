@@ -22,7 +22,7 @@ from embassay.engine.timeline import TimeLine
 from embassay.errors import EncoderError
 from embassay.formatting import counted
 from embassay.samples.base import Role, Text
-from embassay.types import Encoder
+from embassay.types import Encoder, reads_whole_documents
 from embassay.vectors import VectorMatrix, Vectors, as_array, as_float32, check_finite, with_narrow_indices
 
 BLOCK = 128
@@ -132,7 +132,8 @@ def encode(
     row = {text: place for place, text in enumerate(texts)}
     matrix = _assemble(row, work.texts, work.blocks, ready)
     effort = Effort(len(texts), len(missing), work.seconds)
-    return Vectors(matrix, row, encoder.card.similarity), effort
+    card = encoder.card
+    return Vectors(matrix, row, card.similarity, of_whole_documents=reads_whole_documents(card.spec)), effort
 
 
 def _ignore(done: int) -> None:

@@ -464,7 +464,7 @@ class Decision:
         for opponent in self.verdict.opponents:
             if opponent.role == "part":
                 tested += [(opponent.name, difference) for difference in opponent.tested.values()]
-        return sorted(tested, key=lambda pair: templates.STEPS.index(self.step_of(pair[1]).capitalize()))
+        return sorted(tested, key=lambda pair: templates.place_of_step(self.step_of(pair[1])))
 
     def step_of(self, difference: Difference) -> str:
         """Return what the candidate of a difference adds to its parts."""

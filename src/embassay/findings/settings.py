@@ -49,10 +49,7 @@ def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iter
         detectable = [verdict.detectable(differences[record.name]) for record in not_different]
         known = [difference for difference in detectable if difference is not None]
         sentences.append(_not_shown(not_different, reference, known, difference_format(headline.format)))
-    # Where the reference is the best, the finding on smaller indexes says so.
-    cheaper = list[str]()
-    if reference.name != verdict.best:
-        cheaper += _cheaper(others, reference, verdict, difference_format(headline.format))
+    cheaper = list(_cheaper(others, reference, verdict, difference_format(headline.format)))
     sentences += cheaper
     template = templates.SETTINGS if different or cheaper else templates.SETTINGS_NOT_SHOWN
     yield template.finding(verdict, style=headline.format, sentences=" ".join(sentences))
@@ -88,10 +85,10 @@ def _cheaper(
     """Yield which setting with a smaller index is shown not to be worse than the reference."""
     size = reference.index_bytes(verdict.corpus) or 0
     chosen, smaller = smallest_not_worse(size, others, verdict.corpus, verdict.not_worse_than_reference)
-    if chosen:
-        (setting,) = (record.setting for record in others if record.name == chosen)
+    # Where the reference is the best, the finding on smaller indexes says so.
+    if chosen and reference.name != verdict.best:
         yield templates.CHEAPER_SETTING.sentence(
-            setting=setting,
+            setting=chosen.removeprefix(f"{base(reference)},"),
             reference=reference.name,
             margin=number(verdict.margin, style),
             share=smaller[chosen] / size,

@@ -40,10 +40,11 @@ def costs_of_steps(result: Result, verdict: Verdict, latency: Latency) -> dict[t
         elif (name, "") in latency:
             milliseconds = two_digits(latency[name, ""])
             said.append(templates.TIME_OF_STEP.sentence(step=record.step, milliseconds=milliseconds))
+        store = record.spec.split(",")[0]
         for other in result.encoders:
-            is_of_same_store = other.spec.split(",")[0] == record.spec.split(",")[0] and other.parts == record.parts
-            is_exact = is_of_same_store and "index=none" in other.spec.split(",")
-            if is_exact and other is not record and (name, "") in latency and (other.name, "") in latency:
+            of_other, *options = other.spec.split(",")
+            is_exact = (of_other, other.parts) == (store, record.parts) and "index=none" in options
+            if is_exact and other is not record and {(name, ""), (other.name, "")} <= latency.keys():
                 times = two_digits(latency[other.name, ""] / latency[name, ""])
                 said.append(templates.TIMES_AS_FAST.sentence(times=times, exact=other.name))
         price = record.question_price.get(verdict.corpus)

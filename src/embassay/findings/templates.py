@@ -22,6 +22,14 @@ from embassay.claims import (
 
 STEPS = ("Fusion", "Reranker", "Index")
 """How the questions begin what a set-up adds to what it is built on, in the order in which people decide."""
+
+
+def place_of_step(step: str) -> int:
+    """Return the place of a step in this order, after what is built on nothing; a word of another package is last."""
+    known = ("", *map(str.lower, STEPS))
+    return known.index(step) if step in known else len(known)
+
+
 BEST, HIGHEST = "Best set", "Highest"
 """The question of who is the first: where higher values recommend an encoder, and elsewhere."""
 

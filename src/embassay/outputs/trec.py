@@ -29,6 +29,7 @@ from embassay.errors import EncoderError, InputError, OutputError, reason_of
 from embassay.metrics.metric import meaning_of
 from embassay.retrievers.base import Lists
 from embassay.run.items import Items
+from embassay.run.plan import as_read
 from embassay.run.progress import Bar
 from embassay.run.resolve import is_safe_in_files, load_encoder
 from embassay.run.retrieve import lists_key, stored_lists
@@ -164,13 +165,12 @@ def _vectors(corpus: AnyCorpus, scores: ItemScores, similarity: Similarity, cach
         If the encoder fails.
     """
     corpus.need_texts("the ranking")
-    texts = corpus.texts()
     origin = scores.origin
     if cache is not None:
+        texts = corpus.texts()
         cached = cache.get(origin.cache_key, texts)
         rows = [vector for vector in cached if vector is not None]
-        has_all = len(rows) == len(texts)
-        if has_all:
+        if len(rows) == len(texts):
             row_of_text = {text: row for row, text in enumerate(texts)}
             return Vectors(np.stack(rows), row_of_text, similarity)
     if not is_safe_in_files(origin.spec):
@@ -179,6 +179,7 @@ def _vectors(corpus: AnyCorpus, scores: ItemScores, similarity: Similarity, cach
             "the run first"
         )
     encoder = load_encoder(origin.spec)
+    corpus = as_read(corpus, encoder)
     try:
         encoder = encoder.fit(list(corpus.learnt()))
     except Exception as error:
@@ -186,7 +187,7 @@ def _vectors(corpus: AnyCorpus, scores: ItemScores, similarity: Similarity, cach
         raise EncoderError(reason_of(error)) from error
     if encoder.fingerprint != origin.encoder_fingerprint:
         raise OutputError("the encoder has changed since the run; repeat the run first")
-    vectors, _ = encode(encoder, texts, cache, lambda count: None)
+    vectors, _ = encode(encoder, corpus.texts(), cache)
     return vectors
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from embassay.findings.step_costs import Latency
-from embassay.findings.templates import STEPS
+from embassay.findings.templates import place_of_step
 from embassay.formatting import DASH, number, written_bytes
 from embassay.layout import Layout
 from embassay.reports.tables import Cell, Table, difference_cell, heading_of, number_cell, p_cell, scope_of
@@ -15,8 +15,6 @@ NOTE = (
     "Paired on the same questions; p by exchanging whole units at random, with Holm's correction over all candidates. "
     "Milliseconds: of one question, with all that it is built on. Vectors and size: of all documents."
 )
-ORDER = ("", *map(str.lower, STEPS))
-"""The order of the lines: what is built on nothing, then the steps."""
 
 
 def setting_tables(result: Result, layouts: Mapping[str, Layout], latency: Latency) -> Iterator[Table]:
@@ -32,7 +30,7 @@ def setting_tables(result: Result, layouts: Mapping[str, Layout], latency: Laten
         # A file that was edited may name candidates that it does not list.
         candidates = [records[name] for name in verdict.candidates if name in records]
         varied = [record for record in candidates if record.setting or record.step]
-        varied.sort(key=lambda record: ORDER.index(record.step))
+        varied.sort(key=lambda record: place_of_step(record.step))
         if verdict.metric and (len(varied) > 1 or any(record.step for record in varied)):
             yield _table(result, layouts[verdict.diagnostic], verdict, varied, latency)
 

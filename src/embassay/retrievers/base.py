@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from embassay.endpoint.spending import Spending
 from embassay.errors import EncoderError
 from embassay.samples.base import Role, Text
-from embassay.samples.retrieval import Question
+from embassay.samples.retrieval import Question, first_passages
 from embassay.types import Card, Corpus, Encoder
 from embassay.vectors import Indices, VectorMatrix, Vectors
 
@@ -44,10 +45,11 @@ class Lists:
     documents
         (m, depth) places in ``corpus.documents``; −1 after the last one of a list.
     scores
-        (m, depth) larger is nearer, never rising; NaN after the last one. All are NaN where nothing is known but the
-        order.
+        (m, depth) larger is nearer, never rising; of no meaning after the last one. All are NaN where nothing is known
+        but the order.
     passages
-        (m, depth) rows of ``Questions.passages`` by which the documents were found; None where that is not known.
+        (m, depth) rows of ``Questions.passages`` by which the documents were found, of no meaning after the last one;
+        None where that is not known.
     seconds
         (m,) how long each question took, NaN where that is not known; None: all of them together took the time until
         they were given.
@@ -103,10 +105,12 @@ class Questions:
     @cached_property
     def passages(self) -> list[str]:
         """The texts of all passages, document by document."""
-        texts = list[str]()
-        for document in self.corpus.documents:
-            texts += document.passages
-        return texts
+        return list(chain.from_iterable(document.passages for document in self.corpus.documents))
+
+    @cached_property
+    def first_passages(self) -> Indices:
+        """(N,) the first passage of each document."""
+        return first_passages(self.corpus.documents)
 
     def listed(
         self, row: int, ids: Sequence[str], scores: Sequence[float] | None = None, seconds: float | None = None
@@ -134,7 +138,7 @@ class Questions:
             places[None, known],
             values[None, known],
             seconds=None if seconds is None else np.array([seconds]),
-            unknown=tuple(name for name, is_known in zip(ids, known.tolist(), strict=True) if not is_known),
+            unknown=tuple(name for name in ids if name not in self.place_of),
         )
 
 
@@ -153,7 +157,7 @@ class Retriever(ABC):
     parts
         The labels of the candidates of the run whose lists it is built on; they are scored before it.
     step
-        What it adds to its parts, in a word: ``fusion``, ``reranker``, ``index``.
+        What it adds to its parts, in a word: ``fusion``, ``reranker``, ``index``, or one of another package.
     depth
         How many documents of each part's list it needs.
     needs_vectors

@@ -11,12 +11,11 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from embassay.encoders.base import spec_of
-from embassay.encoders.checks import check_whole
-from embassay.endpoint.access import check_amounts
+from embassay.encoders.checks import check_amounts, check_whole
+from embassay.endpoint.access import open_endpoint
 from embassay.endpoint.client import Endpoint
 from embassay.errors import EncoderError, SpecError, quoted
 from embassay.retrievers.base import DEPTH, Lists, Questions, Retriever
@@ -88,26 +87,24 @@ def create(
     secrets: list[str] = []
     sent_parameters = {name: _expanded(value, place, secrets) for name, value in (parameters or {}).items()}
     sent_headers = {name: _expanded(value, place, secrets) for name, value in (headers or {}).items()}
-    try:
-        endpoint = Endpoint(
-            address,
-            _variable(key_env, place) if key_env else "",
-            key_name=key_env or "the key",
-            headers=sent_headers,
-            secrets=secrets,
-            address_name="the address",
-            timeout=timeout,
-            concurrency=concurrency,
-            tell=lambda line: runtime.tell(f"{address.partition('?')[0]}: {line}"),
-        )
-    except SpecError as error:
-        raise SpecError(f"{place}: {error}") from None
+    endpoint = open_endpoint(
+        place,
+        address,
+        key_env,
+        headers=sent_headers,
+        secrets=secrets,
+        address_name="the address",
+        timeout=timeout,
+        concurrency=concurrency,
+        tell=lambda line: runtime.tell(f"{address.partition('?')[0]}: {line}"),
+    )
     options = {"ids": "" if ids == "ids" else ids, "scores": scores, "query": query, "version": version}
+    options["depth"] = "" if depth == DEPTH else str(depth)
     asked = [ids, scores, query, body, parameters, headers, depth, version]
     return SearchService(
         name=endpoint.address.place,
-        spec=spec_of(endpoint.address.shown, {**options, "depth": 0 if depth == DEPTH else depth}),
-        fingerprint=content_hash(["search service", endpoint.address.place, *asked]),
+        spec=spec_of(endpoint.address.shown, options),
+        fingerprint=content_hash(["search service", endpoint.address.place, endpoint.address.query, *asked]),
         depth=depth,
         keeps_answers=bool(version),
         warnings=() if version else ("its answers are kept for this run only; a version= keeps them for all",),
@@ -156,15 +153,14 @@ class SearchService(Retriever):
             self.endpoint.close()
 
     def _ask(self, question: str) -> tuple[object, float]:
-        """Return the answer to a question, and the seconds of the attempt that brought it."""
+        """Return the answer to a question, and the seconds until it came, further attempts included."""
         fill = {QUERY: question, NUMBER: self.depth}
         parameters = {name: str(_filled(value, fill)) for name, value in self.parameters.items()}
-        if self.query:
-            ask = partial(self.endpoint.get, {**parameters, self.query: question}, LONGEST)
-        else:
-            ask = partial(self.endpoint.post, "", _filled(self.body, fill), parameters=parameters, longest=LONGEST)
         began = time.perf_counter()
-        answer = ask()
+        if self.query:
+            answer = self.endpoint.get({**parameters, self.query: question}, LONGEST)
+        else:
+            answer = self.endpoint.post("", _filled(self.body, fill), parameters=parameters, longest=LONGEST)
         return answer, time.perf_counter() - began
 
 
@@ -230,13 +226,8 @@ def _expanded(value: str, place: str, secrets: list[str]) -> str:
     """Return a value, of ``$NAME`` that of the environment variable, which is added to the secrets."""
     if not value.startswith("$"):
         return value
-    secrets.append(_variable(value[1:], place))
-    return secrets[-1]
-
-
-def _variable(name: str, place: str) -> str:
-    """Return the value of an environment variable."""
-    value = os.environ.get(name, "").strip()
-    if not value:
-        raise SpecError(f"{place}: the environment variable {quoted(name)} is not set")
-    return value
+    secret = os.environ.get(value[1:], "").strip()
+    if not secret:
+        raise SpecError(f"{place}: the environment variable {quoted(value[1:])} is not set")
+    secrets.append(secret)
+    return secret

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.checks import check_whole
 from embassay.errors import SpecError
 from embassay.retrievers.base import DEPTH, PARTS_HINT, Lists, Questions, Retriever
 from embassay.types import Runtime, content_hash
@@ -56,14 +57,13 @@ def create(
         raise SpecError(f"{what}, option 'weight': three parts have equal weights; leave it out, or give two parts")
     if isinstance(weight, float) and not 0 <= weight <= 1:
         raise SpecError(f"{what}, option 'weight': must be 0 to 1, or auto, is {weight:g}")
-    if depth < 1:
-        raise SpecError(f"{what}, option 'depth': must be 1 or more, is {depth}")
+    check_whole(what, depth=depth)
 
     weights = (1 / len(parts),) * len(parts)
     choices: dict[float, Retriever] = {}
     if weight == "auto":
-        steps = [step / STEPS for step in range(STEPS + 1)]
-        choices = {step: create(target, runtime, weight=step, depth=depth) for step in steps}
+        for step in range(STEPS + 1):
+            choices[step / STEPS] = create(target, runtime, weight=step / STEPS, depth=depth)
     elif weight is not None:
         weights = (weight, round(1 - weight, DIGITS))
     spec = f"hybrid:{target}"

@@ -59,7 +59,7 @@ def retriever_of(thing: Any, name: str, spec: str, version: str, content: str) -
     """
     methods = [getattr(thing, method) for method in METHODS if callable(getattr(thing, method, None))]
     ask = methods[0] if methods else thing
-    fingerprint = content_hash(["object", spec, content])
+    fingerprint = content_hash(["object", name, spec, content])
     return ObjectRetriever(name=name, spec=spec, fingerprint=fingerprint, keeps_answers=bool(version), ask=ask)
 
 
@@ -84,15 +84,15 @@ class ObjectRetriever(Retriever):
             seconds = time.perf_counter() - started
             if not isinstance(answer, (list, tuple)):
                 raise EncoderError(f"it answered with {type(answer).__name__}, not with a list of documents")
-            # The nearest passage of a document counts; an id that is given twice is a mistake.
-            scores: dict[str, float | None] = {}
             ids: list[str] = []
+            scores: list[float | None] = []
             for hit in answer:
                 name, score = documents.identified(hit)
-                if isinstance(hit, (str, tuple)) or name not in scores:
+                # The nearest passage of a document counts; an id that is given twice is a mistake.
+                if isinstance(hit, (str, tuple)) or name not in ids:
                     ids.append(name)
-                scores.setdefault(name, score)
-            known = [score for name in ids if (score := scores[name]) is not None]
+                    scores.append(score)
+            known = [score for score in scores if score is not None]
             yield questions.listed(row, ids, known if len(known) == len(ids) else None, seconds)
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import Route, spec_of
 from embassay.encoders.checks import check_whole
@@ -103,9 +102,7 @@ def create(
     if RETRIEVERS.missing(module):
         raise MissingExtraError(place, module.EXTRA)
     scorer = make(rest, runtime, **chosen)
-    warnings: tuple[str, ...] = ()
-    if not scorer.cached:
-        warnings = ("its scores are kept for this run only; a version= that changes with them keeps them for all",)
+    uncached = "its scores are kept for this run only; a version= that changes with them keeps them for all"
     return Reranker(
         name=scorer.name,
         spec=spec_of(scorer.spec, {"over": over, "depth": depth}),
@@ -115,7 +112,7 @@ def create(
         depth=depth or DEPTH,
         continues=over,
         keeps_answers=scorer.cached,
-        warnings=warnings,
+        warnings=() if scorer.cached else (uncached,),
         spending=scorer.spending,
         scorer=scorer,
         needs_all=depth is not None,
@@ -172,11 +169,10 @@ class Reranker(Retriever):
     def _reranked(self, questions: Questions, rows: Indices) -> Lists:
         """Return the lists of some questions."""
         part = questions.parts[self.continues]
-        # The engine has both.
+        # The engine has given it.
         assert questions.encode is not None  # noqa: S101
-        assert part.passages is not None  # noqa: S101
-        documents, passages = part.documents[rows], part.passages[rows]
-        is_listed = passages >= 0
+        documents, passages = part.documents[rows], np.asarray(part.passages)[rows]
+        is_listed = documents >= 0
         texts: list[Text] = []
         for row, column in np.argwhere(is_listed):
             text = questions.passages[passages[row, column]]
@@ -189,13 +185,11 @@ class Reranker(Retriever):
         documents, scores, passages = (
             np.take_along_axis(array, order, axis=1) for array in (documents, scores, passages)
         )
-        return Lists(rows, documents, scores, passages, self._seconds(is_listed.sum(axis=1)))
+        return Lists(rows, documents, scores, passages, self._seconds_of_pair() * is_listed.sum(axis=1))
 
-    def _seconds(self, pairs: Indices) -> NDArray[np.float64] | None:
-        """Return the (m,) times of questions with so many pairs, whether or not their scores were in the cache."""
+    def _seconds_of_pair(self) -> float:
+        """Return how long a pair takes, also where all scores were in the cache; NaN where no run has measured it."""
         key = content_hash(["seconds of a pair", self.scorer.fingerprint])
         if self.scorer.rates:
             self.remembered[key] = str(np.median(self.scorer.rates))
-        if key not in self.remembered:
-            return None
-        return np.multiply(pairs, float(self.remembered[key]), dtype=np.float64)
+        return float(self.remembered.get(key, "nan"))

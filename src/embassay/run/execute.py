@@ -19,7 +19,6 @@ from embassay.errors import EncoderError, one_line, reason_of
 from embassay.findings.limits import findings_of
 from embassay.metrics.metric import headline_columns
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
-from embassay.run.candidates import in_scoring_order
 from embassay.run.examples import ScoredTask, examples_of
 from embassay.run.item_tests import changed_by_steps, headline_of, missed_by_all, misses, with_not_worse
 from embassay.run.plan import Plan, as_read
@@ -93,11 +92,11 @@ def execute(
     shared = SharedVectors.of(entry.encoder for entry in plan.entries)
     with open_cache(request) as cache, Workers(workers) as processes:
         services = Services(cache, folder, request.progress, processes.submit, shared, timeline or TimeLine())
-        runs = runs_of(plan.entries, services)
-        run_of = {run.entry.label: run for run in runs}
+        run_of = runs_of(plan.entries, services)
+        runs = [run_of[entry.label] for entry in plan.entries]
         try:
-            for entry in in_scoring_order(plan.entries):
-                score_encoder(run_of[entry.label], plan)
+            for run in run_of.values():
+                score_encoder(run, plan)
                 # Worker processes go on scoring while the next encoder encodes. Too many unfinished calls, which hold
                 # vectors, would fill the memory.
                 collect(runs, at_most=2 * cores())

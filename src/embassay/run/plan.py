@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -65,13 +65,13 @@ class Task:
         """The version of the diagnostic's code."""
         return DIAGNOSTICS.version(self.name)
 
-    def origin(self, entry: RunEncoder, fitted: Encoder) -> Origin:
+    def origin(self, entry: RunEncoder, fingerprint: str) -> Origin:
         """Return what identifies the scores of an encoder on this task.
 
         Parameters
         ----------
-        fitted
-            The encoder after it has learnt from the corpus; the encoder itself if it learns nothing.
+        fingerprint
+            Of the encoder after it has learnt from the corpus, of a retriever with all that it is built on.
         """
         return Origin(
             diagnostic=self.name,
@@ -79,7 +79,7 @@ class Task:
             corpus=self.corpus.name,
             corpus_fingerprint=self.corpus.fingerprint,
             encoder=entry.label,
-            encoder_fingerprint=fitted.fingerprint,
+            encoder_fingerprint=fingerprint,
             spec=entry.encoder.card.spec,
             baseline=entry.baseline,
             version=self.version,
@@ -112,10 +112,6 @@ class Plan:
     def tasks_of(self, entry: RunEncoder) -> tuple[Task, ...]:
         """Return the tasks that an encoder can be scored on."""
         return suitable_tasks(entry, self.tasks)
-
-    def corpora_of(self, entry: RunEncoder) -> tuple[AnyCorpus, ...]:
-        """Return the corpora that an encoder can be scored on, each once."""
-        return tuple({task.corpus.name: task.corpus for task in self.tasks_of(entry)}.values())
 
     @property
     def reference(self) -> str | None:
@@ -191,7 +187,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     encoder_notes = []
     for entry in entries:
         encoder_notes += [f"{entry.label}: {warning}" for warning in entry.encoder.card.warnings]
-    without_vectors = unsuitable_for_lists(entries, tasks)
+    without_vectors = list(unsuitable_for_lists(entries, tasks))
     return Plan(
         request,
         entries=tuple(entries),
@@ -315,16 +311,14 @@ def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]
     return tuple(suitable)
 
 
-def unsuitable_for_lists(entries: Iterable[RunEncoder], tasks: Sequence[Task]) -> list[str]:
-    """Return a note for each retriever on the diagnostics that leave it out, because they need vectors."""
-    notes: list[str] = []
+def unsuitable_for_lists(entries: Iterable[RunEncoder], tasks: Sequence[Task]) -> Iterator[str]:
+    """Yield a note for each retriever on the diagnostics that leave it out, because they need vectors."""
     for entry in entries:
         if isinstance(entry.encoder, Retriever):
             suitable = suitable_tasks(entry, tasks)
             names = dict.fromkeys(task.name for task in tasks if entry.suits(task.corpus) and task not in suitable)
             if names:
-                notes.append(f"{entry.label}: has no vectors, so it is left out of {', '.join(names)}")
-    return notes
+                yield f"{entry.label}: has no vectors, so it is left out of {', '.join(names)}"
 
 
 def as_read(corpus: AnyCorpus, encoder: Encoder) -> AnyCorpus:

@@ -205,7 +205,9 @@ def latencies(record: RunRecord) -> Latency:
             times |= {(label, ""): alone for label in _labels(record, encoder)}
         for name, milliseconds in use.get("question_milliseconds", {}).items():
             variant = variants.get(name, Variant(name, name, ""))
-            times[joined_setting(encoder, variant.setting), variant.corpus] = milliseconds
+            # One that is the same on all variants has the label without a setting.
+            for label in (encoder, joined_setting(encoder, variant.setting)):
+                times[label, variant.corpus] = milliseconds
     return times
 
 

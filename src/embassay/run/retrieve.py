@@ -23,7 +23,7 @@ from embassay.errors import EncoderError
 from embassay.formatting import counted, names
 from embassay.result import MIN_UNITS
 from embassay.retrievers.base import Lists, Questions, Retriever
-from embassay.run.candidates import RunEncoder
+from embassay.run.candidates import RunEncoder, in_scoring_order
 from embassay.run.plan import Plan, Task
 from embassay.run.score import EncoderRun, Services, as_encoder_error
 from embassay.samples.base import Text
@@ -31,7 +31,7 @@ from embassay.samples.retrieval import right_pairs
 from embassay.stats.folds import chosen_over_folds
 from embassay.stats.ranking import RightPlaces
 from embassay.store.lists import FROM_CACHE, read_lists, write_lists
-from embassay.types import AnyCorpus, Encoder, Origin, content_hash
+from embassay.types import AnyCorpus, Encoder, content_hash
 from embassay.vectors import RECALL_DEPTH, Indices, Neighbours, Vectors
 
 SAVED_AFTER = 30.0
@@ -40,27 +40,22 @@ NAMED = 3
 """Ids that a note names, at most."""
 
 
-def runs_of(entries: Sequence[RunEncoder], services: Services) -> list[EncoderRun]:
-    """Return the run of each entry; those that a retriever is built on know what it needs of them."""
-    runs: list[EncoderRun] = []
+def runs_of(entries: Sequence[RunEncoder], services: Services) -> dict[str, EncoderRun]:
+    """Return by label the run of each entry, after those that it is built on, which know what it needs of them."""
     run_of: dict[str, EncoderRun] = {}
     known: dict[str, float] = {}
-    for entry in entries:
-        if isinstance(entry.encoder, Retriever):
-            run: EncoderRun = RetrieverRun(entry, services, others=run_of, known=known)
-        else:
-            run = EncoderRun(entry, services)
-        run_of[entry.label] = run
-        runs.append(run)
-    for entry in entries:
-        if isinstance(entry.encoder, Retriever):
-            needs_vectors = entry.encoder.needs_vectors
-            # For the recall: documents that are as near as the last one.
-            depth = entry.encoder.depth + RECALL_DEPTH * needs_vectors
-            for label in entry.parts:
-                run_of[label].depth = max(run_of[label].depth, depth)
-                run_of[label].keeps_vectors |= needs_vectors
-    return runs
+    for entry in in_scoring_order(entries):
+        retriever = entry.encoder
+        if not isinstance(retriever, Retriever):
+            run_of[entry.label] = EncoderRun(entry, services)
+            continue
+        run_of[entry.label] = RetrieverRun(entry, services, others=run_of, known=known)
+        # For the recall: documents that are as near as the last one.
+        depth = retriever.depth + RECALL_DEPTH * retriever.needs_vectors
+        for label in retriever.parts:
+            run_of[label].depth = max(run_of[label].depth, depth)
+            run_of[label].keeps_vectors |= retriever.needs_vectors
+    return run_of
 
 
 @dataclass
@@ -95,9 +90,8 @@ class RetrieverRun(EncoderRun):
         return self._with_parts([self.others[label].fingerprint for label in self.retriever.parts])
 
     def _with_parts(self, of_parts: Sequence[str]) -> str:
-        if not of_parts:
-            return self.retriever.fingerprint
-        return content_hash([self.retriever.fingerprint, *of_parts])
+        own = self.retriever.fingerprint
+        return content_hash([own, *of_parts]) if of_parts else own
 
     def score_tasks(self, plan: Plan) -> None:
         """Score the retriever on its tasks; where it fails on one corpus, the others continue.
@@ -109,12 +103,14 @@ class RetrieverRun(EncoderRun):
         """
         self.effort = Effort()
         tasks = plan.tasks_of(self.entry)
-        for corpus in plan.corpora_of(self.entry):
+        for corpus in {task.corpus.name: task.corpus for task in tasks}.values():
             of_corpus = [task for task in tasks if task.corpus is corpus]
             try:
                 self.score_on(corpus, of_corpus, plan)
             except EncoderError as error:
                 self.failed_tasks |= {task.key: str(error) for task in of_corpus if task.key not in self.scores}
+                # What is built on it must not ask again.
+                self.fingerprints.pop(corpus.name, None)
         if not self.scores:
             raise EncoderError(next(iter(self.failed_tasks.values())))
 
@@ -122,16 +118,14 @@ class RetrieverRun(EncoderRun):
         """Score the tasks on one corpus, as far as their scores are not stored."""
         parts = [self.part(label, corpus).fingerprints[corpus.name] for label in self.retriever.parts]
         self.fingerprints[corpus.name] = self._with_parts(parts)
+        self.load_stored(tasks)
         for task in tasks:
-            origin = self.origin(task)
-            stored = self.services.folder.load(origin) if self.services.folder else None
-            if stored is not None:
-                self.scores[task.key] = stored
+            if task.key in self.scores:
                 continue
             self.need(corpus, plan)
             with self.noting_failure(task.key):
                 diagnostic = cast("ScoresRankings", task.diagnostic)
-                scores = diagnostic.score_rankings(corpus, self.nearest[corpus.name], origin)
+                scores = diagnostic.score_rankings(corpus, self.nearest[corpus.name], self.origin(task))
                 scalars = {**scores.scalars, **self.learnt.get(corpus.name, {})}
                 self.keep(task.key, replace(scores, scalars=scalars))
 
@@ -145,15 +139,9 @@ class RetrieverRun(EncoderRun):
         prices = [self.others[label].price_of_questions(corpus) for label in self.retriever.parts]
         if self.retriever.spending:
             tokens = self.retriever.tokens(Questions(corpus, corpus.samples))
-            cost = self.retriever.spending.cost_of(tokens)
-            prices.append(None if cost is None else 1000 * cost / len(corpus.samples))
+            prices.append(self.retriever.spending.cost_of(round(1000 * tokens / len(corpus.samples))))
         known = [price for price in prices if price is not None]
         return sum(known) if len(known) == len(prices) else None
-
-    def origin(self, task: Task) -> Origin:
-        """Return what identifies the scores of a task."""
-        fingerprint = self.fingerprints[task.corpus.name]
-        return replace(task.origin(self.entry, self.entry.encoder), encoder_fingerprint=fingerprint)
 
     def part(self, label: str, corpus: AnyCorpus) -> EncoderRun:
         """Return the run of a part.
@@ -181,19 +169,16 @@ class RetrieverRun(EncoderRun):
         if corpus.name in self.nearest:
             return
         retriever = self.retriever
-        parts: dict[str, Neighbours] = {}
+        parts, vectors = dict[str, Neighbours](), dict[str, Vectors]()
         for label in retriever.parts:
             part = self.part(label, corpus)
             part.need(corpus, plan)
             parts[label] = part.nearest[corpus.name]
-        run_vectors = {label: self.others[label].vectors for label in retriever.parts}
-        questions = Questions(
-            corpus,
-            corpus.samples,
-            parts={label: lists_of(nearest, retriever.depth) for label, nearest in parts.items()},
-            vectors={label: of[corpus.name] for label, of in run_vectors.items() if corpus.name in of},
-            encode=partial(_encoded, services=self.services, known=self.known),
-        )
+            if retriever.needs_vectors:
+                vectors[label] = part.vectors[corpus.name]
+        lists_of_parts = {label: lists_of(nearest, retriever.depth) for label, nearest in parts.items()}
+        encoding = partial(_encoded, services=self.services, known=self.known)
+        questions = Questions(corpus, corpus.samples, lists_of_parts, vectors, encoding)
         with self.services.timeline.during("encoding"):
             asked = [(retriever, np.arange(len(questions.samples)))]
             if retriever.choices:
@@ -221,15 +206,18 @@ class RetrieverRun(EncoderRun):
             Retrievers, each with the rows of the questions that it answers.
         """
         folder = self.services.folder.path if self.services.folder else None
-        places = [place for place in (folder, cache if self.retriever.keeps_answers else None) if place]
+        if not self.retriever.keeps_answers:
+            cache = None
+        places = [place for place in (folder, cache) if place]
         kept = [stored_lists(place, key) for place in places]
         stored = max(kept, key=lambda lists: len(lists.rows), default=NONE)
-        if cache and self.retriever.keeps_answers and stored is kept[-1] and len(stored.rows):
+        if cache and stored is kept[-1] and len(stored.rows):
             # A check of this run against the one that asked would compare answers with themselves.
-            self.route = {**self.route, "answers": FROM_CACHE}
+            self.route |= {"answers": FROM_CACHE}
         missing = np.setdiff1d(np.arange(len(questions.samples)), stored.rows)
         if not len(missing):
-            return stored
+            # The folder of the run has what the cache had.
+            return _save([stored], places, key)
         parts = [stored]
         saved = started = time.perf_counter()
         try:
@@ -268,7 +256,8 @@ class RetrieverRun(EncoderRun):
         corpus = questions.corpus
         unknown = f"{counted(len(lists.unknown), 'id')} in its lists are no documents of {corpus.name}: "
         unknown += names(list(dict.fromkeys(lists.unknown))[:NAMED])
-        if not (lists.documents >= 0).any():
+        has_documents = (lists.documents >= 0).any(axis=1)
+        if not has_documents.any():
             reason = f"it has no list for any question of {corpus.name}, whose ids are such as {corpus.samples[0].id!r}"
             if lists.unknown:
                 reason = f"{unknown}; they are such as {corpus.documents[0].id!r}"
@@ -276,16 +265,16 @@ class RetrieverRun(EncoderRun):
         notes = list(self.route.get("notes", ()))
         if lists.unknown:
             notes.append(f"{unknown}; they were left out")
-        has_documents = lists.rows[(lists.documents >= 0).any(axis=1)]
-        without = np.setdiff1d(np.arange(len(questions.samples)), has_documents)
-        if len(without):
+        without = np.setdiff1d(np.arange(len(questions.samples)), lists.rows[has_documents])
+        # What continues a part leaves the others their ranks, and that says which have none.
+        if len(without) and not self.retriever.continues:
             ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
             notes.append(f"{counted(len(without), 'question')} of {corpus.name} without a list count as missed: {ids}")
-        self.route = {**self.route, "notes": notes}
+        self.route |= {"notes": notes}
         if lists.seconds is not None and not np.isnan(lists.seconds).any():
             self.seconds += lists.seconds.tolist()
             p50, p95, p99 = (1000 * np.quantile(self.seconds, (0.5, 0.95, 0.99))).tolist()
-            self.route = {**self.route, "answer_milliseconds": {"p50": p50, "p95": p95, "p99": p99}}
+            self.route |= {"answer_milliseconds": {"p50": p50, "p95": p95, "p99": p99}}
             # An index takes the place of the exact search.
             of_parts = "" if self.retriever.needs_vectors else corpus.name
             parts = [self.others[label].milliseconds.get(of_parts, math.nan) for label in self.retriever.parts]
@@ -323,19 +312,17 @@ def choose(retriever: Retriever, questions: Questions) -> tuple[list[tuple[Retri
         with as_encoder_error("retrieve"):
             lists = joined([checked(given, questions, 0.0) for given in choice.retrieve(questions)])
         nearest = ranked(corpus, lists, pairs=pairs)
-        # A right document that is in no list counts as one, and adds nothing. Its gain does not matter here.
-        places = RightPlaces(
-            len(values), pairs[:, 0], nearest.greater, np.maximum(nearest.tied, 0), np.ones(len(pairs), dtype=np.int64)
-        )
+        # The gain of a right document does not matter here.
+        gains = np.ones_like(nearest.tied)
+        places = RightPlaces(len(values), pairs[:, 0], nearest.greater, nearest.tied, gains)
         values[:, column] = places.reciprocal_rank()
     chosen = chosen_over_folds(values, corpus.units)
-    of_fold = [settings[column] for column in chosen.of_fold.tolist()]
+    asked = []
     scalars = {"setting/all": settings[chosen.of_all]}
-    scalars |= {f"setting/fold{number}": setting for number, setting in enumerate(of_fold)}
+    for number, column in enumerate(chosen.of_fold.tolist()):
+        setting = scalars[f"setting/fold{number}"] = settings[column]
+        asked.append((retriever.choices[setting], np.flatnonzero(chosen.fold == number)))
     scalars |= {f"curve/{setting:g}": mean for setting, mean in zip(settings, chosen.curve.tolist(), strict=True)}
-    asked = [
-        (retriever.choices[setting], np.flatnonzero(chosen.fold == number)) for number, setting in enumerate(of_fold)
-    ]
     return asked, scalars
 
 
@@ -360,9 +347,9 @@ def _encoded(encoder: Encoder, texts: Sequence[Text], *, services: Services, kno
 
 
 def stored_lists(folder: Path, key: str) -> Lists:
-    """Return the lists that are stored in a folder."""
+    """Return the lists that are stored in a folder; none if none has a document, so that a service is asked again."""
     arrays = read_lists(folder, key)
-    if not arrays:
+    if not arrays or not (arrays["documents"] >= 0).any():
         return NONE
     unknown = tuple(arrays.pop("unknown").tolist())
     return Lists(**arrays, unknown=unknown)

@@ -46,7 +46,7 @@ from embassay.store.cache.cache import VectorCache
 from embassay.store.files import TIMES
 from embassay.store.hashes import Remembered
 from embassay.store.runs.folder import RunFolder
-from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject, reads_whole_documents
+from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject, Origin
 from embassay.vectors import Neighbours, VectorMatrix, Vectors
 
 LOG = logging.getLogger(__name__)
@@ -125,10 +125,11 @@ class Services:
 
 @dataclass(frozen=True)
 class Pool:
-    """The distinct texts of all tasks that share a fitted encoder, and those of the tasks that have no scores yet."""
+    """The distinct texts of all tasks that share a fitted encoder, their corpora, and the tasks without scores yet."""
 
     encoder: Encoder
     texts: tuple[Text, ...]
+    corpora: tuple[AnyCorpus, ...]
     tasks: tuple[Task, ...]
 
 
@@ -151,7 +152,7 @@ class EncoderRun:
     route
         How the encoder computed its vectors, if it reports that: device, precision, notes.
     fingerprints
-        By corpus, the fingerprint of the encoder after it has learnt from it.
+        By corpus, the fingerprint of the encoder after it has learnt from it, of a retriever with its parts.
     depth
         How many documents of each question the retrievers that are built on it need; 0 without any.
     keeps_vectors
@@ -207,7 +208,7 @@ class EncoderRun:
         with timeline.during("encoding"):
             fitted = fit_encoders(self.entry.encoder, tasks)
         self.fingerprints = {name: encoder.fingerprint for name, encoder in fitted.items()}
-        self.load_stored(tasks, fitted)
+        self.load_stored(tasks)
         pools = make_pools(tasks, self.scores, fitted)
         effort = Effort()
         dim = 0
@@ -219,11 +220,7 @@ class EncoderRun:
                 effort += pool_effort
                 dim = vectors.matrix.shape[1]
                 card = pool.encoder.card
-                vectors = replace(
-                    vectors,
-                    search=partial(search, device=plan.request.device),
-                    of_whole_documents=reads_whole_documents(card.spec),
-                )
+                vectors = replace(vectors, search=partial(search, device=plan.request.device))
                 # The check encodes some texts again, which a service would charge for.
                 if plan.request.robustness and pool_effort.encoded and card.cached and not card.remote:
                     with timeline.during("encoding"):
@@ -246,10 +243,14 @@ class EncoderRun:
         """Keep what the retrievers need that are built on this encoder: the nearest documents, and vectors."""
         if not self.depth:
             return
-        for corpus in plan.corpora_of(self.entry):
+        for corpus in pool.corpora:
             # The texts of stored documents, which have no retrievers, are not at hand.
-            if corpus.documents and self.fingerprints[corpus.name] == pool.encoder.fingerprint:
-                self.nearest[corpus.name] = nearest_documents(corpus, vectors, self.depth, plan.request.device)
+            if corpus.documents and not corpus.stored_documents:
+                nearest = nearest_documents(corpus, vectors, self.depth, plan.request.device)
+                if issparse(vectors.matrix):
+                    # A document that shares no word with the question is not found: their order is that of the corpus.
+                    nearest = replace(nearest, documents=np.where(nearest.similarity > 0, nearest.documents, -1))
+                self.nearest[corpus.name] = nearest
                 if self.keeps_vectors:
                     self.vectors[corpus.name] = vectors
                 self.time_question(corpus, pool.encoder, vectors, plan.request.cache_folder)
@@ -290,23 +291,20 @@ class EncoderRun:
         tasks = [task for task in plan.tasks_of(self.entry) if task.corpus is corpus]
         for pool in make_pools(tasks, (), fit_encoders(self.entry.encoder, tasks)):
             vectors, _ = self.encode_pool(pool, lambda done: None)
-            whole = reads_whole_documents(pool.encoder.card.spec)
-            self.serve(pool, replace(vectors, of_whole_documents=whole), plan)
+            self.serve(pool, vectors, plan)
         self.release()
 
-    def load_stored(self, tasks: Iterable[Task], fitted: Mapping[str, Encoder]) -> None:
-        """Load the scores of tasks that are in the run's folder.
+    def origin(self, task: Task) -> Origin:
+        """Return what identifies the scores of a task."""
+        return task.origin(self.entry, self.fingerprints[task.corpus.name])
 
-        Parameters
-        ----------
-        fitted
-            By corpus the encoder that has learnt from its texts.
-        """
+    def load_stored(self, tasks: Iterable[Task]) -> None:
+        """Load the scores of tasks that are in the run's folder."""
         folder = self.services.folder
         if folder is None:
             return
         for task in tasks:
-            scores = folder.load(task.origin(self.entry, fitted[task.corpus.name]))
+            scores = folder.load(self.origin(task))
             if scores is not None:
                 self.scores[task.key] = scores
 
@@ -343,7 +341,7 @@ class EncoderRun:
 
     def score(self, task: Task, encoder: Encoder, vectors: Vectors) -> None:
         """Score one task, or start to: a failing diagnostic is recorded, and the others continue."""
-        origin = task.origin(self.entry, encoder)
+        origin = self.origin(task)
         corpus = task.corpus
         diagnostic = task.diagnostic
         dim = float(vectors.matrix.shape[1])
@@ -473,8 +471,9 @@ def make_pools(tasks: Sequence[Task], scored: Container[Key], fitted: Mapping[st
     for fingerprint, encoder in encoder_of.items():
         unscored = tuple(task for task in tasks_of[fingerprint] if task.key not in scored)
         if unscored:
-            corpora = {task.corpus.name: as_read(task.corpus, encoder) for task in tasks_of[fingerprint]}
-            pools.append(Pool(encoder, distinct_texts(corpora.values()), unscored))
+            corpora = {task.corpus.name: task.corpus for task in tasks_of[fingerprint]}.values()
+            texts = distinct_texts(as_read(corpus, encoder) for corpus in corpora)
+            pools.append(Pool(encoder, texts, tuple(corpora), unscored))
     return pools
 
 

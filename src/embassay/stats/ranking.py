@@ -28,8 +28,8 @@ class RightPlaces:
     greater
         (R,) g, the number of documents that are strictly nearer to the question than the right one.
     tied
-        (R,) t, the number of documents that are exactly as near, itself included; 0 for a right document that was not
-        retrieved. That one counts as a right document and adds nothing.
+        (R,) t, the number of documents that are exactly as near, itself included; 0 or less for a right document that
+        was not retrieved. That one counts as a right document and adds nothing.
     gains
         (R,) the gain (graded relevance) of each, above 0.
     """

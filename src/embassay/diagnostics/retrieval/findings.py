@@ -38,8 +38,8 @@ BELOW_CHANCE = replace(
     consequence="For search on this corpus it is worse than random order.",
 )
 APPROXIMATE = Template(
-    "{encoder} lists {recall:.1%} of the {depth} documents nearest by an exact search; a right one that it does "
-    "not list counts as missed.",
+    "{encoder} lists {recall:.1%} of the documents nearest by an exact search, at most {depth} for a question; a right "
+    "one that it does not list counts as missed.",
     "an index that searches approximately was used, and it lists other documents than an exact search",
     COUNT,
     title="Approximate search",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import comb
 from typing import Any
 
@@ -170,11 +170,7 @@ def search_documents(encoded: EncodedCorpus, k: int, declared: Iterable[RankingM
         pairs=pairs,
     )
     if encoded.shown is not None:
-        nearest = replace(
-            nearest,
-            passages=_shown(nearest.passages, encoded.shown),
-            own_passages=_shown(nearest.own_passages, encoded.shown),
-        )
+        nearest = nearest.shown_by(encoded.shown)
     # A question without any similarity is undefined, not missed.
     without_similarity = np.isnan(nearest.similarity[:, 0])
     values = _values(corpus, pairs, nearest, k, declared, without_similarity)
@@ -256,13 +252,8 @@ def _places(corpus: Corpus[Question], pairs: Ints, nearest: Neighbours) -> Right
     gains = list[int]()
     for sample in corpus.samples:
         gains += sample.gains or [1] * len(sample.right)
-    return RightPlaces(
-        len(corpus.samples),
-        pairs[:, 0],
-        nearest.greater,
-        np.maximum(nearest.tied, 0),
-        np.array(gains, dtype=np.int64),
-    )
+    of_right = np.array(gains, dtype=np.int64)
+    return RightPlaces(len(corpus.samples), pairs[:, 0], nearest.greater, nearest.tied, of_right)
 
 
 def nearest_right(questions: int, pairs: Ints, nearest: Neighbours) -> dict[str, Floats]:
@@ -340,11 +331,6 @@ def search_transformed(
         scalars |= _isotropy(encoded.distinct(moved), name)
         scalars[f"rank/{name}"] = float(fitted.rank)
     return values, scalars
-
-
-def _shown(documents: Ints, passages: Ints) -> Ints:
-    """Return the passage that stands for each document; −1, for no document, stays."""
-    return np.where(documents < 0, documents, passages[documents])
 
 
 def _first_of_texts(texts: Sequence[str]) -> Ints | None:

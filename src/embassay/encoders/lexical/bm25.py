@@ -150,10 +150,11 @@ class BM25Encoder:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of constants, words and weights."""
+        """A hash of constants, words and weights, and of whether these are of whole documents."""
         words = [self.tokens, sorted(self.stopped), self.stemmer]
         options = [] if words == ["words", [], "none"] else words
-        return content_hash(["bm25", self.k1, self.b, list(self.columns), self.idf, self.mean_length, *options])
+        learnt = [list(self.columns), self.idf, self.mean_length]
+        return content_hash(["bm25", self.k1, self.b, *learnt, *options, *["whole"] * self.whole])
 
     def fit(self, texts: Sequence[str]) -> BM25Encoder:
         """Learn words, their idf and the mean length.

@@ -82,7 +82,7 @@ def of_service(
     return PairScorer(
         name=target,
         spec=spec_of(f"rerank:api:{target}", {"base_url": endpoint.address.shown, "version": version}),
-        fingerprint=content_hash(["rerank api", endpoint.address.place, target, version]),
+        fingerprint=content_hash(["rerank api", endpoint.address.place, endpoint.address.query, target, version]),
         cached=bool(version),
         score=service.score,
         each=endpoint.each,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import chain
-
-import numpy as np
 
 from embassay.engine.search.top import search
 from embassay.samples.retrieval import Question, first_passages, right_pairs
@@ -23,9 +20,8 @@ def nearest_documents(corpus: Corpus[Question], vectors: Vectors, k: int, device
         their first passages.
     """
     documents = corpus.whole.documents if vectors.of_whole_documents else corpus.documents
-    questions = [sample.question for sample in corpus.samples]
     nearest = search(
-        vectors.take(questions, "query"),
+        vectors.take([sample.question for sample in corpus.samples], "query"),
         vectors.take(chain.from_iterable(document.passages for document in documents), "document"),
         k=min(k, len(documents)),
         similarity_function=vectors.similarity,
@@ -33,7 +29,4 @@ def nearest_documents(corpus: Corpus[Question], vectors: Vectors, k: int, device
         pairs=right_pairs(corpus.samples, corpus.documents),
         device=device,
     )
-    if vectors.of_whole_documents:
-        first = first_passages(corpus.documents)
-        nearest = replace(nearest, passages=np.where(nearest.documents < 0, -1, first[nearest.documents]))
-    return nearest
+    return nearest.shown_by(first_passages(corpus.documents)) if vectors.of_whole_documents else nearest

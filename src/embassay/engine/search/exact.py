@@ -217,7 +217,7 @@ class NearestSoFar:
         self.greater += other.greater
         self.tied += other.tied
 
-    def result(self, task: SearchTask, route: str, k: int) -> Neighbours:
+    def result(self, task: SearchTask, k: int) -> Neighbours:
         """Return the k nearest documents and the ranks of the pairs."""
         undefined = np.isnan(task.pair_similarity)
         # A document without a similarity is ranked after all that have one. If none has one, there is no order.
@@ -230,12 +230,11 @@ class NearestSoFar:
             own_passages=np.where(undefined, -1, task.nearest_of_pairs[1]),
             greater=np.where(rankless, -1, self.greater),
             tied=np.where(rankless, -1, self.tied),
-            route=route,
         )
 
 
 class NumpyProduct:
-    """Products of numpy and scipy; ``topk_gpu`` has those of torch. Several threads may use one at once."""
+    """Products of numpy and scipy; ``gpu.py`` has those of torch. Several threads may use one at once."""
 
     def load(self, rows: Matrix) -> Any:
         """Return vectors in the form that ``multiply`` takes, of which rows can be sliced."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from embassay.errors import EncoderError
 from embassay.retrievers.base import Lists, Questions
-from embassay.samples.retrieval import first_passages, right_pairs
+from embassay.samples.retrieval import right_pairs
 from embassay.types import AnyCorpus
 from embassay.vectors import RECALL_DEPTH, Indices, Neighbours
 
@@ -41,17 +42,13 @@ def of_rows(questions: Questions, rows: Indices) -> Questions:
     """
     parts = {}
     for label, lists in questions.parts.items():
-        parts[label] = Lists(
-            np.arange(len(rows)),
-            lists.documents[rows],
-            lists.scores[rows],
-            None if lists.passages is None else lists.passages[rows],
-        )
+        passages = np.asarray(lists.passages)[rows]
+        parts[label] = Lists(np.arange(len(rows)), lists.documents[rows], lists.scores[rows], passages)
     return replace(questions, samples=[questions.samples[row] for row in rows.tolist()], parts=parts)
 
 
 def checked(lists: Lists, questions: Questions, seconds: float) -> Lists:
-    """Return lists with the passages and the times that the retriever does not know.
+    """Return lists with the passages and the times that the retriever does not know, and with nothing after their ends.
 
     Parameters
     ----------
@@ -79,11 +76,11 @@ def checked(lists: Lists, questions: Questions, seconds: float) -> Lists:
             raise EncoderError(f"the list of question {questions.samples[row].id!r}: {problem}")
     passages, of_each = lists.passages, lists.seconds
     if passages is None:
-        first = first_passages(questions.corpus.documents)
-        passages = np.where(lists.documents < 0, -1, first[lists.documents])
+        passages = questions.first_passages[lists.documents]
     if of_each is None:
         of_each = np.full(len(lists.rows), seconds / max(len(lists.rows), 1))
-    return replace(lists, passages=passages, seconds=of_each)
+    scores, passages = np.where(is_listed, lists.scores, np.nan), np.where(is_listed, passages, -1)
+    return replace(lists, scores=scores, passages=passages, seconds=of_each)
 
 
 def joined(parts: Sequence[Lists]) -> Lists:
@@ -95,16 +92,13 @@ def joined(parts: Sequence[Lists]) -> Lists:
         widened = [np.pad(each, ((0, 0), (0, width - each.shape[1])), constant_values=filler) for each in arrays]
         return np.concatenate(widened)
 
-    unknown: list[str] = []
-    for part in parts:
-        unknown += part.unknown
     return Lists(
         rows=np.concatenate([part.rows for part in parts]),
         documents=padded("documents", -1),
         scores=padded("scores", np.nan),
         passages=padded("passages", -1),
         seconds=np.concatenate([part.seconds for part in parts if part.seconds is not None]),
-        unknown=tuple(unknown),
+        unknown=tuple(chain.from_iterable(part.unknown for part in parts)),
     )
 
 
@@ -132,7 +126,7 @@ def ranked(corpus: AnyCorpus, lists: Lists, rest: Neighbours | None = None, pair
     """Return checked lists as the answer of a search: a row for each question, and the ranks of the right documents.
 
     Documents with equal scores are tied; without scores, each has a rank of its own. A right document that is in no
-    list has the rank that it has in ``rest``; −1 without that.
+    list has the rank that it has in ``rest``, after those of the list; −1 without that.
 
     Parameters
     ----------
@@ -149,11 +143,14 @@ def ranked(corpus: AnyCorpus, lists: Lists, rest: Neighbours | None = None, pair
     scores = of_all(lists.scores, np.nan)
     if pairs is None:
         pairs = right_pairs(corpus.samples, corpus.documents)
+    of_pair, right = pairs.T
     own = np.full(len(pairs), np.nan)
     own_passages, greater, tied = (np.full(len(pairs), -1, dtype=np.int64) for _ in range(3))
     if rest is not None:
-        own_passages, greater, tied = rest.own_passages.copy(), rest.greater.copy(), rest.tied.copy()
-    of_pair, right = pairs.T
+        own_passages = rest.own_passages.copy()
+        # The list has the first of the documents that are tied where it ends; the others of them come after it.
+        greater = np.where(rest.greater < 0, -1, np.maximum(rest.greater, (documents >= 0).sum(axis=1)[of_pair]))
+        tied = rest.tied + rest.greater - greater
     is_right = documents[of_pair] == right[:, None]
     listed = is_right.any(axis=1)
     question, place = of_pair[listed], is_right[listed].argmax(axis=1)
@@ -163,4 +160,4 @@ def ranked(corpus: AnyCorpus, lists: Lists, rest: Neighbours | None = None, pair
     equal = np.count_nonzero(scores[question] == score[:, None], axis=1)
     greater[listed] = np.where(np.isnan(score), place, higher)
     tied[listed] = np.where(np.isnan(score), 1, equal)
-    return Neighbours(documents, passages, scores, own, own_passages, greater, tied, "lists of a retriever")
+    return Neighbours(documents, passages, scores, own, own_passages, greater, tied)

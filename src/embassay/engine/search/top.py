@@ -72,33 +72,36 @@ def search(
     """
     if route not in ROUTES:
         raise UnknownNameError("search route", route, ROUTES)
-    if pairs is None or not len(pairs):
-        pairs = np.empty((0, 2), dtype=np.int64)
-    task = SearchTask(queries, passages, starts, max(k, 1), similarity_function, np.asarray(pairs, dtype=np.int64))
+    # Two columns also where there are none.
+    pairs = np.asarray([] if pairs is None else pairs, dtype=np.int64).reshape(-1, 2)
+    task = SearchTask(queries, passages, starts, max(k, 1), similarity_function, pairs)
     _check(task)
     if starts is not None and len(starts) == passages.shape[0]:
         # Each document has one passage.
         task = replace(task, starts=None)
-    answer, name = _exact(task, route, device)
-    return answer.result(task, name, k)
+    return _searched(task, route, device).result(task, k)
 
 
-def _exact(task: SearchTask, route: str, device: str) -> tuple[NearestSoFar, str]:
-    """Search exactly; return the answer and a description of how it was computed."""
+def _searched(task: SearchTask, route: str, device: str) -> NearestSoFar:
+    """Search on the route that a task allows."""
     if task.sparse:
-        return scan(task, NumpyProduct(), np.float64), "exact: sparse products, float64"
+        return scan(task, NumpyProduct(), np.float64)
     if isinstance(task.passages, ShardVectors) and task.passages.executor is not None:
-        return _of_shards(task, task.passages, task.passages.executor), "exact: numpy float32, decided in float64"
+        return _of_shards(task, task.passages, task.passages.executor)
     device = topk_gpu.choose(device.split(",")[0].strip(), task.queries.shape[0] * task.passages.shape[0])
     if route == "torch":
         device = device or "cpu"
-    product, name = NumpyProduct(), "numpy float32"
     if route != "numpy" and device:
-        product, name = topk_gpu.TorchProduct(device), f"torch float32 on {device}"
+        return _scanned(task, topk_gpu.TorchProduct(device))
+    return _scanned(task, NumpyProduct())
+
+
+def _scanned(task: SearchTask, product: NumpyProduct, documents: tuple[int, int] | None = None) -> NearestSoFar:
+    """Search all documents, or some, with products in float32, or in float64 where these are not precise enough."""
     try:
-        return scan(task, product, np.float32), f"exact: {name}, decided in float64"
+        return scan(task, product, np.float32, documents)
     except ImpreciseProductError:
-        return scan(task, NumpyProduct(), np.float64), f"exact: numpy float64, because {name} is not precise enough"
+        return scan(task, NumpyProduct(), np.float64, documents)
 
 
 def _of_shards(task: SearchTask, shards: ShardVectors, executor: Executor) -> NearestSoFar:
@@ -121,10 +124,7 @@ def _of_shards(task: SearchTask, shards: ShardVectors, executor: Executor) -> Ne
 def _of_part(part: tuple[SearchTask, tuple[int, int]]) -> NearestSoFar:
     """Search some documents."""
     task, documents = part
-    try:
-        return scan(task, NumpyProduct(), np.float32, documents)
-    except ImpreciseProductError:
-        return scan(task, NumpyProduct(), np.float64, documents)
+    return _scanned(task, NumpyProduct(), documents)
 
 
 def _check(task: SearchTask) -> None:

@@ -54,7 +54,10 @@ def write(finished: FinishedRun, place: Path) -> Written:
         if given is not None:
             spec = spec.split(",")[0]
         if spec.startswith("http"):
-            notes.append(f"{label}: values of headers and parameters are not stored unless they are $NAME; add them")
+            notes.append(
+                f"{label}: what follows ? in its address is not stored, and of headers and parameters only those that "
+                "are $NAME; add them"
+            )
         lines += table("encoders", spec, label, given or {})
     write_file(place, ("\n".join(lines) + "\n").encode())
     return Written(place, notes=notes)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,15 +52,8 @@ class Collection:
         return self.keep or f"embassay_{secrets.token_hex(8)}"
 
 
-class Ask(Protocol):
-    """Asks a store."""
+Ask: TypeAlias = Callable[[Rows, int], tuple[Indices, NDArray[np.float64]]]
+"""Takes a (d,) query, which is not zero where it is compared by cosine, and how many rows are asked for at most.
 
-    def __call__(self, query: Rows, count: int) -> tuple[Indices, NDArray[np.float64]]:
-        """Return the places in ``Collection.rows`` of at most ``count`` rows, the nearest first, and similarities.
-
-        Parameters
-        ----------
-        query
-            (d,) not zero where it is compared by cosine.
-        """
-        ...
+Returns the places of so many in ``Collection.rows``, the nearest first, and their similarities.
+"""

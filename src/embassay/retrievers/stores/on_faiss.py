@@ -54,5 +54,5 @@ def in_faiss(collection: Collection) -> Iterator[Ask]:
 def _scaled(rows: Rows, collection: Collection) -> Rows:
     """Return rows whose inner products are the similarities: of length 1 for cosines."""
     if collection.similarity == "dot":
-        return np.ascontiguousarray(rows)
+        return rows
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)

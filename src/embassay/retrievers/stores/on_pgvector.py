@@ -90,10 +90,9 @@ def _filled(connection: Any, collection: Collection) -> Ask:
         for row in enumerate(collection.rows):
             writer.write_row(row)
     if collection.index != "none":
-        numbers = [(key, value) for key, value in collection.numbers.items() if key not in SETTINGS]
-        chosen = [sql.SQL("{} = {}").format(sql.Identifier(key), sql.Literal(value)) for key, value in numbers]
+        numbers = [f"{key} = {value}" for key, value in collection.numbers.items() if key not in SETTINGS]
         parts["method"] = sql.SQL(METHODS[collection.index])
-        parts["numbers"] = sql.SQL("WITH ({})").format(sql.SQL(", ").join(chosen)) if chosen else sql.SQL("")
+        parts["numbers"] = sql.SQL(f"WITH ({', '.join(numbers)})" if numbers else "")
         execute("CREATE INDEX ON {table} USING {method} (vector {operators}) {numbers}")
         # PostgreSQL would read small tables without the index, which is what is measured here.
         execute("SET LOCAL enable_seqscan = off")

@@ -11,16 +11,19 @@ as documents, and again for four times more while too few documents are among th
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from embassay.encoders.base import spec_of
+from embassay.encoders.checks import check_whole
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 from embassay.formatting import counted, names
 from embassay.retrievers.base import PARTS_HINT, Lists, Questions, Retriever
@@ -31,6 +34,7 @@ from embassay.retrievers.stores.on_pgvector import in_pgvector
 from embassay.types import Runtime, content_hash
 from embassay.vectors import Indices
 
+Holding: TypeAlias = Callable[[Collection], AbstractContextManager[Ask]]
 TARGET = "KIND"
 OPTIONS_HINT = PARTS_HINT
 EXTRA = "stores"
@@ -103,21 +107,23 @@ def create(
     _check(place, target, index, {**numbers, "depth": depth}, [name for name, value in places.items() if value])
 
     options = {"index": index, **numbers, "depth": depth}
-    said = {"encoder": encoder, **options, **places}
-    spec = ",".join([f"store:{target}", *(f"{name}={value}" for name, value in said.items() if value)])
+    # What the store itself needs to know of its place.
+    holding: dict[str, Holding] = {
+        "faiss": in_faiss,
+        "lancedb": partial(in_lancedb, folder=folder),
+        "pgvector": partial(in_pgvector, dsn_env=dsn_env),
+    }
     return Store(
         name=target,
-        spec=spec,
-        fingerprint=content_hash(["store", target, options]),
+        spec=spec_of(f"store:{target}", {"encoder": encoder, **options, **places}),
+        fingerprint=content_hash(["store", target, options, places]),
         parts=(encoder,),
         step="index",
         depth=depth,
         needs_vectors=True,
-        kind=target,
+        holding=holding[target],
         index=index,
         numbers=numbers,
-        folder=folder,
-        dsn_env=dsn_env,
         keep=keep,
     )
 
@@ -134,9 +140,7 @@ def _check(place: str, kind: str, index: str, numbers: Mapping[str, int], places
     for name in (*numbers, *places):
         if name not in known:
             raise SpecError(f"{place}, option {name!r}: with index={index} it has {names(known)}; remove it")
-    for name, value in numbers.items():
-        if value < 1:
-            raise SpecError(f"{place}, option {name!r}: must be 1 or more, is {value}")
+    check_whole(place, **numbers)
     if index == "ivf_pq" and kind != "lancedb":
         raise SpecError(f"{place}, option 'index': only LanceDB has ivf_pq; take ivf")
     if places == ["keep"]:
@@ -145,13 +149,19 @@ def _check(place: str, kind: str, index: str, numbers: Mapping[str, int], places
 
 @dataclass(frozen=True, kw_only=True)
 class Store(Retriever):
-    """A store over the vectors of an encoder; the attributes are the options."""
+    """A store over the vectors of an encoder.
 
-    kind: str
+    Attributes
+    ----------
+    holding
+        Holds the collection in the store as long as it is open.
+    index, numbers, keep
+        See :class:`~embassay.retrievers.stores.index.Collection`.
+    """
+
+    holding: Holding
     index: str
     numbers: Mapping[str, int]
-    folder: str
-    dsn_env: str
     keep: str
 
     def retrieve(self, questions: Questions) -> Iterator[Lists]:
@@ -168,17 +178,15 @@ class Store(Retriever):
             raise EncoderError(f"the vectors of {label!r} are sparse; name an encoder with dense vectors")
         passages: Rows = vectors.take(questions.passages, "document")
         queries: Rows = vectors.take(questions.texts, "query")
-        documents = questions.corpus.documents
-        document_of_passage = np.repeat(np.arange(len(documents)), [len(document.passages) for document in documents])
         is_dot = vectors.similarity == "dot"
         stored = np.flatnonzero(passages.any(axis=1) | is_dot)
-        document_of_row = document_of_passage[stored]
+        document_of_row = np.searchsorted(questions.first_passages, stored, side="right") - 1
         lists = self.numbers.get("lists", 0)
         if lists > len(stored):
             raise EncoderError(f"lists={lists} are more than its {counted(len(stored), 'vector')}; set fewer")
         collection = Collection(passages[stored], vectors.similarity, self.index, self.numbers, self.keep)
-        count = self.depth * MORE if len(passages) > len(documents) else self.depth
-        with self._holding(collection) as ask:
+        count = self.depth * MORE if questions.corpus.is_cut else self.depth
+        with self.holding(collection) as ask:
             for row in np.flatnonzero(queries.any(axis=1) | is_dot).tolist():
                 began = time.perf_counter()
                 places, scores = self._nearest(ask, queries[row], document_of_row, count)
@@ -190,14 +198,6 @@ class Store(Retriever):
                     stored[places][None],
                     np.array([seconds]),
                 )
-
-    def _holding(self, collection: Collection) -> AbstractContextManager[Ask]:
-        """Return what holds the collection in the store as long as it is open."""
-        if self.kind == "faiss":
-            return in_faiss(collection)
-        if self.kind == "lancedb":
-            return in_lancedb(collection, self.folder)
-        return in_pgvector(collection, self.dsn_env)
 
     def _nearest(
         self, ask: Ask, query: Rows, document_of_row: Indices, count: int
