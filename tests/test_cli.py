@@ -253,6 +253,14 @@ def test_a_config_file(embassay, tmp_path):
     assert json.loads((tmp_path / "X" / "result.json").read_text())["encoders"][0]["name"] == "a"
 
 
+def test_what_the_command_line_replaces_of_a_config_file_is_said(embassay, tmp_path):
+    (tmp_path / "run.toml").write_text('encoders = ["a=bow"]\ncorpora = ["opposites"]\nbaselines = false\n')
+    _, _, err = embassay("run", "run.toml", "-e", "hashing", "--dry-run")
+    assert err.startswith("run.toml: its encoders are left out: those of the command line replace them\n")
+    assert "corpora are left out" not in err
+    assert "left out" not in embassay("run", "run.toml", "--dry-run")[2]
+
+
 def test_a_dry_run_says_what_would_be_encoded_and_writes_nothing(embassay, tmp_path):
     code, out, _ = embassay("run", "-e", "hashing", "-c", "opposites", "--dry-run")
     assert code == 0
@@ -404,7 +412,8 @@ BAD = {
     ),
     "output in the way": (("-e", "bow", "-o", "text.json"), "text.json: cannot be used as a folder"),
     "output not ours": (("-e", "bow", "-o", "."), "is not empty and not an Embassay run"),
-    "unknown option": (("--sed", "3"), "Did you mean --seed?"),
+    "unknown option": (("--sed", "3"), "Did you mean --seed? (see 'embassay run --help')"),
+    "no argument": (("a.toml", "b.toml", "c.toml"), "no option and no argument: b.toml c.toml (see 'embassay run"),
     "not a number": (("--seed", "x"), "unable to convert"),
     "a corpus without -c": (("text.json",), "text.json: not a config file (.toml); pass a corpus with -c"),
     "negative seed": (("--seed", "-1"), "seed must be 0 or more"),

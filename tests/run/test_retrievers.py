@@ -424,7 +424,7 @@ def test_texts_that_a_retriever_has_encoded_are_cached(corpus, tmp_path):
     [
         ([("a", ("b",)), ("b", ("a",))], "built on itself: a → b → a; name other parts"),
         ([("a", ("a",))], "built on itself: a → a; name other parts"),
-        ([("a", ("bm52",))], "unknown part of 'a': 'bm52'; did you mean 'bm25'? Known: a, bm25. Candidates"),
+        ([("a", ("bm52",))], "unknown part of 'a': 'bm52'; did you mean 'bm25'? Known: bm25. Candidates"),
     ],
 )
 def test_parts_that_cannot_be_are_refused_before_any_work(retrievers, message, corpus):
@@ -452,7 +452,7 @@ def test_vectors_are_those_of_encoders(corpus):
         ),
         (["one", "two"], [1.0, np.nan], "the list of question '{question}': a score is no finite number"),
         (["one", "two"], [1.0], "question '{question}': 2 documents were listed with 1 score"),
-        (["x", "y"], None, "{n} ids in its lists are no documents of some: x and y; they are such as 'one'"),
+        (["x", "y"], None, "{n} ids in its lists are no documents of some: x and y; those of some are such as 'one'"),
         ([], None, "it has no list for any question of some, whose ids are such as '{question}'"),
     ],
 )
@@ -697,10 +697,16 @@ def test_a_function_that_does_not_answer_is_named(answers, code, message, corpus
     assert message in str(error.value)
 
 
+def test_a_misspelt_kind_is_named():
+    with pytest.raises(SpecError, match="kind=retreiver is unknown; write kind=retriever for a function that lists"):
+        ea.encoder("python:math:sqrt,kind=retreiver")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("q1 Q0 a 1 0.5\n", ", line 1: must be question, Q0, document, rank, score and name; it has 5 columns"),
+        ("question,document\n", ", line 1: must be question, Q0, document, rank, score and name; it has 1 column"),
         ("\nq1 Q0 a 1 high me\n", ", line 2, field 'score': 'high' is no finite number"),
         ("q1 Q0 a 1 inf me\n", ", line 1, field 'score': 'inf' is no finite number"),
         ("q1 Q0 a 1 2 me\nq1 Q0 a 2 1 me\n", ", line 2, field 'document': 'a' is listed twice for 'q1'"),

@@ -16,10 +16,10 @@ from typing import Any
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.checks import check_whole
-from embassay.endpoint.access import check_amounts
+from embassay.endpoint.access import check_amounts, refuse_key
 from embassay.endpoint.client import Endpoint
 from embassay.errors import EncoderError, SpecError, quoted
-from embassay.retrievers.base import DEPTH, Lists, Questions, Retriever
+from embassay.retrievers.base import DEPTH, FOR_THIS_RUN, Lists, Questions, Retriever
 from embassay.types import Runtime, content_hash
 
 EXTRA = "api"
@@ -88,10 +88,14 @@ def create(
     secrets: list[str] = []
     sent_parameters = {name: _expanded(value, place, secrets) for name, value in (parameters or {}).items()}
     sent_headers = {name: _expanded(value, place, secrets) for name, value in (headers or {}).items()}
+    key = ""
+    if key_env:
+        refuse_key(place, key_env)
+        key = _variable(key_env, place)
     try:
         endpoint = Endpoint(
             address,
-            _variable(key_env, place) if key_env else "",
+            key,
             key_name=key_env or "the key",
             headers=sent_headers,
             secrets=secrets,
@@ -110,7 +114,7 @@ def create(
         fingerprint=content_hash(["search service", endpoint.address.place, *asked]),
         depth=depth,
         keeps_answers=bool(version),
-        warnings=() if version else ("its answers are kept for this run only; a version= keeps them for all",),
+        warnings=() if version else (f"its answers {FOR_THIS_RUN}",),
         endpoint=endpoint,
         ids=ids,
         scores=scores,
@@ -146,17 +150,13 @@ class SearchService(Retriever):
             If the service fails, or an answer has no ids where they should stand.
         """
         try:
-            for row, (answer, seconds) in self.endpoint.each(self._ask, questions.texts):
-                ids = [str(found) for found in values_at(answer, self.ids, "ids", (str, int))[: self.depth]]
-                scores = None
-                if self.scores:
-                    scores = values_at(answer, self.scores, "scores", (int, float))[: self.depth]
+            for row, (ids, scores, seconds) in self.endpoint.each(self._ask, questions.texts):
                 yield questions.listed(row, ids, scores, seconds)
         finally:
             self.endpoint.close()
 
-    def _ask(self, question: str) -> tuple[object, float]:
-        """Return the answer to a question, and the seconds of the attempt that brought it."""
+    def _ask(self, question: str) -> tuple[list[str], list[float] | None, float]:
+        """Return the ids and scores of the documents, and the seconds of the attempt that brought them."""
         fill = {QUERY: question, NUMBER: self.depth}
         parameters = {name: str(_filled(value, fill)) for name, value in self.parameters.items()}
         if self.query:
@@ -165,7 +165,11 @@ class SearchService(Retriever):
             ask = partial(self.endpoint.post, "", _filled(self.body, fill), parameters=parameters, longest=LONGEST)
         began = time.perf_counter()
         answer = ask()
-        return answer, time.perf_counter() - began
+        seconds = time.perf_counter() - began
+        # Read here, where a failure lets the other requests end, which are perhaps still connecting.
+        ids = [str(found) for found in values_at(answer, self.ids, "ids", (str, int))[: self.depth]]
+        scores = values_at(answer, self.scores, "scores", (int, float))[: self.depth] if self.scores else None
+        return ids, scores, seconds
 
 
 def values_at(answer: object, path: str, option: str, kinds: tuple[type, ...]) -> list[Any]:

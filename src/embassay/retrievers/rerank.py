@@ -21,7 +21,7 @@ from embassay.encoders.rerank.pairs import PairScorer, pair
 from embassay.endpoint.spending import guess
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 from embassay.plugins import RETRIEVERS
-from embassay.retrievers.base import PARTS_HINT, Lists, Questions, Retriever
+from embassay.retrievers.base import FOR_THIS_RUN, PARTS_HINT, Lists, Questions, Retriever
 from embassay.samples.base import Text
 from embassay.types import Runtime, content_hash
 from embassay.vectors import Indices
@@ -105,7 +105,7 @@ def create(
     scorer = make(rest, runtime, **chosen)
     warnings: tuple[str, ...] = ()
     if not scorer.cached:
-        warnings = ("its scores are kept for this run only; a version= that changes with them keeps them for all",)
+        warnings = (f"its scores {FOR_THIS_RUN}",)
     return Reranker(
         name=scorer.name,
         spec=spec_of(scorer.spec, {"over": over, "depth": depth}),
