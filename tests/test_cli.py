@@ -152,11 +152,15 @@ def test_an_encoder_that_fails_is_named_and_the_others_finish(embassay, tmp_path
     (tmp_path / "broken_here.py").write_text("def f(texts):\n    raise RuntimeError('no memory left')\n")
     code, out, err = embassay("run", "-e", "bad=python:broken_here:f", "-e", "bow", "-c", "opposites", "-o", "RUN")
     assert code == 3
-    assert "failed: bad: RuntimeError: no memory left" in err
+    assert err.count("failed: bad: RuntimeError: no memory left") == 1
     assert "bow" in out
+    # On a terminal, both are read together.
+    assert "failed" not in out
+    assert "Add a second encoder" not in out
     result = json.loads((tmp_path / "RUN" / "result.json").read_text())
     assert [e["name"] for e in result["encoders"]] == ["bow", "tfidf", "random"]
     assert json.loads((tmp_path / "RUN" / "run.json").read_text())["state"] == "failed in part"
+    assert "failed: bad: RuntimeError: no memory left" in embassay("show", "RUN")[1]
 
 
 def test_every_encoder_failing_leaves_no_report(embassay, tmp_path):

@@ -180,7 +180,7 @@ def test_metrics_are_those_of_the_list(corpus):
     missed = figures(result, "beyond", OF_RANKS)
     assert {value for value, _, _ in missed.values()} == {0}
     (finding,) = [finding for finding in result.statements if finding.title == "Lists, not all documents"]
-    assert finding.sentence.startswith(f"beyond gives lists of 20 or fewer of 60 documents; {len(right)} questions")
+    assert finding.sentence.startswith(f"beyond lists at most 20 of 60 documents; for {len(right)} questions no right")
 
 
 def built(name, part, answer, step="reranker"):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from embassay.findings.step_costs import Latency
 from embassay.findings.templates import STEPS
-from embassay.formatting import DASH, number, written_bytes
+from embassay.formatting import DASH, number, two_digits, written_bytes
 from embassay.layout import Layout
 from embassay.reports.tables import Cell, Table, difference_cell, heading_of, number_cell, p_cell, scope_of
 from embassay.result import EncoderRecord, Result, Verdict
@@ -52,6 +52,7 @@ def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[Encode
             size = written_bytes(index_bytes)
         opponent = verdict.opponent("part", record.name) if record.step else verdict.opponent("reference")
         pair = opponent.difference(record.name)
+        milliseconds = latency.get((record.name, verdict.corpus))
         rows.append(
             {
                 "candidate": Cell(record.name),
@@ -60,7 +61,7 @@ def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[Encode
                 "difference": difference_cell(pair.difference, pair.low, pair.high, headline.format),
                 "p (Holm)": p_cell(pair.p),
                 "may be best": Cell(may_be_best.get(record.name, others)),
-                "ms a question": Cell(number(latency.get((record.name, verdict.corpus)), "number")),
+                "ms a question": Cell(two_digits(milliseconds) if milliseconds else DASH),
                 "vectors": Cell(number(vectors, "count")),
                 "size": Cell(size),
                 "price of 1,000 questions": Cell(number(record.question_price.get(verdict.corpus), "number")),
