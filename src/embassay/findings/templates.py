@@ -252,9 +252,7 @@ STEP_NOT_SHOWN = replace(
     title="not shown to gain or lose anything",
     question="{question}",
 )
-MEASURED_DIFFERENCE = Template(
-    "{difference} {interval} of {heading}{counts}", "the outcome, p > 0.05", INTERVAL, "not shown"
-)
+MEASURED_DIFFERENCE = Template("{difference} {interval} of {heading}{counts}", "the outcome, p > 0.05", COUNT)
 SAME_VALUES = Template("the same {heading} for all {items}", "the outcome where no item was won or lost", COUNT)
 BEST_PART = Template(
     "the best of its parts ({opponent})", "the opponent of a fusion, and a lexical baseline that is a part", COUNT
