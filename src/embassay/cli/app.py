@@ -119,8 +119,7 @@ def show(
     encoder
         Print those of the encoder with this label.
     against
-        Print those on which it is worse than the encoder with this label: what a fusion or a reranker breaks. With the
-        two labels exchanged, what it rescues.
+        Print those on which it is worse than the encoder with this label, such as those that a reranker breaks.
     """
     from embassay.run.command import show_again
 

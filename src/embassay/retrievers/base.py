@@ -27,7 +27,7 @@ from embassay.vectors import Indices, VectorMatrix, Vectors
 DEPTH = 100
 """How many documents a list holds, unless the retriever says otherwise."""
 PARTS_HINT = (
-    "Candidates of the run are named by labels without comma or +: -e LABEL=SPEC adds one, such as "
+    "Candidates of this command are named by labels without comma or +: -e LABEL=SPEC adds one, such as "
     "-e stemmed=bm25,stemmer=english."
 )
 """For messages about what a retriever is built on."""

@@ -210,7 +210,8 @@ def without_texts(result: Result) -> Result:
 
 def list_failures(plan: Plan, runs: Sequence[EncoderRun]) -> list[Failure]:
     """Return a failure for each encoder that failed, then one for each task that failed for one of the others."""
-    reference = plan.reference
+    candidates = [run for run in runs if not run.entry.baseline]
+    reference = plan.reference if len(candidates) > 1 else None
     consequence = "it was the reference; the others are compared with the first encoder that did not fail"
 
     def failure_of(run: EncoderRun, reason: str, diagnostic: str = "", corpus: str = "") -> Failure:
