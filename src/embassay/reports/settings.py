@@ -20,7 +20,7 @@ ORDER = ("", *map(str.lower, STEPS))
 
 
 def setting_tables(result: Result, layouts: Mapping[str, Layout], latency: Latency) -> Iterator[Table]:
-    """Yield a table of the set-ups, and of candidates whose settings vary, for each diagnostic that ranks encoders.
+    """Yield a table for each diagnostic that ranks encoders: of all candidates with set-ups, or of varied settings.
 
     Parameters
     ----------
@@ -31,9 +31,11 @@ def setting_tables(result: Result, layouts: Mapping[str, Layout], latency: Laten
     for verdict in result.verdicts:
         # A file that was edited may name candidates that it does not list.
         candidates = [records[name] for name in verdict.candidates if name in records]
-        varied = [record for record in candidates if record.setting or record.step]
+        has_steps = any(record.step for record in candidates)
+        # What a set-up costs is read beside what the others cost.
+        varied = [record for record in candidates if has_steps or record.setting]
         varied.sort(key=lambda record: ORDER.index(record.step))
-        if verdict.metric and (len(varied) > 1 or any(record.step for record in varied)):
+        if verdict.metric and (has_steps or len(varied) > 1):
             yield _table(result, layouts[verdict.diagnostic], verdict, varied, latency)
 
 
@@ -45,7 +47,7 @@ def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[Encode
     rows = []
     for record in varied:
         # Lists have no vectors.
-        vectors = None if record.step else record.vectors.get(verdict.corpus)
+        vectors = record.vectors.get(verdict.corpus) if record.setting and not record.step else None
         index_bytes = record.index_bytes(verdict.corpus)
         size = DASH
         if vectors and index_bytes:
