@@ -152,11 +152,15 @@ def test_an_encoder_that_fails_is_named_and_the_others_finish(embassay, tmp_path
     (tmp_path / "broken_here.py").write_text("def f(texts):\n    raise RuntimeError('no memory left')\n")
     code, out, err = embassay("run", "-e", "bad=python:broken_here:f", "-e", "bow", "-c", "opposites", "-o", "RUN")
     assert code == 3
-    assert "failed: bad: RuntimeError: no memory left" in err
+    assert err.count("failed: bad: RuntimeError: no memory left") == 1
     assert "bow" in out
+    # On a terminal, both are read together.
+    assert "failed" not in out
+    assert "Add a second encoder" not in out
     result = json.loads((tmp_path / "RUN" / "result.json").read_text())
     assert [e["name"] for e in result["encoders"]] == ["bow", "tfidf", "random"]
     assert json.loads((tmp_path / "RUN" / "run.json").read_text())["state"] == "failed in part"
+    assert "failed: bad: RuntimeError: no memory left" in embassay("show", "RUN")[1]
 
 
 def test_every_encoder_failing_leaves_no_report(embassay, tmp_path):
@@ -251,6 +255,14 @@ def test_a_config_file(embassay, tmp_path):
     (tmp_path / "run.toml").write_text('encoders = ["a=bow"]\ncorpora = ["opposites"]\nbaselines = false\nout = "X"\n')
     assert embassay("run", "run.toml")[0] == 0
     assert json.loads((tmp_path / "X" / "result.json").read_text())["encoders"][0]["name"] == "a"
+
+
+def test_what_the_command_line_replaces_of_a_config_file_is_said(embassay, tmp_path):
+    (tmp_path / "run.toml").write_text('encoders = ["a=bow"]\ncorpora = ["opposites"]\nbaselines = false\n')
+    _, _, err = embassay("run", "run.toml", "-e", "hashing", "--dry-run")
+    assert err.startswith("run.toml: its encoders are left out: those of the command line replace them\n")
+    assert "corpora are left out" not in err
+    assert "left out" not in embassay("run", "run.toml", "--dry-run")[2]
 
 
 def test_a_dry_run_says_what_would_be_encoded_and_writes_nothing(embassay, tmp_path):
@@ -404,7 +416,8 @@ BAD = {
     ),
     "output in the way": (("-e", "bow", "-o", "text.json"), "text.json: cannot be used as a folder"),
     "output not ours": (("-e", "bow", "-o", "."), "is not empty and not an Embassay run"),
-    "unknown option": (("--sed", "3"), "Did you mean --seed?"),
+    "unknown option": (("--sed", "3"), "Did you mean --seed? (see 'embassay run --help')"),
+    "no argument": (("a.toml", "b.toml", "c.toml"), "no option and no argument: b.toml c.toml (see 'embassay run"),
     "not a number": (("--seed", "x"), "unable to convert"),
     "a corpus without -c": (("text.json",), "text.json: not a config file (.toml); pass a corpus with -c"),
     "negative seed": (("--seed", "-1"), "seed must be 0 or more"),

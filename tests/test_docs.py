@@ -18,6 +18,7 @@ from embassay.testsets.english.wordnet import places
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FIRST_STEPS = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+FILES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = README + FIRST_STEPS
 CONSOLE = re.findall(r"^```console\n(.*?)^```", PAGES, flags=re.S | re.M)
 # The released corpus with a neural encoder takes half a minute.
@@ -109,12 +110,19 @@ def test_there_are_examples_to_test():
     assert sum(len(commands_of(section)) for section in SECTIONS) == 20
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", FILES, ids=lambda page: page.name)
 def test_links_inside_the_project_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
         # ``make docs`` builds the sample report, and the site's own check needs it.
         if "://" not in target and target != "sample-report.html":
             assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", FILES, ids=lambda page: page.name)
+def test_commands_stand_in_code(page):
+    """A block whose first line has lost its indentation is printed as a sentence."""
+    without_fences = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+    assert re.findall(r"^(?:embassay|pip install) .*", without_fences, re.M) == []
 
 
 def test_the_guide_s_config_file_is_valid(tmp_path):

@@ -115,6 +115,11 @@ def shortened(text: str, longest: int) -> str:
     return f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"
 
 
+def among_first(places: int) -> str:
+    """Say that something has one of the first places: ``among the first 5``, or, of one place, ``first``."""
+    return "first" if places == 1 else f"among the first {places}"
+
+
 def counted(count: int, noun: str, plural: str = "") -> str:
     """Write a number of things: ``1 item``, ``1,200 items``; the plural is given where it does not end in s."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural or noun + 's'}"

@@ -118,7 +118,7 @@ def test_the_screen_and_the_page_have_a_column_of_it(declared, tmp_path, capsys)
     screen = printed(capsys, "show", run, "retrieval")
     assert "Rprec" in screen and f"{value:.1%}" in screen
     page = (run / "report.html").read_text(encoding="utf-8")
-    for title in ("Questions with a right document among the nearest 5", "Ranking metrics"):
+    for title in ("Questions with a right document among the first 5", "Ranking metrics"):
         table = page[page.index(title) :]
         assert "<th>Rprec" in table[table.index("<thead>") : table.index("<tbody>")]
 

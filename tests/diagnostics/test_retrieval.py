@@ -580,8 +580,8 @@ def test_a_hundred_questions_give_a_threshold_on_average():
     found = rows(result)
     assert found["tau", "recommended", ""].value is None
     assert found["tau", "recommended", ""].reason == (
-        "a threshold with 95% confidence needs 149 independent questions; the effective number here is 100, enough "
-        "for a threshold that holds on average"
+        "a threshold with 95% confidence needs 149 independent questions; these are fewer, enough for one that holds "
+        "on average"
     )
     names = ("tau", "loss_limit", "accuracy_at_tau", "kept", "unanswerable_dropped")
     assert None not in {found[n, "recommended_on_average", ""].value for n in names}
@@ -1294,7 +1294,7 @@ def test_the_page_names_the_number_that_is_retrieved(tmp_path, k):
     spoken = " ".join(words_of(result, result.verdicts[0], {}, {}))
     assert f"% Success@{k})" in spoken
     page = report(result, tmp_path / "r.html").read_text(encoding="utf-8")
-    assert f"Questions with a right document among the nearest {k}" in page
+    assert f"Questions with a right document among the first {k}" in page
     assert f"Success@{8 - k}" not in page
 
 

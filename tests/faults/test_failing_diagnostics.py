@@ -103,7 +103,7 @@ def test_from_python_it_is_a_warning_and_only_a_failure_of_everything_is_raised(
     failing_for("bow", "score", monkeypatch, NegatedAntonyms)
     with pytest.warns(UserWarning, match="failed: bow, negated_antonyms on opposites: LinAlgError"):
         result = ea.assay(["bow"], ["opposites"], profile="research", resamples=20, baselines=False, cache=None)
-    assert [f.encoder for f in result.failed] == ["bow"]
+    assert [(f.encoder, f.reason) for f in result.failed] == [("bow", "LinAlgError: eigenvalues did not converge")]
     assert {row.diagnostic for row in result.rows} == {"isotropy"}
     with pytest.raises(EncoderError, match="negated_antonyms on opposites: LinAlgError"):
         ea.assay(["bow"], ["opposites"], ["negated_antonyms"], resamples=20, baselines=False, cache=None)

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -53,7 +54,9 @@ def test_the_best_candidate_is_written_with_its_parts_and_runs_again_with_the_sa
     result["verdicts"][0]["best"] = best
     path.write_text(json.dumps(result), encoding="utf-8")
     assert exit_code_of(["report", "first", "--format", "config"]) == 0
-    written = tomllib.loads((run / "first" / "setup.toml").read_text(encoding="utf-8"))
+    content = (run / "first" / "setup.toml").read_text(encoding="utf-8")
+    assert content.startswith(f"# The set-up {best} of first. To repeat it: embassay run {Path('first/setup.toml')}\n")
+    written = tomllib.loads(content)
     assert [encoder["name"] for encoder in written["encoders"]] == ["bm25", "h", "half", "two,weight=0.9"]
     assert written["corpora"][0]["passages"] == "5"
     assert written["diagnostics"] == [{"spec": "retrieval", "k": 1}]

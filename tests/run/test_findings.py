@@ -198,6 +198,14 @@ def test_what_was_won_and_lost_stands_beside_the_difference():
     assert sentence.endswith(" of accuracy: 3 items won, 201 tied, 1,012 lost. p (Holm) 0.010.")
 
 
+def test_without_an_item_that_was_won_or_lost_no_interval_is_said():
+    same = gap(0.0, -0.05, 0.05, 1.0, won=0, tied=120, lost=0)
+    sentence = lines(verdict_with(reference=("a", {"b": same})))[1]
+    assert (
+        sentence == "b is not shown to be better or worse than a: the same accuracy for all 120 items. p (Holm) 1.00."
+    )
+
+
 def test_where_higher_is_not_better_it_may_be_the_highest():
     assert lines(verdict_with(leader="Highest")) == [
         "Highest: a (80.0% accuracy), b (70.0%), of 3 candidates (95% confidence).",

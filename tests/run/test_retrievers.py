@@ -182,7 +182,7 @@ def test_metrics_are_those_of_the_list(corpus):
     missed = figures(result, "beyond", OF_RANKS)
     assert {value for value, _, _ in missed.values()} == {0}
     (finding,) = [finding for finding in result.statements if finding.title == "Lists, not all documents"]
-    assert finding.sentence.startswith(f"beyond gives lists of 20 or fewer of 60 documents; {len(right)} questions")
+    assert finding.sentence.startswith(f"beyond lists at most 20 of 60 documents; for {len(right)} questions no right")
 
 
 def built(name, part, answer, step="reranker"):
@@ -443,7 +443,7 @@ def test_texts_that_a_retriever_has_encoded_are_cached(corpus, tmp_path):
     [
         ([("a", ("b",)), ("b", ("a",))], "built on itself: a → b → a; name other parts"),
         ([("a", ("a",))], "built on itself: a → a; name other parts"),
-        ([("a", ("bm52",))], "unknown part of 'a': 'bm52'; did you mean 'bm25'? Known: a, bm25. Candidates"),
+        ([("a", ("bm52",))], "unknown part of 'a': 'bm52'; did you mean 'bm25'? Known: bm25. Candidates"),
     ],
 )
 def test_parts_that_cannot_be_are_refused_before_any_work(retrievers, message, corpus):
@@ -471,7 +471,7 @@ def test_vectors_are_those_of_encoders(corpus):
         ),
         (["one", "two"], [1.0, np.nan], "the list of question '{question}': a score is no finite number"),
         (["one", "two"], [1.0], "question '{question}': 2 documents were listed with 1 score"),
-        (["x", "y"], None, "{n} ids in its lists are no documents of some: x and y; they are such as 'one'"),
+        (["x", "y"], None, "{n} ids in its lists are no documents of some: x and y; those of some are such as 'one'"),
         ([], None, "it has no list for any question of some, whose ids are such as '{question}'"),
     ],
 )
@@ -793,10 +793,16 @@ def test_a_function_that_does_not_answer_is_named(answers, code, message, corpus
     assert message in str(error.value)
 
 
+def test_a_misspelt_kind_is_named():
+    with pytest.raises(SpecError, match="kind=retreiver is unknown; write kind=retriever for a function that lists"):
+        ea.encoder("python:math:sqrt,kind=retreiver")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("q1 Q0 a 1 0.5\n", ", line 1: must be question, Q0, document, rank, score and name; it has 5 columns"),
+        ("question,document\n", ", line 1: must be question, Q0, document, rank, score and name; it has 1 column"),
         ("\nq1 Q0 a 1 high me\n", ", line 2, field 'score': 'high' is no finite number"),
         ("q1 Q0 a 1 inf me\n", ", line 1, field 'score': 'inf' is no finite number"),
         ("q1 Q0 a 1 2 me\nq1 Q0 a 2 1 me\n", ", line 2, field 'document': 'a' is listed twice for 'q1'"),

@@ -1,13 +1,16 @@
 """Search services of users: what is sent, what is read of an answer, what is refused, what is kept."""
 
 import json
+import threading
+import time
 from dataclasses import replace
 
 import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.errors import InputError, SpecError
+from embassay.errors import EncoderError, InputError, SpecError
+from embassay.retrievers.base import Questions
 from embassay.retrievers.https import values_at
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec
@@ -143,6 +146,28 @@ def test_what_is_no_answer_is_said_in_one_line(server, corpus, behave, says):
     assert "\n" not in reason
 
 
+def test_answers_under_way_are_kept_where_another_one_cannot_be_read(server, corpus):
+    """They are waited for: nothing is cancelled while it connects, which asyncio warns of."""
+    others_have_come = threading.Barrier(4, timeout=10)
+
+    def bad(server, asked):
+        others_have_come.wait()
+        return b'{"found": []}'
+
+    def late(server, asked):
+        others_have_come.wait()
+        time.sleep(0.3)
+        return json.dumps(server.good(asked)).encode()
+
+    server.behaviours += [bad, late, late, late]
+    service = load_encoder(Spec(server.address, None, PATHS))
+    kept = []
+    with pytest.raises(EncoderError, match="the answer has no 'hits'"):
+        for lists in service.retrieve(Questions(corpus, corpus.samples)):
+            kept.append(lists)  # noqa: PERF402 - what came before the failure
+    assert len(kept) == 3
+
+
 def test_rising_scores_and_documents_that_are_listed_twice_are_refused(server, corpus):
     first, second = (document.id for document in corpus.documents[:2])
     for hits, says in (
@@ -216,6 +241,7 @@ def test_options_that_cannot_be_are_refused(monkeypatch, address, options, says)
     with pytest.raises(SpecError) as refused:
         load_encoder(Spec(address, None, options))
     assert says in str(refused.value)
+    assert str(refused.value).count("encoder 'http") == 1
     assert KEY not in str(refused.value)
 
 

@@ -161,7 +161,8 @@ def test_the_table_has_a_row_for_each_setting_with_its_price():
 
 
 def test_steps_stand_in_the_order_of_deciding_beside_what_they_are_built_on():
-    steps = [replace(record("", name=step), step=step, vector_bytes=None) for step in ("index", "reranker", "fusion")]
+    of_step = {"setting": "depth=10", "vector_bytes": None}
+    steps = [replace(record("", name=step), step=step, **of_step) for step in ("index", "reranker", "fusion")]
     result = result_of([record(""), *steps], [gap(0, 1)] * 3)
     parts = [Opponent("part", "m", (Difference(step, 0.01, 0.005, 0.015, 0.02),)) for step in ("reranker", "fusion")]
     verdict = replace(result.verdicts[0], opponents=(*result.verdicts[0].opponents, *parts))
@@ -170,8 +171,9 @@ def test_steps_stand_in_the_order_of_deciding_beside_what_they_are_built_on():
     (table,) = setting_tables(replace(result, verdicts=(verdict,)), layouts, latency)
     assert table.head[2:] == ("compared with", "difference", "p (Holm)", "may be best", "ms a question")
     assert [[row[0].text, *(cell.text for cell in row[2:])] for row in table.rows] == [
+        ["m", "–", "–", "–", "yes", "1.0"],
         ["fusion", "m", "+1.0 points", "0.020", "no", "–"],
-        ["reranker", "m", "+1.0 points", "0.020", "no", "12.346"],
+        ["reranker", "m", "+1.0 points", "0.020", "no", "12"],
         ["index", "", "–", "–", "no", "–"],
     ]
 

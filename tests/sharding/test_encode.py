@@ -487,6 +487,11 @@ def test_a_range_of_a_folder_reads_only_its_shards(tmp_path, monkeypatch):
             {"encoder": "python:math:sqrt"},
             "no source file to fingerprint; give it a version",
         ),
+        (
+            {"encoder": "python:math:sqrt,kind=retriever"},
+            "python:math:sqrt,kind=retriever gives lists of documents, not vectors: there is nothing to encode",
+        ),
+        ({"encoder": "hybrid:a+b"}, r"hybrid:a\+b gives lists of documents"),
     ],
 )
 def test_wrong_options_write_nothing(tmp_path, options, message):

@@ -390,7 +390,7 @@ def test_an_estimate_learns_from_the_journal(chat, make):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("m,temprature=1", "unknown option of generator 'm' 'temprature'; did you mean 'temperature'"),
+        ("m,temprature=1", "unknown option of generator 'm': 'temprature'; did you mean 'temperature'"),
         ("m,temperature=hot", "generator 'm', option 'temperature': 'hot' is not a number"),
         ("m,temperature=-1", "must be from 0 to 2, is -1"),
         ("m,temperature=nan", "must be from 0 to 2, is nan"),

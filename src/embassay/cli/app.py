@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
 from embassay._version import __version__
 from embassay.cli.adapt import adapt
@@ -119,8 +119,7 @@ def show(
     encoder
         Print those of the encoder with this label.
     against
-        Print those on which it is worse than the encoder with this label: what a fusion or a reranker breaks. With the
-        two labels exchanged, what it rescues.
+        Print those on which it is worse than the encoder with this label, such as those that a reranker breaks.
     """
     from embassay.run.command import show_again
 
@@ -227,7 +226,11 @@ def exit_code_of(arguments: list[str] | None) -> int:
         # --help and --version return no code.
         return FINE
     except CycloptsError as error:
-        say(f"embassay: {error} (see 'embassay --help')")
+        problem = str(error)
+        if isinstance(error, UnusedCliTokensError):
+            problem = f"no option and no argument: {' '.join(error.unused_tokens or ())}"
+        command = " ".join(("embassay", *(error.command_chain or ())))
+        say(f"embassay: {problem} (see '{command} --help')")
         return WRONG_INPUT
     except EncoderError as error:
         say(f"embassay: {error}")

@@ -69,7 +69,8 @@ def run(
     config
         TOML file with encoders, corpora, diagnostics and settings (docs/guide.md); command-line options override it.
     encoder
-        [NAME=]SPEC[,option=value…], repeatable; default: all-MiniLM-L6-v2 if its weights are on this machine.
+        [NAME=]SPEC[,option=value…], repeatable; see 'embassay list' and docs/setups.md;
+        default: all-MiniLM-L6-v2 if its weights are on this machine.
     corpus
         [NAME=]SOURCE[,option=value…], repeatable; the built-in corpora by default.
     diagnostic

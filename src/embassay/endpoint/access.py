@@ -60,8 +60,8 @@ def check_amounts(place: str, **values: float | None) -> None:
             raise SpecError(f"{place}, option {name!r}: must be more than 0, is {value}")
 
 
-def _refuse_missing_key(place: str, variable: str, endpoint: Endpoint) -> None:
-    """Raise SpecError if the variable is not set, or if its name is itself a key, which the message does not quote."""
+def refuse_key(place: str, variable: str) -> None:
+    """Raise SpecError if the name of a variable is itself a key, which the message does not quote."""
     is_name = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", variable)
     # Names of variables consist of words; keys have long parts with digits.
     looks_like_a_key = any(len(part) >= 16 and re.search(r"\d", part) for part in variable.split("_"))
@@ -69,6 +69,11 @@ def _refuse_missing_key(place: str, variable: str, endpoint: Endpoint) -> None:
         raise SpecError(
             f"{place}, option 'key_env': give the name of an environment variable ({OPENAI_KEY}), not a key"
         )
+
+
+def _refuse_missing_key(place: str, variable: str, endpoint: Endpoint) -> None:
+    """Raise SpecError if the variable of the key is not set."""
+    refuse_key(place, variable)
     # A server on this machine rarely needs a key, and a user in the address is sent instead of a key.
     is_optional = (variable == OPENAI_KEY and endpoint.address.loopback) or endpoint.address.user
     if not is_optional:

@@ -484,12 +484,23 @@ class Decision:
             better, worse = "better", "worse"
         else:
             better, worse = "higher", "lower"
+        style = self.difference_style
         written_counts, counts = "", dict[str, int]()
+        items = "question" if self.corpus.documents else "item"
         won, tied, lost = difference.won, difference.tied, difference.lost
         if won is not None and tied is not None and lost is not None:
             counts = {"won": won, "tied": tied, "lost": lost}
-            items = "question" if self.corpus.documents else "item"
             written_counts = f": {counted(won, items)} won, {tied:,} tied, {lost:,} lost"
+        measured = {
+            "heading": self.headline.heading,
+            "interval": interval(difference.low, difference.high, style, signed=True),
+            "counts": written_counts,
+        }
+        outcome = templates.MEASURED_DIFFERENCE.sentence(
+            difference=number(difference.difference, style, signed=True), **measured
+        )
+        if tied and not won and not lost:
+            outcome = templates.SAME_VALUES.sentence(heading=self.headline.heading, items=counted(tied, items))
         built_on = opponent
         is_part = is_lexical and self.verdict.opponent("part", difference.candidate).name == opponent
         if step == "fusion" or is_part:
@@ -502,7 +513,6 @@ class Decision:
             shown, not_shown = templates.DIFFERS_FROM_LEXICAL, templates.NOT_SHOWN_TO_DIFFER_FROM_LEXICAL
         else:
             shown, not_shown = templates.DIFFERS, templates.NOT_SHOWN_TO_DIFFER
-        style = self.difference_style
         finding = self.finding(
             shown if difference.is_significant else not_shown,
             severity,
@@ -512,10 +522,8 @@ class Decision:
             worse=worse,
             higher=better if difference.is_higher else worse,
             size=number(abs(difference.difference or 0.0), style),
-            difference=number(difference.difference, style, signed=True),
-            interval=interval(difference.low, difference.high, style, signed=True),
-            heading=self.headline.heading,
-            counts=written_counts,
+            outcome=outcome,
+            **measured,
             question=f"{step.capitalize()} {difference.candidate}?",
             step=step,
             gains="gains" if difference.is_higher else "loses",

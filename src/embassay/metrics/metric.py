@@ -373,6 +373,7 @@ def with_options(metrics: Iterable[Metric], **options: Any) -> tuple[Metric, ...
         texts = {name: getattr(metric, name) for name in WITH_OPTIONS}
         for option, value in options.items():
             texts = {name: text.replace(f"{{{option}}}", str(value)) for name, text in texts.items()}
+        texts["says"] = texts["says"].replace("among the first 1 ", "first ")
         key = (texts["name"], texts["subset"], metric.condition, metric.similarity_function)
         named.setdefault(key, replace(metric, **texts))
     return tuple(named.values())

@@ -205,4 +205,7 @@ def own_title(finding: Finding) -> str:
 def actions(result: Result) -> list[str]:
     """Return what to do next, from the most important findings on, each once."""
     every = dict.fromkeys(finding.action for finding in result.statements if finding.action)
+    # There was a second one, which failed.
+    if result.failed:
+        every.pop(templates.ONE_CANDIDATE.action, None)
     return list(every)[:MOST_ACTIONS]

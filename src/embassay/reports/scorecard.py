@@ -15,6 +15,8 @@ BETTER, WORSE, OPEN = "▲", "▼", "?"
 """Marks: the 95 % interval lies above chance, below it, or holds it."""
 MOST_ENCODERS = 6
 """Encoders that have a line at most; the others are counted in a line below them."""
+MOST_INTERVALS = 10
+"""The same where there is one question: a run of set-ups has more candidates than one of encoders."""
 MOST_LINES = 20
 """Lines of a scorecard at most."""
 NARROWEST = 9
@@ -177,7 +179,7 @@ class Scorecard:
         # Of the baselines those that the others are compared with, where they are.
         others = {name for name in self.baselines if baseline.name and name not in (baseline.name, second.name)}
         compared = replace(self, by_importance=tuple(name for name in self.by_importance if name not in others))
-        encoders = compared._shown(MOST_ENCODERS)
+        encoders = compared._shown(MOST_INTERVALS)
         scores = [question.score(name) for name in encoders]
         limits = [limit for score in scores for limit in (score.low, score.high) if limit is not None]
         if not limits:

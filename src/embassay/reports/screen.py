@@ -1,4 +1,4 @@
-"""The first screen: answers, scorecard, what to do next, failures; everything else is one step away."""
+"""The first screen: answers, scorecard, what to do next; everything else is one step away."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from embassay.findings.step_costs import Latency
 from embassay.formatting import counted, visible
 from embassay.layout import Layout
 from embassay.reports.answers import AnswerSection, actions, answer_sections, group_statement, grouped
-from embassay.reports.scorecard import MOST_LINES, legend, scorecard
+from embassay.reports.scorecard import legend, scorecard
 from embassay.result import Finding, Result
 
 LINES, MORE_LINES, FOR_CANDIDATE = 25, 40, 5
@@ -24,9 +24,6 @@ SPARE = 2
 """Lines of them that only answers may use: findings that no answer says do not fill the screen."""
 LEAST = 2
 """Lines that the answers to each diagnostic have in any case; the first is never cut."""
-FEWER_LINES = 16
-"""Lines of the scorecard where failures need some."""
-MOST_FAILURES = 2
 LABEL, LONGEST_LABEL = 6, 16
 """Columns of a label below the table, and at most of one above it: after a longer one the answer begins later."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -55,16 +52,10 @@ def show_summary(
     """
     width = console.width
     card = scorecard(result, layouts)
-    failures = [_shortened(f"failed: {failure.sentence}", width) for failure in result.failed[:MOST_FAILURES]]
-    if len(result.failed) > MOST_FAILURES:
-        more_failures = f"and {counted(len(result.failed) - MOST_FAILURES, 'more failure')}: embassay show {run}"
-        failures.append(_shortened(more_failures, width))
-
     table = []
     if card.questions:
-        most_of_card = FEWER_LINES if failures else MOST_LINES
         drawn = card.intervals(width)
-        table = drawn or list(card.lines(width, most_of_card))
+        table = drawn or list(card.lines(width))
         if not (drawn and card.all_are_above_chance):
             table += textwrap.wrap(legend(card), width, break_on_hyphens=False)
 
@@ -77,7 +68,7 @@ def show_summary(
     most = MORE_LINES
     if len(result.verdicts) == 1:
         most = min(most, LINES + FOR_CANDIDATE * max(0, len(result.verdicts[0].candidates) - 2))
-    used = len(table) + len(below) + len(failures) + bool(failures) + 1
+    used = len(table) + len(below) + 1
     # What one text takes depends on the cache; the screen of a result without set-ups does not.
     has_steps = any(encoder.step for encoder in result.encoders)
     of_diagnostics = list(answer_sections(result, layouts, times, latency if has_steps else {}))
@@ -94,7 +85,6 @@ def show_summary(
     for title, answers in sections:
         _print_part(console, title, answers)
     _print_part(console, "", [*table, *below])
-    _print_part(console, "", failures)
 
 
 def _print_part(console: Console, title: str, lines: Sequence[str]) -> None:
@@ -134,7 +124,7 @@ def _sections(
             if group[0].question == templates.FAILS_ON.question:
                 command = f"embassay show {run} --failures"
             elif group[0].question == templates.BEST and steps.intersection(section.verdict.best_set):
-                command = f"embassay report {run} --format config"
+                command = f"To use it: embassay report {run} --format config"
             answer = _labelled(group[0].question, section.text(group[:1]), command, label, width)
             if lines and len(lines) + len(answer) > most:
                 continue
@@ -182,10 +172,3 @@ def _bullet(text: str, width: int) -> list[str]:
     """Return an item of a list, wrapped; only its bullet for an empty text."""
     lines = textwrap.wrap(visible(text), width, initial_indent="• ", subsequent_indent="  ", break_on_hyphens=False)
     return lines or ["•"]
-
-
-def _shortened(text: str, width: int) -> str:
-    text = visible(text)
-    if len(text) <= width:
-        return text
-    return f"{text[: width - 1]}…"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from embassay.findings.step_costs import Latency
 from embassay.findings.templates import place_of_step
-from embassay.formatting import DASH, number, written_bytes
+from embassay.formatting import DASH, number, two_digits, written_bytes
 from embassay.layout import Layout
 from embassay.reports.tables import Cell, Table, difference_cell, heading_of, number_cell, p_cell, scope_of
 from embassay.result import EncoderRecord, Result, Verdict
@@ -18,7 +18,7 @@ NOTE = (
 
 
 def setting_tables(result: Result, layouts: Mapping[str, Layout], latency: Latency) -> Iterator[Table]:
-    """Yield a table of the set-ups, and of candidates whose settings vary, for each diagnostic that ranks encoders.
+    """Yield a table for each diagnostic that ranks encoders: of all candidates with set-ups, or of varied settings.
 
     Parameters
     ----------
@@ -29,9 +29,11 @@ def setting_tables(result: Result, layouts: Mapping[str, Layout], latency: Laten
     for verdict in result.verdicts:
         # A file that was edited may name candidates that it does not list.
         candidates = [records[name] for name in verdict.candidates if name in records]
-        varied = [record for record in candidates if record.setting or record.step]
+        has_steps = any(record.step for record in candidates)
+        # What a set-up costs is read beside what the others cost.
+        varied = [record for record in candidates if has_steps or record.setting]
         varied.sort(key=lambda record: place_of_step(record.step))
-        if verdict.metric and (len(varied) > 1 or any(record.step for record in varied)):
+        if verdict.metric and (has_steps or len(varied) > 1):
             yield _table(result, layouts[verdict.diagnostic], verdict, varied, latency)
 
 
@@ -43,13 +45,14 @@ def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[Encode
     rows = []
     for record in varied:
         # Lists have no vectors.
-        vectors = None if record.step else record.vectors.get(verdict.corpus)
+        vectors = record.vectors.get(verdict.corpus) if record.setting and not record.step else None
         index_bytes = record.index_bytes(verdict.corpus)
         size = DASH
         if vectors and index_bytes:
             size = written_bytes(index_bytes)
         opponent = verdict.opponent("part", record.name) if record.step else verdict.opponent("reference")
         pair = opponent.difference(record.name)
+        milliseconds = latency.get((record.name, verdict.corpus))
         rows.append(
             {
                 "candidate": Cell(record.name),
@@ -58,7 +61,7 @@ def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[Encode
                 "difference": difference_cell(pair.difference, pair.low, pair.high, headline.format),
                 "p (Holm)": p_cell(pair.p),
                 "may be best": Cell(may_be_best.get(record.name, others)),
-                "ms a question": Cell(number(latency.get((record.name, verdict.corpus)), "number")),
+                "ms a question": Cell(two_digits(milliseconds) if milliseconds else DASH),
                 "vectors": Cell(number(vectors, "count")),
                 "size": Cell(size),
                 "price of 1,000 questions": Cell(number(record.question_price.get(verdict.corpus), "number")),

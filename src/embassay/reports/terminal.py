@@ -64,7 +64,7 @@ def show(
         console.print(_bullets(words.verdict(result, verdict, times, latency)))
         console.print()
     if not diagnostic:
-        of_the_run = list(words.whole_run(result))
+        of_the_run = [*words.whole_run(result), *(f"failed: {failure.sentence}" for failure in result.failed)]
         if of_the_run:
             console.print(Text("Of the whole run", style="bold"))
             console.print(_bullets(of_the_run))

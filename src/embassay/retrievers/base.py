@@ -28,10 +28,12 @@ from embassay.vectors import Indices, VectorMatrix, Vectors
 DEPTH = 100
 """How many documents a list holds, unless the retriever says otherwise."""
 PARTS_HINT = (
-    "Candidates of the run are named by labels without comma or +: -e LABEL=SPEC adds one, such as "
+    "Candidates of this command are named by labels without comma or +: -e LABEL=SPEC adds one, such as "
     "-e stemmed=bm25,stemmer=english."
 )
 """For messages about what a retriever is built on."""
+FOR_THIS_RUN = "are kept for this run only; with version= other runs use them, too"
+"""For the warning of a retriever whose answers, or scores, are not in the cache."""
 
 
 @dataclass(frozen=True)

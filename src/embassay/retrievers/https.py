@@ -18,7 +18,7 @@ from embassay.encoders.checks import check_amounts, check_whole
 from embassay.endpoint.access import open_endpoint
 from embassay.endpoint.client import Endpoint
 from embassay.errors import EncoderError, SpecError, quoted
-from embassay.retrievers.base import DEPTH, Lists, Questions, Retriever
+from embassay.retrievers.base import DEPTH, FOR_THIS_RUN, Lists, Questions, Retriever
 from embassay.types import Runtime, content_hash
 
 EXTRA = "api"
@@ -107,7 +107,7 @@ def create(
         fingerprint=content_hash(["search service", endpoint.address.place, endpoint.address.query, *asked]),
         depth=depth,
         keeps_answers=bool(version),
-        warnings=() if version else ("its answers are kept for this run only; a version= keeps them for all",),
+        warnings=() if version else (f"its answers {FOR_THIS_RUN}",),
         endpoint=endpoint,
         ids=ids,
         scores=scores,
@@ -143,17 +143,13 @@ class SearchService(Retriever):
             If the service fails, or an answer has no ids where they should stand.
         """
         try:
-            for row, (answer, seconds) in self.endpoint.each(self._ask, questions.texts):
-                ids = [str(found) for found in values_at(answer, self.ids, "ids", (str, int))[: self.depth]]
-                scores = None
-                if self.scores:
-                    scores = values_at(answer, self.scores, "scores", (int, float))[: self.depth]
+            for row, (ids, scores, seconds) in self.endpoint.each(self._ask, questions.texts):
                 yield questions.listed(row, ids, scores, seconds)
         finally:
             self.endpoint.close()
 
-    def _ask(self, question: str) -> tuple[object, float]:
-        """Return the answer to a question, and the seconds until it came, further attempts included."""
+    def _ask(self, question: str) -> tuple[list[str], list[float] | None, float]:
+        """Return the ids and scores of the documents, and the seconds until they came, further attempts included."""
         fill = {QUERY: question, NUMBER: self.depth}
         parameters = {name: str(_filled(value, fill)) for name, value in self.parameters.items()}
         began = time.perf_counter()
@@ -161,7 +157,11 @@ class SearchService(Retriever):
             answer = self.endpoint.get({**parameters, self.query: question}, LONGEST)
         else:
             answer = self.endpoint.post("", _filled(self.body, fill), parameters=parameters, longest=LONGEST)
-        return answer, time.perf_counter() - began
+        seconds = time.perf_counter() - began
+        # Read here, where a failure lets the other requests end, which are perhaps still connecting.
+        ids = [str(found) for found in values_at(answer, self.ids, "ids", (str, int))[: self.depth]]
+        scores = values_at(answer, self.scores, "scores", (int, float))[: self.depth] if self.scores else None
+        return ids, scores, seconds
 
 
 def values_at(answer: object, path: str, option: str, kinds: tuple[type, ...]) -> list[Any]:

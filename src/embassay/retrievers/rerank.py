@@ -20,7 +20,7 @@ from embassay.encoders.rerank.pairs import PairScorer, pair
 from embassay.endpoint.spending import guess
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 from embassay.plugins import RETRIEVERS
-from embassay.retrievers.base import PARTS_HINT, Lists, Questions, Retriever
+from embassay.retrievers.base import FOR_THIS_RUN, PARTS_HINT, Lists, Questions, Retriever
 from embassay.samples.base import Text
 from embassay.types import Runtime, content_hash
 from embassay.vectors import Indices
@@ -102,7 +102,6 @@ def create(
     if RETRIEVERS.missing(module):
         raise MissingExtraError(place, module.EXTRA)
     scorer = make(rest, runtime, **chosen)
-    uncached = "its scores are kept for this run only; a version= that changes with them keeps them for all"
     return Reranker(
         name=scorer.name,
         spec=spec_of(scorer.spec, {"over": over, "depth": depth}),
@@ -112,7 +111,7 @@ def create(
         depth=depth or DEPTH,
         continues=over,
         keeps_answers=scorer.cached,
-        warnings=() if scorer.cached else (uncached,),
+        warnings=() if scorer.cached else (f"its scores {FOR_THIS_RUN}",),
         spending=scorer.spending,
         scorer=scorer,
         needs_all=depth is not None,

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from embassay.corpora.io.texts import read_text
 from embassay.errors import SourceError, quoted
+from embassay.formatting import counted
 from embassay.retrievers.base import Lists, Questions, Retriever
 from embassay.store.paths import source_path
 from embassay.types import Runtime, content_hash
@@ -69,7 +70,7 @@ def read_run(path: Path) -> dict[str, dict[str, float]]:
         if not columns:
             continue
         if len(columns) != 6:
-            raise SourceError(f"must be {COLUMNS}; it has {len(columns)} columns", path, number)
+            raise SourceError(f"must be {COLUMNS}; it has {counted(len(columns), 'column')}", path, number)
         question, _, document, _, score, _ = columns
         of_question = scores.setdefault(question, {})
         if document in of_question:

@@ -281,7 +281,7 @@ def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
         path = (*path, entry.label)
         for label in entry.parts:
             if label not in entry_of:
-                raise UnknownNameError(f"part of {entry.label!r}:", label, entry_of, PARTS_HINT)
+                raise UnknownNameError(f"part of {entry.label!r}:", label, set(entry_of) - {entry.label}, PARTS_HINT)
             if label in path:
                 raise SpecError(f"built on itself: {' → '.join((*path, label))}; name other parts")
             add(entry_of[label], path)

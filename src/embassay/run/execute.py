@@ -20,7 +20,7 @@ from embassay.findings.limits import findings_of
 from embassay.metrics.metric import headline_columns
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
 from embassay.run.examples import ScoredTask, examples_of
-from embassay.run.item_tests import changed_by_steps, headline_of, missed_by_all, misses, with_not_worse
+from embassay.run.item_tests import changed_by_steps, headline_of, misses, with_not_worse
 from embassay.run.plan import Plan, as_read
 from embassay.run.request import RunRequest
 from embassay.run.retrieve import runs_of
@@ -209,7 +209,8 @@ def without_texts(result: Result) -> Result:
 
 def list_failures(plan: Plan, runs: Sequence[EncoderRun]) -> list[Failure]:
     """Return a failure for each encoder that failed, then one for each task that failed for one of the others."""
-    reference = plan.reference
+    candidates = [run for run in runs if not run.entry.baseline]
+    reference = plan.reference if len(candidates) > 1 else None
     consequence = "it was the reference; the others are compared with the first encoder that did not fail"
 
     def failure_of(run: EncoderRun, reason: str, diagnostic: str = "", corpus: str = "") -> Failure:
@@ -264,7 +265,6 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
             verdict = without_best(verdict, task.corpus)
         elif headline is not None:
             verdict = with_not_worse(verdict, headline, draws)
-            findings += missed_by_all(task, verdict, headline, texts=request.texts)
             findings += changed_by_steps(task, verdict, headline, texts=request.texts)
         verdicts.append(verdict)
     part = replace(part, examples=examples, verdicts=tuple(verdicts), **answers_and_findings(findings))

@@ -19,11 +19,11 @@ from embassay.stats.units import Ints
 from embassay.types import Draws, is_chance
 
 DECENT = 0.75
-"""Where the best candidate is right on a smaller share of the items, many are missed because they are hard."""
+"""Where the first candidate is right on a smaller share of the items, many are missed because they are hard."""
 LEAST_WITNESSES = 2
 """A single encoder that misses an item says nothing about its label."""
 MAX_NAMED = 3
-"""Items that the finding names."""
+"""Questions that a finding names."""
 LONGEST = 60
 """Characters of a question that it shows at most."""
 
@@ -70,8 +70,8 @@ def misses(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[F
     missed = headline.values[first] == 0
     if not missed.any():
         return
-    others = [scores.origin.encoder for scores in task.scores if not is_chance(scores.origin.spec)]
-    found_by = {name: headline.values[name] > 0 for name in others}
+    others = [scores.origin for scores in task.scores if not is_chance(scores.origin.spec)]
+    found_by = {origin.encoder: headline.values[origin.encoder] > 0 for origin in others}
     baseline = verdict.opponent("baseline").name
     nobody = missed & ~np.any(list(found_by.values()), axis=0)
     counts = {"missed": int(missed.sum()), "items": len(missed), "found by nobody": int(nobody.sum())}
@@ -79,9 +79,13 @@ def misses(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[F
     if baseline and baseline != first:
         counts["found by the baseline"] = int((missed & found_by[baseline]).sum())
         found = f"; {baseline} finds {counts['found by the baseline']:,} of them"
-    if counts["found by nobody"]:
-        labels = "its label" if counts["found by nobody"] == 1 else "their labels"
-        found += f"; nobody finds {counts['found by nobody']:,}: check {labels}"
+    # "all-MiniLM-L6-v2,dim=128" -> "all-MiniLM-L6-v2": a model with another setting is no further witness.
+    models = {origin.spec.split(",")[0] for origin in others}
+    if counts["found by nobody"] and len(models) >= LEAST_WITNESSES:
+        found += f"; nobody finds {counts['found by nobody']:,}"
+        # Nobody has labelled queries that a program made.
+        if np.nanmean(headline.values[first]) >= DECENT and task.corpus.source not in MADE_QUERIES.values():
+            found += ": check its label" if counts["found by nobody"] == 1 else ": check their labels"
     answer = templates.FAILS_ON.finding(
         verdict,
         encoder=first,
@@ -91,50 +95,13 @@ def misses(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[F
     yield replace(answer, value=counts["missed"] / counts["items"], counts=counts)
 
 
-def missed_by_all(task: ScoredTask, verdict: Verdict, headline: Headline, *, texts: bool) -> Iterator[Finding]:
-    """Yield a finding if all candidates and lexical baselines miss some questions that are easy for a decent encoder.
-
-    Such a question often has a wrong label: what is given as right does not answer it, or another document does too.
-
-    Parameters
-    ----------
-    texts
-        Whether texts may be shown; the questions are named by their ids otherwise.
-    """
-    if not task.corpus.documents or not verdict.candidates:
-        return
-    witnesses = [scores.origin for scores in task.scores if not is_chance(scores.origin.spec)]
-    # "all-MiniLM-L6-v2,dim=128" -> "all-MiniLM-L6-v2": a model with another setting is no further witness.
-    models = {origin.spec.split(",")[0] for origin in witnesses}
-    best = np.nanmean(headline.values[verdict.candidates[0]])
-    if len(models) < LEAST_WITNESSES or best < DECENT:
-        return
-    values = np.stack([headline.values[origin.encoder] for origin in witnesses])
-    missed = np.flatnonzero((values == 0).all(axis=0))
-    if not len(missed):
-        return
-    items = values.shape[1]
-    named = named_questions(task, headline, missed, texts=texts)
-    template, advised = templates.SUSPECT_LABEL, "suspect the label, or an unclear question"
-    # Nobody has labelled queries that a program made.
-    if task.corpus.source in MADE_QUERIES.values():
-        template, advised = templates.MISSED_BY_ALL, "they may be unclear"
-    verb = "is" if len(missed) == 1 else "are"
-    finding = template.finding(
-        missed=f"{counted(len(missed), 'question')} of {items:,} {verb}",
-        advised=advised,
-        named=named,
-    )
-    yield replace(finding, diagnostic=verdict.diagnostic, corpus=verdict.corpus, value=len(missed) / items)
-
-
 def changed_by_steps(task: ScoredTask, verdict: Verdict, headline: Headline, *, texts: bool) -> Iterator[Finding]:
     """Yield which questions a set-up answers better, and which worse, than the best encoder that it is built on.
 
     Parameters
     ----------
     texts
-        As in :func:`missed_by_all`.
+        Whether texts may be shown; the questions are named by their ids otherwise.
     """
     for opponent in verdict.opponents:
         if opponent.role != "part":

@@ -57,13 +57,16 @@ class RunRequest(RunOptions):
         """Merge a config file with what was given on the command line, which overrides the file."""
         # A command checks robustness and uses the cache of the user, unless it is told not to.
         options: JsonObject = {"out": DEFAULT_OUT, "cache": "default", "robustness": True}
-        if config:
-            options |= read(config).options()
-        options |= flags
+        of_file = read(config).options() if config else {}
+        options |= of_file | flags
         options["out"] = output_path(options["out"])
         if options["cache"] not in ("default", None):
             options["cache"] = output_path(options["cache"])
-        return cls(**options)
+        request = cls(**options)
+        for name in ("encoders", "corpora", "diagnostics"):
+            if of_file.get(name) and name in flags:
+                request.tell(f"{config}: its {name} are left out: those of the command line replace them")
+        return request
 
     @cached_property
     def cache_folder(self) -> Path | None:

@@ -148,7 +148,12 @@ def _create(spec: Spec, runtime: Runtime) -> Encoder:
 def _folder_of(scheme: str, options: Mapping[str, object]) -> tuple[Folder, Mapping[str, object]]:
     """Return the kind of plug-in that a scheme means, and its options without ``kind``, which chooses among two."""
     is_both = scheme in RETRIEVERS.names() and scheme in ENCODERS.names()
-    if is_both and options.get("kind") == RETRIEVERS.kind:
+    if is_both and "kind" in options:
+        if options["kind"] != RETRIEVERS.kind:
+            raise SpecError(
+                f"encoder '{scheme}:…': kind={options['kind']} is unknown; write kind={RETRIEVERS.kind} for a function "
+                "that lists documents, or leave it out for one that makes vectors"
+            )
         return RETRIEVERS, {name: value for name, value in options.items() if name != "kind"}
     if is_both or scheme in ENCODERS.names():
         return ENCODERS, options

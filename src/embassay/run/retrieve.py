@@ -260,7 +260,7 @@ class RetrieverRun(EncoderRun):
         if not has_documents.any():
             reason = f"it has no list for any question of {corpus.name}, whose ids are such as {corpus.samples[0].id!r}"
             if lists.unknown:
-                reason = f"{unknown}; they are such as {corpus.documents[0].id!r}"
+                reason = f"{unknown}; those of {corpus.name} are such as {corpus.documents[0].id!r}"
             raise EncoderError(reason)
         notes = list(self.route.get("notes", ()))
         if lists.unknown:

@@ -153,7 +153,7 @@ def bind(function: Callable[..., object], options: Mapping[str, object], what: s
     bound = {}
     for name, value in options.items():
         if name not in names:
-            raise UnknownNameError(f"option of {what}", name, names, hint)
+            raise UnknownNameError(f"option of {what}:", name, names, hint)
         bound[name] = _convert(value, hints[name], f"{what}, option {name!r}")
     return bound
 

@@ -12,6 +12,7 @@ from embassay.engine.map import map_tasks
 from embassay.engine.ray_cluster import check_cluster
 from embassay.errors import OutputError, SpecError
 from embassay.formatting import counted
+from embassay.retrievers.base import Retriever
 from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import parse
@@ -122,8 +123,11 @@ def check_encoder(encoder: Encoder) -> None:
     Raises
     ------
     SpecError
-        For an encoder that learns from the texts it encodes, and for a callable that cannot be told from another.
+        For a retriever, an encoder that learns from the texts it encodes, and a callable that cannot be told from
+        another.
     """
+    if isinstance(encoder, Retriever):
+        raise SpecError(f"{encoder.card.spec} gives lists of documents, not vectors: there is nothing to encode")
     if encoder.card.fitted:
         raise SpecError(
             f"{encoder.name} learns from the texts that it encodes, so each shard would have other dimensions; "

@@ -10,7 +10,7 @@ import numpy as np
 from embassay.claims import AVERAGE_LOSS, COUNT, INTERVAL, LIMIT, THRESHOLD, Template
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
-from embassay.formatting import counted, interval, names, number, rounded_down, size_in_points
+from embassay.formatting import among_first, counted, interval, names, number, rounded_down, size_in_points
 from embassay.result import Finding, Row
 from embassay.vectors import RECALL_DEPTH
 
@@ -20,8 +20,7 @@ SATURATED = 0.95
 """From this share on, a headline leaves little room to tell good encoders apart."""
 
 NOT_SHOWN = Template(
-    "{encoder} finds a right document among the first {k} for {success} of the questions; random order has "
-    "{chance:.1%}.",
+    "{encoder} finds a right document {where} for {success} of the questions; random order has {chance:.1%}.",
     "the interval contains chance",
     INTERVAL,
     "not shown",
@@ -46,7 +45,8 @@ APPROXIMATE = Template(
     severity="medium",
 )
 LISTED = Template(
-    "{encoder} gives {rankings}; {missed} in which no right document has a rank count as missed.",
+    "{encoder} lists at most {listed:,} of {documents:,.0f} documents; for {missed} no right one is listed, which "
+    "counts as missed.",
     "a retriever lists some of the documents, and not every question has a right one among them",
     COUNT,
     title="Lists, not all documents",
@@ -75,11 +75,12 @@ NO_THRESHOLD = Template(
     severity="medium",
 )
 DROP_BELOW = Template(
-    "{threshold} for {encoder}: dropping results below it loses at most {loss} of {headline} {guarantee}. It drops "
-    "{removed:.0%} of the results{unanswerable}.",
+    "{threshold} for {encoder}{scale}: dropping results below it loses at most {loss} of {headline} {guarantee}. It "
+    "drops {removed:.0%} of the results{unanswerable}.",
     "it is the highest threshold within the margin",
     THRESHOLD,
-    title="Threshold",
+    # Those of lists are not said together with those of similarities.
+    title="Threshold{scale}",
     question="Cut-off",
     severity="medium",
 )
@@ -124,7 +125,11 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
         template = {"below": BELOW_CHANCE, "both": NOT_SHOWN}.get(against_chance(success, view.chance))
         if template is not None:
             yield template.finding(
-                success, encoder=view.encoder, success=written(success), k=view.k, chance=view.chance
+                success,
+                encoder=view.encoder,
+                success=written(success),
+                where=among_first(view.k),
+                chance=view.chance,
             )
     recall = view.scores.scalars.get("recall", 1.0)
     if recall < 1:
@@ -136,12 +141,12 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
         )
     missed = int(np.isnan(view.scores.values["rank"][view.answered]).sum())
     if view.listed is not None and missed:
-        rankings = f"lists of {view.listed:,} or fewer of {view.scores.scalars['documents']:,.0f} documents"
         lists = LISTED.finding(
             view.scores.origin,
             style="count",
             encoder=view.encoder,
-            rankings=rankings,
+            listed=view.listed,
+            documents=view.scores.scalars["documents"],
             missed=counted(missed, "question"),
         )
         yield replace(lists, value=missed)
@@ -198,6 +203,7 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
         style="threshold",
         encoder=view.encoder,
         threshold=number(threshold.value, "threshold"),
+        scale=" (in its own scores)" if view.is_lists else "",
         loss=size_in_points(view.loss),
         headline=view.headline,
         guarantee=guarantee,

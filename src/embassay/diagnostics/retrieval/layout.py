@@ -7,7 +7,7 @@ from math import ceil
 
 from embassay.diagnostics.retrieval.scores import RankingMetric
 from embassay.diagnostics.retrieval.view import LOSS, K, RetrievalParameters
-from embassay.formatting import size_in_points
+from embassay.formatting import among_first, size_in_points
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import (
     Column,
@@ -108,7 +108,7 @@ def page(options: RetrievalParameters, ranking: Sequence[RankingMetric]) -> Layo
                 ),
                 margin="the similarity of the nearest right document less that of the nearest wrong one",
                 threshold=Column("τ", "tau", "recommended"),
-                note=f"Right: a right document is among the nearest {k}. Beside each passage its similarity to the "
+                note=f"Right: a right document is {among_first(k)}. Beside each passage its similarity to the "
                 "question; below the threshold τ it would be dropped.",
             ),
         ),
@@ -151,7 +151,7 @@ def _headline(k: int, ranking: Sequence[RankingMetric]) -> EncoderTable:
     beside = [metric.column for metric in ranking if metric.beside_headline]
     meanings = [f"{metric.name}: {metric.meaning}." for metric in ranking if metric.beside_headline]
     return EncoderTable(
-        f"Questions with a right document among the nearest {k}",
+        f"Questions with a right document {among_first(k)}",
         (
             Column(f"Success@{k}", f"Success@{k}"),
             *beside,

@@ -17,7 +17,7 @@ from embassay.stats.correlate import MIN_ITEMS, Kind, across_models
 from embassay.stats.exams import GRID, above, exams, minima, percentile_of_top, spread
 from embassay.stats.resample import too_few
 from embassay.stats.shares import PooledShare, shares_of_encoders
-from embassay.stats.thresholds import Threshold, questions_needed
+from embassay.stats.thresholds import questions_needed
 from embassay.stats.units import Floats, Ints
 from embassay.types import Draws
 
@@ -270,7 +270,7 @@ def _recommended(view: RetrievalView, at: AtThresholds, draws: Draws) -> Iterato
     signed = {"loss": f"{view.loss:g}"}
     if threshold.guarantee != "confidence":
         # A reader looks for this row first, so it is there also where the guarantee is weaker or missing.
-        reason = threshold.reason or _needs_more_questions(threshold, view.loss)
+        reason = threshold.reason or _needs_more_questions(view.loss)
         undefined = view.estimate(None, reason)
         yield row(view.scores, draws, "tau", RECOMMENDED["confidence"], undefined, **signed)
     if threshold.value is None or threshold.loss_limit is None or threshold.guarantee is None:
@@ -281,12 +281,12 @@ def _recommended(view: RetrievalView, at: AtThresholds, draws: Draws) -> Iterato
     yield from _at_threshold(view, at, draws, subset, **signed)
 
 
-def _needs_more_questions(threshold: Threshold, loss: float) -> str:
+def _needs_more_questions(loss: float) -> str:
     """Return why a threshold holds on average only."""
     needed = np.ceil(questions_needed(loss, "confidence"))
     return (
-        f"a threshold with 95% confidence needs {needed:,.0f} independent questions; the effective number here is "
-        f"{threshold.effective:.0f}, enough for a threshold that holds on average"
+        f"a threshold with 95% confidence needs {needed:,.0f} independent questions; these are fewer, enough for one "
+        "that holds on average"
     )
 
 

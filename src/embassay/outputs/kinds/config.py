@@ -38,7 +38,7 @@ def write(finished: FinishedRun, place: Path) -> Written:
     spec_of = {label: spec for label, spec, _, _ in settings["encoders"]}
     setting = dict(part.split("=", 1) for part in name.removeprefix(label_in(spec_of, name)).split(",") if part)
 
-    lines = [f"{MARKER}{name} of {finished.folder.path.name}: embassay run {place.name}"]
+    lines = [f"{MARKER}{name} of {finished.folder.path.name}. To repeat it: embassay run {place}"]
     lines += run_options(settings, sources)
     for corpus in sources["corpora"]:
         options = {option: setting.get(option, value) for option, value in corpus["options"].items()}
