@@ -573,7 +573,7 @@ def test_answers_are_kept_across_runs_only_if_they_stay_the_same(corpus, tmp_pat
         assert len(last.asked) == asked
 
 
-def test_a_set_up_joins_a_finished_run_on_two_corpora(corpus, tmp_path):
+def test_a_set_up_joins_a_run_on_two_corpora_whose_encoders_are_scored(corpus, tmp_path):
     """The encoder, whose scores are stored, encodes one corpus after the other again."""
     other = tuple(replace(sample, question=f"Well, {sample.question}") for sample in corpus.samples)
     corpora = [replace(corpus, name="a"), replace(corpus, name="b", samples=other)]
