@@ -235,3 +235,8 @@ def test_options_that_cannot_be_are_refused(monkeypatch, address, options, says)
 )
 def test_paths_lead_into_an_answer(answer, path, values):
     assert values_at(answer, path, "ids", (str, int)) == values
+
+
+def test_a_path_that_passes_over_a_list_is_said():
+    with pytest.raises(EncoderError, match=r"ids=hits._id: 'hits' is a list; write \*._id for each of its entries"):
+        values_at({"hits": [{"_id": "a"}]}, "hits._id", "ids", (str, int))
