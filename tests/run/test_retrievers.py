@@ -725,6 +725,11 @@ def test_look_asks_nothing(answers, source, capsys):
     spec = answers("def answer(question): raise SystemError")
     assert exit_code_of(["look", "-c", source, "-e", spec]) == 0
     assert "mine: 40 questions to answer, unless the run has the lists" in capsys.readouterr().out
+    # bm25 is a baseline of the run.
+    assert exit_code_of(["look", "-c", source, "-e", "hashing", "-e", "both=hybrid:hashing+bm25"]) == 0
+    out = capsys.readouterr().out
+    assert "both: 40 questions to answer" in out
+    assert "bm25:" not in out
     code = "def score(question, texts): raise SystemError"
     ranked = answers(code, "").replace("mine=", "ranked=rerank:").replace(":answer,kind=retriever", ":score")
     assert exit_code_of(["look", "-c", source, "-e", "bm25", "-e", f"{ranked},over=bm25,depth=7"]) == 0
