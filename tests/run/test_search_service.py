@@ -122,6 +122,12 @@ def test_a_service_that_is_down_fails_alone_and_the_exit_code_says_so(server, co
     assert "the connection failed" in capsys.readouterr().err
 
 
+def test_a_service_that_is_not_encrypted_is_said(server, corpus):
+    service = load_encoder(Spec(server.address.replace("http:", "https:"), None, PATHS))
+    with pytest.raises(EncoderError, match=r"failed: it does not answer encrypted; is the address http://\?"):
+        list(service.retrieve(Questions(corpus, corpus.samples[:1])))
+
+
 def of(answer):
     return lambda server, asked: json.dumps(answer).encode()
 
