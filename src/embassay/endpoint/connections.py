@@ -135,7 +135,7 @@ def reason(error: BaseException) -> str:
         if isinstance(cause, BaseExceptionGroup):
             # A group has one failure for each address of the host.
             cause = cause.exceptions[0]
-        if isinstance(cause, SSLError) and cause.reason in NOT_ENCRYPTED:
+        if getattr(cause, "reason", "") in NOT_ENCRYPTED:
             return "it does not answer encrypted; is the address http://?"
         # The numbers of SSLError and gaierror are not those of the operating system.
         if isinstance(cause, OSError) and not isinstance(cause, SSLError | gaierror) and cause.errno:
