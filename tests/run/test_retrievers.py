@@ -227,7 +227,7 @@ def test_steps_are_answers_in_the_order_in_which_they_are_built(many_units):
     assert [answer.question for answer in asked] == ["Reranker ranked?", "Index index?"]
     assert asked[0].sentence.startswith("The reranker of ranked gains 100.0 points")
     assert asked[1].sentence.startswith(
-        "The index of index is not shown to gain or lose anything against the exact search of ranked: 0.0 points"
+        "The index of index is not shown to gain or lose anything against the exact search of ranked: the same "
     )
 
 
@@ -245,7 +245,7 @@ def test_each_setting_of_a_step_has_its_own_answer(many_units):
         f" against the best of its parts (high): 0 questions won, 0 tied, {count} lost."
     )
     assert said["Fusion both,weight=0.0?"].startswith(
-        "The fusion of both,weight=0.0 is not shown to gain or lose anything against the best of its parts (high): 0.0 "
+        "The fusion of both,weight=0.0 is not shown to gain or lose anything against the best of its parts (high): the "
     )
 
 
