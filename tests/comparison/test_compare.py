@@ -13,6 +13,7 @@ from comparison.choice_runs import Answers, choices, finished_run
 from embassay.cli.app import exit_code_of
 from embassay.comparison import differences
 from embassay.comparison.runs import read_run
+from embassay.comparison.statements import sentence
 from embassay.errors import SourceError, SpecError, UnknownNameError
 
 OLD, NEW = ["m=hashing,dim=512"], ["m=hashing,dim=8"]
@@ -196,6 +197,8 @@ def test_flipped_items_have_their_texts_unless_they_are_not_wanted(make_run):
     runs = [make_run("old", OLD), make_run("new", NEW)]
     (difference,) = ea.compare(runs).differences
     assert all(flip.texts["question"] for flip in difference.flips)
+    lost = next(flip for flip in difference.flips if not flip.gained)
+    assert ", 1 was lost and 0 gained." in sentence(replace(difference, flips=(lost,)))
     (difference,) = ea.compare(runs, texts=False).differences
     assert difference.flips and not any(flip.texts for flip in difference.flips)
     runs[1] = make_run("silent", NEW, texts=False)

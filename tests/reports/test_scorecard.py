@@ -13,7 +13,7 @@ from embassay.layout import Column, EncoderTable, Layout
 from embassay.reports.answers import group_statement, grouped
 from embassay.reports.scorecard import legend, scorecard
 from embassay.reports.screen import LINES, show_summary
-from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
+from embassay.result import Answer, CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 from verdicts import opponents
 
 ACCURACY = Column("accuracy", "accuracy", format="percent")
@@ -244,6 +244,17 @@ def test_the_decision_comes_before_the_scorecard():
     assert lines[0] == "Read first"
     assert lines[1].startswith("• May be the best")
     assert lines.index("") < next(place for place, line in enumerate(lines) if line.startswith("dim=14"))
+
+
+@pytest.mark.parametrize("first", ["fused", "a"])
+def test_how_to_use_a_set_up_is_said_where_it_is_the_first(first):
+    best = Answer("medium", f"{first} may be the best.", "", diagnostic="d", corpus="c", question="Best set")
+    of_run = {"candidates": ("fused", "a"), "best_set": (first, "fused"), "chance": 0.5}
+    rows = [row("fused", 0.8, 0.7, 0.9), row("a", 0.8, 0.7, 0.9)]
+    result = result_of(rows, verdicts=(Verdict("d", "c", "accuracy", 100, 50, **of_run),), answers=(best,))
+    result = replace(result, encoders=(replace(result.encoders[0], step="fusion"), result.encoders[1]))
+    is_said = any("To use it: embassay report RUN --format config" in line for line in screen(result, 110))
+    assert is_said == (first == "fused")
 
 
 def test_findings_of_several_encoders_with_one_title_stand_together():

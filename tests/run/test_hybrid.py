@@ -147,7 +147,7 @@ def test_the_curve_has_the_figures_of_fixed_weights(corpus):
     (finding,) = [finding for finding in result.findings if finding.title == "The weight to use for auto"]
     best = max(curve, key=curve.get)
     assert finding.sentence.startswith(
-        f"auto: {best:g} has the highest mean reciprocal rank on all questions; the folds chose "
+        f"auto: weight={best:g} has the highest mean reciprocal rank on all questions; the folds chose "
     )
 
 

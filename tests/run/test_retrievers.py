@@ -229,7 +229,7 @@ def test_steps_are_answers_in_the_order_in_which_they_are_built(many_units):
     assert [answer.question for answer in asked] == ["Reranker ranked?", "Index index?"]
     assert asked[0].sentence.startswith("The reranker of ranked gains 100.0 points")
     assert asked[1].sentence.startswith(
-        "The index of index is not shown to gain or lose anything against the exact search of ranked: 0.0 points"
+        "The index of index is not shown to gain or lose anything against the exact search of ranked: the same "
     )
 
 
@@ -247,7 +247,7 @@ def test_each_setting_of_a_step_has_its_own_answer(many_units):
         f" against the best of its parts (high): 0 questions won, 0 tied, {count} lost."
     )
     assert said["Fusion both,weight=0.0?"].startswith(
-        "The fusion of both,weight=0.0 is not shown to gain or lose anything against the best of its parts (high): 0.0 "
+        "The fusion of both,weight=0.0 is not shown to gain or lose anything against the best of its parts (high): the "
     )
 
 
@@ -821,6 +821,11 @@ def test_look_asks_nothing(answers, source, capsys):
     spec = answers("def answer(question): raise SystemError")
     assert exit_code_of(["look", "-c", source, "-e", spec]) == 0
     assert "mine: 40 questions to answer, unless the run has the lists" in capsys.readouterr().out
+    # bm25 is a baseline of the run.
+    assert exit_code_of(["look", "-c", source, "-e", "hashing", "-e", "both=hybrid:hashing+bm25"]) == 0
+    out = capsys.readouterr().out
+    assert "both: 40 questions to answer" in out
+    assert "bm25:" not in out
     code = "def score(question, texts): raise SystemError"
     ranked = answers(code, "").replace("mine=", "ranked=rerank:").replace(":answer,kind=retriever", ":score")
     assert exit_code_of(["look", "-c", source, "-e", "bm25", "-e", f"{ranked},over=bm25,depth=7"]) == 0

@@ -122,6 +122,12 @@ def test_a_service_that_is_down_fails_alone_and_the_exit_code_says_so(server, co
     assert "the connection failed" in capsys.readouterr().err
 
 
+def test_a_service_that_is_not_encrypted_is_said(server, corpus):
+    service = load_encoder(Spec(server.address.replace("http:", "https:"), None, PATHS))
+    with pytest.raises(EncoderError, match=r"failed: it does not answer encrypted; is the address http://\?"):
+        list(service.retrieve(Questions(corpus, corpus.samples[:1])))
+
+
 def of(answer):
     return lambda server, asked: json.dumps(answer).encode()
 
@@ -257,3 +263,8 @@ def test_options_that_cannot_be_are_refused(monkeypatch, address, options, says)
 )
 def test_paths_lead_into_an_answer(answer, path, values):
     assert values_at(answer, path, "ids", (str, int)) == values
+
+
+def test_a_path_that_passes_over_a_list_is_said():
+    with pytest.raises(EncoderError, match=r"ids=hits._id: 'hits' is a list; write \*._id for each of its entries"):
+        values_at({"hits": [{"_id": "a"}]}, "hits._id", "ids", (str, int))

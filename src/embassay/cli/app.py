@@ -86,10 +86,7 @@ def look(
     from embassay.cli.look import show
     from embassay.run.request import RunRequest
 
-    # Baselines encode the same texts as the encoders, so they would add nothing to the list.
-    request = RunRequest.of(
-        None, encoders=encoder, corpora=corpus, follow_links=follow_links, cache=cache or "default", baselines=False
-    )
+    request = RunRequest.of(None, encoders=encoder, corpora=corpus, follow_links=follow_links, cache=cache or "default")
     show(request)
     return FINE
 

@@ -50,7 +50,9 @@ def show(request: RunRequest, *, default: bool = False) -> None:
         opened = VectorCache(folder)
     with opened as cache:
         for entry in plan.entries:
-            _show_encoder(entry, plan.corpora, cache, console)
+            # Baselines, which set-ups may be built on, encode the same texts as the encoders.
+            if default or not entry.baseline:
+                _show_encoder(entry, plan.corpora, cache, console)
 
 
 def _corpora(request: RunRequest) -> tuple[AnyCorpus, ...]:

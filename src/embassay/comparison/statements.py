@@ -78,7 +78,8 @@ def _flipped(difference: HeadlineChange) -> str:
         # The headline may be of other items: composition ranks encoders by its overlaps, but it is right or wrong about
         # unions, too.
         items = f"all {items} of {difference.diagnostic} that are right or wrong"
-    return f" Of {items}, {difference.lost:,} were lost and {difference.gained:,} gained."
+    verb = "was" if difference.lost == 1 else "were"
+    return f" Of {items}, {difference.lost:,} {verb} lost and {difference.gained:,} gained."
 
 
 def summary_sentence(summary: DifferencesSummary) -> str:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 CONNECT = 15.0
 """Maximum seconds for connecting, and again for encrypting the connection."""
+NOT_ENCRYPTED = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")
+"""How versions of OpenSSL call an answer that is not encrypted."""
 GZIP = 31
 """The value by which zlib knows gzip."""
 
@@ -133,6 +135,8 @@ def reason(error: BaseException) -> str:
         if isinstance(cause, BaseExceptionGroup):
             # A group has one failure for each address of the host.
             cause = cause.exceptions[0]
+        if getattr(cause, "reason", "") in NOT_ENCRYPTED:
+            return "it does not answer encrypted; is the address http://?"
         # The numbers of SSLError and gaierror are not those of the operating system.
         if isinstance(cause, OSError) and not isinstance(cause, SSLError | gaierror) and cause.errno:
             return os.strerror(cause.errno)

@@ -435,9 +435,7 @@ class Decision:
             severity = "high" if self.decides and may_be_chosen else "low"
             found = self.comparison(severity, self.baseline.name, differences[name], is_lexical=True)
             if name == v.candidates[0] and not differences[name].is_significant:
-                advice = templates.NOT_WORTH_MORE.sentence() if self.is_good else ""
-                more = self.more_items(ChoicePair("", differences[name]))
-                found = replace(found, consequence=" ".join(filter(None, (advice, more))))
+                found = replace(found, consequence=self.more_items(ChoicePair("", differences[name])))
             yield found
             if name in second_baseline.tested:
                 yield self.comparison(severity, second_baseline.name, second_baseline.tested[name], is_lexical=True)

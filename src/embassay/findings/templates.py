@@ -280,12 +280,6 @@ MORE_ITEMS = Template(
     "a deciding pair is not shown to differ, and its minimum detectable difference is not small already",
     POWER,
 )
-NOT_WORTH_MORE = Template(
-    "That it is worth more is not shown.",
-    "the first candidate is not shown to differ from the lexical baseline; how many items to add comes after it",
-    EXCHANGE,
-    "not shown",
-)
 
 # Settings of the reference's model
 

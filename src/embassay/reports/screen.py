@@ -123,7 +123,7 @@ def _sections(
             command = ""
             if group[0].question == templates.FAILS_ON.question:
                 command = f"embassay show {run} --failures"
-            elif group[0].question == templates.BEST and steps.intersection(section.verdict.best_set):
+            elif group[0].question == templates.BEST and steps.intersection(section.verdict.best_set[:1]):
                 command = f"To use it: embassay report {run} --format config"
             answer = _labelled(group[0].question, section.text(group[:1]), command, label, width)
             if lines and len(lines) + len(answer) > most:

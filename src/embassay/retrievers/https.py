@@ -202,6 +202,8 @@ def _below(value: object, part: str, option: str, place: str) -> list[object]:
     if isinstance(value, list) and part.isdecimal() and int(part) < len(value):
         return [value[int(part)]]
     problem = "is no list" if part == "*" else f"has no {quoted(part)}"
+    if isinstance(value, list) and not part.isdecimal():
+        problem = f"is a list; write *.{part} for each of its entries"
     if isinstance(value, dict) and value:
         problem += f"; it has {', '.join(map(quoted, list(value)[:NAMED]))}"
     raise EncoderError(f"{option}: {place} {problem}")

@@ -59,8 +59,8 @@ HEADROOM = Template(
     title="Headroom for a reranker",
 )
 CHOSEN = Template(
-    "{encoder}: {best:g} has the highest mean reciprocal rank on all questions; the folds chose {low:g} to {high:g}. "
-    "Its figures are of units on which the weight was not chosen.",
+    "{encoder}: weight={best:g} has the highest mean reciprocal rank on all questions; the folds chose {low:g} to "
+    "{high:g}. Its figures are of units on which the weight was not chosen.",
     "a retriever chooses a weight",
     COUNT,
     title="The weight to use for {encoder}",
