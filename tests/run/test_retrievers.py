@@ -264,7 +264,10 @@ def test_steps_are_answered_in_the_order_in_which_people_decide(many_units):
 
 @pytest.mark.parametrize(
     ("step", "says", "lines"),
-    [("", "mixed is better than base by", ["index"]), ("mixer", "The mixer of mixed gains", ["index", "mixed"])],
+    [
+        ("", "mixed is better than base by", ["mixed", "base", "index"]),
+        ("mixer", "The mixer of mixed gains", ["base", "index", "mixed"]),
+    ],
 )
 def test_a_step_of_another_package_is_compared_with_its_part(many_units, step, says, lines):
     setups = [
