@@ -603,7 +603,7 @@ def records(folder):
 
 @pytest.mark.slow
 def test_a_real_adaptation_that_is_killed_again_and_again_ends_with_the_same_bytes(base, tmp_path, start_process):
-    """SIGKILL at each stage: in pre-training, in fine-tuning, between trainings, in the assay."""
+    """SIGKILL at each stage: in pre-training, in fine-tuning, in the assay."""
     command = [sys.executable, "-m", "embassay", "adapt", base, "-c", "handbook", "--test", "0.3", "--seed", "5"]
     command += ["--rate", "1e-3", "--epochs", "4", "--batch", "4", "--resamples", "50", "-o", "A"]
     outs = {}
@@ -621,7 +621,6 @@ def test_a_real_adaptation_that_is_killed_again_and_again_ends_with_the_same_byt
     moments = (
         "pretrained.training/checkpoint-*/weights.safetensors",
         "finetuned.training/checkpoint-*/complete.json",
-        "finetuned.training/model/training.json",
         "run/run.json",
     )
     kills = 0
@@ -632,7 +631,7 @@ def test_a_real_adaptation_that_is_killed_again_and_again_ends_with_the_same_byt
         kills += process.poll() is None
         process.kill()
         process.wait(timeout=600)
-    assert kills >= 3
+    assert kills >= 2
     assert start("killed").wait(timeout=600) == 0
     assert records(outs["killed"]) == found
     assert all("steps" in (outs["whole"] / name / "README.md").read_text() for name in VARIANTS)

@@ -23,7 +23,7 @@ def base(tiny, tmp_path_factory):
     return tiny.make_base(tmp_path_factory.mktemp("tiny"), prompts={"query": "query : "})
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def stopped():
     """Return what stops a training after so many steps, as a kill would, and counts the steps."""
 

@@ -30,7 +30,7 @@ def domain(tiny):
     return corpus, triplets, corpus.samples[30:]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def learn(tiny, base, domain):
     """Train by an objective or a loss: dropout, an evaluator, early stopping and the best weights are in it."""
 
@@ -44,11 +44,23 @@ def learn(tiny, base, domain):
     return train
 
 
-@pytest.mark.parametrize(
-    ("how", "accumulate"),
-    [("mnr", 1), *(pytest.param(how, n, marks=pytest.mark.slow) for how in ("triplet", "mlm", "tsdae", "simcse")
-                   for n in (1, 2)), pytest.param("mnr", 2, marks=pytest.mark.slow)],
-)  # fmt: skip
+@pytest.fixture(scope="module")
+def undisturbed(learn, tmp_path_factory):
+    """What a training with the default settings writes."""
+    return contents(learn(tmp_path_factory.mktemp("undisturbed") / "whole").folder)
+
+
+@pytest.fixture(scope="module")
+def stopped_at_11(learn, stopped, tmp_path_factory):
+    """The work folder of a training with the default settings that was killed after 11 steps."""
+    folder = tmp_path_factory.mktemp("stopped") / "killed"
+    advance = stopped(11)
+    with pytest.raises(advance.error):
+        learn(folder, advance=advance)
+    return folder.with_name("killed.training")
+
+
+@pytest.mark.parametrize(("how", "accumulate"), [("mnr", 1), ("triplet", 2), ("mlm", 2), ("tsdae", 1), ("simcse", 2)])
 def test_a_training_that_was_killed_comes_to_the_same_bytes(learn, stopped, tmp_path, how, accumulate):
     options = {"accumulate": accumulate, "batch": 8 // accumulate}
     learn(tmp_path / "whole", how, **options)
@@ -80,28 +92,24 @@ def zeroed(path):
         ("weights.safetensors", truncated),
         ("weights.safetensors", zeroed),
         ("trainer_state.json", zeroed),
-        pytest.param("optimizer.pt", lambda path: path.unlink(), marks=pytest.mark.slow),
-        pytest.param("rng_state.pth", truncated, marks=pytest.mark.slow),
-        pytest.param("trainer_state.json", truncated, marks=pytest.mark.slow),
+        ("optimizer.pt", lambda path: path.unlink()),
+        ("rng_state.pth", truncated),
+        ("trainer_state.json", truncated),
     ],
 )
-def test_a_checkpoint_that_is_not_whole_is_skipped(learn, stopped, tmp_path, name, damage):
+def test_a_checkpoint_that_is_not_whole_is_skipped(learn, undisturbed, stopped_at_11, tmp_path, name, damage):
     """As a kill or a power cut leaves it: without its last file, or with one that is missing, cut off or of zeros."""
-    learn(tmp_path / "whole")
-    advance = stopped(11)
-    with pytest.raises(advance.error):
-        learn(tmp_path / "killed", advance=advance)
     work = tmp_path / "killed.training"
+    shutil.copytree(stopped_at_11, work)
     before = checkpoints.newest(work)
     damage(work / f"checkpoint-{before.step}" / name)
     after = checkpoints.newest(work)
     assert after is None or after.step < before.step
     learn(tmp_path / "killed")
-    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+    assert contents(tmp_path / "killed") == undisturbed
 
 
-def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(learn, stopped, tmp_path, monkeypatch):
-    learn(tmp_path / "whole")
+def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(learn, undisturbed, tmp_path, monkeypatch):
     sealed = []
 
     def killed(work, history):
@@ -116,7 +124,7 @@ def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(learn, stopp
     monkeypatch.undo()
     assert checkpoints.newest(tmp_path / "killed.training").step == sealed[-1]
     learn(tmp_path / "killed")
-    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+    assert contents(tmp_path / "killed") == undisturbed
 
 
 def test_a_training_that_was_over_when_it_was_killed_takes_no_step_more(learn, tmp_path, monkeypatch):
