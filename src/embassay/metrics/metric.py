@@ -15,6 +15,7 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from embassay.errors import PluginError, SpecError, UnknownNameError
+from embassay.formatting import among_first
 from embassay.layout import Column, Format
 from embassay.metrics.key import MetricKey
 from embassay.plugins import DIAGNOSTICS
@@ -371,9 +372,10 @@ def with_options(metrics: Iterable[Metric], **options: Any) -> tuple[Metric, ...
     named = dict[tuple[str, str, str, str], Metric]()
     for metric in metrics:
         texts = {name: getattr(metric, name) for name in WITH_OPTIONS}
+        if "k" in options:
+            texts["says"] = texts["says"].replace("among the first {k}", among_first(int(options["k"])))
         for option, value in options.items():
             texts = {name: text.replace(f"{{{option}}}", str(value)) for name, text in texts.items()}
-        texts["says"] = texts["says"].replace("among the first 1 ", "first ")
         key = (texts["name"], texts["subset"], metric.condition, metric.similarity_function)
         named.setdefault(key, replace(metric, **texts))
     return tuple(named.values())
