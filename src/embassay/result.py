@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar
 from urllib.parse import quote
@@ -132,24 +132,30 @@ class Row(OfMetric):
         _check_figures(self, ("value", "low", "high"), ("items", "units", "undefined"))
 
 
+Family = Literal["step", "main", "lexical", "models", "all"]
+
+
 @dataclass(frozen=True)
 class Comparison(OfMetric):
-    """Two encoders on the same items, in one family of questions: ``difference`` is a − b, positive where a is higher.
+    """Two encoders on the same items: ``difference`` is a − b, positive where a is higher. Each pair has one.
 
     Attributes
     ----------
     p, p_holm
-        Two-sided permutation p of whole units, as it is and after Holm's correction within its family; never 0. None
-        under ``MIN_UNITS`` units: nothing is called better or worse there.
+        Two-sided p of exchanging items that share labels together, as it is and corrected for all tests of its family
+        (step-down maximum); never 0. None where the items are too few to call one better or worse.
     pairs_in_family
         How many p-values the family has.
     family
-        ``reference``: each candidate against the reference; ``baseline``: each against the best lexical baseline;
-        ``second_baseline``: each against bm25 where tfidf is the best one;
-        ``all``: every pair of candidates, only where that was asked for.
-    p_method, p_error
-        ``exact``, ``enumerated`` or ``drawn``, and the standard error that drawing leaves in p; ``skewed`` where few
-        units with large values decide a mean, so that a t-test corrected for skewness gives the p.
+        Why the pair is compared: ``step``, one is derived from the other; ``main``, the reference and the lexical
+        baseline; ``lexical``, another model and the lexical baseline; ``models``, two models; ``all``, any other pair,
+        only on request.
+    step
+        Of the family ``step``: what a adds to b.
+    p_method
+        How p is computed; None where there is none.
+    won, lost
+        On how many items a has the higher and the lower value.
     """
 
     diagnostic: str
@@ -168,14 +174,16 @@ class Comparison(OfMetric):
     pairs_in_family: int
     items: int
     units: int
-    family: str = "all"
-    p_method: Literal["exact", "enumerated", "drawn", "skewed"] | None = None
-    p_error: float | None = None
+    family: Family = "all"
+    step: str = ""
+    p_method: str | None = None
+    won: int = 0
+    lost: int = 0
 
     def __post_init__(self) -> None:
         """Refuse NaN, infinity, and an interval whose ends are swapped."""
-        figures = ("difference", "low", "high", "p", "p_holm", "p_error")
-        _check_figures(self, figures, ("pairs_in_family", "items", "units"))
+        figures = ("difference", "low", "high", "p", "p_holm")
+        _check_figures(self, figures, ("pairs_in_family", "items", "units", "won", "lost"))
 
 
 @dataclass(frozen=True)
@@ -254,83 +262,63 @@ class Example:
 
 @dataclass(frozen=True)
 class Difference:
-    """The headline value of a candidate minus that of an opponent.
+    """The headline value of one encoder minus that of another, as a verdict has it.
 
     Attributes
     ----------
+    family, step
+        As in :class:`Comparison`.
     difference, low, high
-        With its 95 % interval; None where it is undefined, or the interval under ``MIN_UNITS`` units.
+        a − b with its 95 % interval; None where it is undefined, the interval where the items are too few for a verdict.
     p
-        After Holm's correction; None under ``MIN_UNITS`` units: nothing is called better or worse there.
-    smallest_difference
-        The minimum detectable difference of this pair.
-    target, more_units, more_items
-        Where the minimum is large, a smaller difference, and how many more units and items it takes.
+        Corrected for its family; None where the items are too few.
     won, tied, lost
-        Of a share, on how many items the candidate has the higher, the same and the lower value.
+        On how many items a has the higher, the same and the lower value.
+    smallest_difference
+        The smallest true difference of this pair that would be detected in four cases of five; None where unknown.
     """
 
-    candidate: str
+    family: Family
+    a: str
+    b: str
     difference: float | None = None
     low: float | None = None
     high: float | None = None
     p: float | None = None
+    won: int = 0
+    tied: int = 0
+    lost: int = 0
     smallest_difference: float | None = None
-    target: float | None = None
-    more_units: int | None = None
-    more_items: int | None = None
-    won: int | None = None
-    tied: int | None = None
-    lost: int | None = None
+    step: str = ""
 
     def __post_init__(self) -> None:
         """Refuse NaN, infinity, and an interval whose ends are swapped."""
-        _check_figures(self, ("difference", "low", "high", "p", "smallest_difference", "target"), ())
-
-    @property
-    def is_tested(self) -> bool:
-        """Whether there are enough units to call one of the two better."""
-        return self.difference is not None and self.p is not None
+        _check_figures(self, ("difference", "low", "high", "p", "smallest_difference"), ("won", "tied", "lost"))
 
     @property
     def is_significant(self) -> bool:
         """Whether one of the two is significantly better."""
         return self.p is not None and self.p <= ALPHA
 
-    @property
-    def is_higher(self) -> bool:
-        """Whether the candidate's value is the higher one."""
-        return self.difference is not None and self.difference > 0
+    def of(self, encoder: str) -> Difference:
+        """Return the same seen from one of the two encoders, which becomes ``a``."""
+        if encoder == self.a:
+            return self
 
+        def minus(value: float | None) -> float | None:
+            # Adding 0 makes −0.0 a 0.0, which is printed without a sign.
+            return None if value is None else -value + 0.0
 
-Role = Literal["reference", "baseline", "second_baseline", "part"]
-
-
-@dataclass(frozen=True)
-class Opponent:
-    """An encoder that the candidates are compared with.
-
-    Attributes
-    ----------
-    role
-        ``reference``, the candidate that the others are compared with; ``baseline``, the best lexical one;
-        ``second_baseline``, bm25 where tfidf is the best one; or ``part``, what some candidates are built on.
-    name
-        Empty where nobody has the role.
-    """
-
-    role: Role
-    name: str
-    differences: tuple[Difference, ...] = ()
-
-    @property
-    def tested(self) -> dict[str, Difference]:
-        """The differences that were tested, by candidate."""
-        return {one.candidate: one for one in self.differences if one.is_tested}
-
-    def difference(self, candidate: str) -> Difference:
-        """Return how a candidate compares with it; a difference without figures where they were not compared."""
-        return next((one for one in self.differences if one.candidate == candidate), Difference(candidate))
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            difference=minus(self.difference),
+            low=minus(self.high),
+            high=minus(self.low),
+            won=self.lost,
+            lost=self.won,
+        )
 
 
 @dataclass(frozen=True)
@@ -347,40 +335,35 @@ class Verdict(OfMetric):
         The requested encoders, highest value first, without baselines that were added automatically.
     undefined
         Those asked for that have no value at all.
-    best, value, low, high
-        The first of the best set and its figure; None where there is no best set.
+    baseline
+        The lexical baseline; empty where there is none.
+    reference
+        The encoder that the others are compared with first; empty where there is none.
     best_set
-        The candidates that may be the best, highest value first: with 95 % confidence the true best is among them.
+        The base systems that may be the best, highest value first: no verdict shows them to be worse than another one,
+        and their value is at least that of every system that is out.
+    out
+        The base systems that a verdict shows to be worse than another one, with the highest such other.
+    undecided
+        The other base systems: not out, but lower than one that is.
     rank_low, rank_high
-        By candidate the best and the worst rank that it may have; all hold together with 95 % confidence.
+        By base system 1 + the number of verdicts against it, and the number of systems less the verdicts for it.
     left_out
         Candidates with a value that are not ranked: undefined for more than 5 % of the items, or constant on the rest.
     undefined_as_wrong
         By candidate its value when every undefined item counts as wrong; empty where nothing is right or wrong.
-    first_too_high
-        A lower and an upper estimate of by how much the value of the first of the best set is too high, as chance helps
-        the first of several; None where that is not estimated.
-    interval_as_first
-        The 95 % interval of ``value`` that holds for the first of several: that of ``low`` and ``high`` is too high.
-    lead
-        A 95 % interval of the difference of the first and the second that holds for all pairs of candidates together.
     reason
-        Why there is no best set; None where there is one, and where encoders are not ranked at all.
-    opponents
-        What the candidates are compared with: the reference and lexical baselines.
+        Why there is no verdict; None where there is one, and where encoders are not ranked at all.
+    differences
+        What pairs of encoders differ by, each pair once.
+    effective_items
+        How many independent items the items of the headline count as; None where that is not known.
     chance
         What blind choice would reach, where that is known.
-    smallest_difference
-        The minimum detectable difference: the smallest true difference of two candidates that this corpus shows in
-        four cases of five (power 80 %); that of the least precise pair with the reference.
-    smallest_units
-        The number of units that it rests on.
     leader
         What being first is called: ``Best``, or ``Highest`` where higher is not always better.
-    margin, not_worse, not_worse_than_reference
-        The loss from which on a candidate counts as worse; the other ranked candidates that are shown not to lose it
-        against ``best``; the other settings of the reference's model that are shown not to lose it against the
-        reference, where that is not ``best``. None and empty where that was not tested.
+    margin
+        The loss from which on a candidate counts as worse; None where the headline has none.
     """
 
     diagnostic: str
@@ -393,56 +376,43 @@ class Verdict(OfMetric):
     condition: str = ""
     candidates: tuple[str, ...] = ()
     undefined: tuple[str, ...] = ()
-    best: str | None = None
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
+    baseline: str = ""
+    reference: str = ""
     best_set: tuple[str, ...] = ()
+    out: Mapping[str, str] = field(default_factory=dict)
+    undecided: tuple[str, ...] = ()
     rank_low: Mapping[str, int] = field(default_factory=dict)
     rank_high: Mapping[str, int] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     undefined_as_wrong: Mapping[str, float] = field(default_factory=dict)
-    first_too_high: tuple[float, float] | None = None
-    interval_as_first: tuple[float, float] | None = None
-    lead: tuple[float, float] | None = None
     reason: str | None = None
-    opponents: tuple[Opponent, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    effective_items: float | None = None
     chance: float | None = None
-    smallest_difference: float | None = None
-    smallest_units: int | None = None
     leader: str = "Best"
     margin: float | None = None
-    not_worse: tuple[str, ...] = ()
-    not_worse_than_reference: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse NaN, infinity, and an interval whose ends are swapped."""
-        figures = ("value", "low", "high", "chance", "smallest_difference")
-        _check_figures(self, figures, ("items", "units"))
+        """Refuse NaN, infinity, and counts that are none."""
+        figures = [self.effective_items, self.chance, self.margin]
+        if any(value is not None and not math.isfinite(value) for value in figures):
+            raise ValueError(f"figures must be finite or None: {self}")
 
-    def opponent(self, role: Role, candidate: str = "") -> Opponent:
-        """Return the opponent with a role; one without a name and differences where there is none.
+    @property
+    def best(self) -> str | None:
+        """The first of the best set; None where there is none."""
+        return next(iter(self.best_set), None)
 
-        Parameters
-        ----------
-        candidate
-            Only an opponent that this one is compared with: candidates are built on different encoders.
-        """
-        with_role = [one for one in self.opponents if one.role == role]
-        if candidate:
-            with_role = [one for one in with_role if any(pair.candidate == candidate for pair in one.differences)]
-        return next(iter(with_role), Opponent(role, ""))
+    def between(self, encoder: str, other: str) -> Difference | None:
+        """Return how one encoder differs from another; None where they are not compared."""
+        for one in self.differences:
+            if {one.a, one.b} == {encoder, other}:
+                return one.of(encoder)
+        return None
 
-    def detectable(self, difference: Difference) -> float | None:
-        """Return the minimum detectable difference of a pair; None where its items do not tell it.
-
-        With units of several items and fewer than ``MIN_DIFFERENT`` items that differ, it depends on whether the items
-        of a unit differ together: it is 0.7 points with 48 units of 25 items if they do not, and 14 if they do.
-        """
-        different = (difference.won or 0) + (difference.lost or 0)
-        if self.units < self.items and difference.tied is not None and different < MIN_DIFFERENT:
-            return None
-        return difference.smallest_difference
+    def steps_of(self, encoder: str) -> list[Difference]:
+        """Return how an encoder differs from what it is derived from; empty for a model of its own."""
+        return [one for one in self.differences if one.family == "step" and one.a == encoder]
 
     def ranks_by(self, record: Row | Comparison) -> bool:
         """Return whether a row or comparison is of the metric that encoders are ranked by."""
@@ -681,13 +651,17 @@ class CorpusRecord:
     Attributes
     ----------
     effective_units
-        How many units of equal size would spread the items as evenly: (Σ n_u)²/Σ n_u².
+        How many units would spread the items as evenly if each item were in one unit and all were of equal size.
     documents, passages
         What can be found, where the items are questions; else 0.
+    right_documents
+        How many documents are right for some question.
+    most_right
+        The document that is right for most questions, with their number; empty where no document is right for several.
     loader
         What read it; empty for a corpus that was made in Python.
     settings
-        The options that findings give advice on, where the user has set them: ``passages`` and ``unit``.
+        The options that findings give advice on, where the user has set them: ``passages`` and ``about``.
     """
 
     name: str
@@ -705,6 +679,8 @@ class CorpusRecord:
     passages: int = 0
     loader: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+    right_documents: int = 0
+    most_right: Mapping[str, int] = field(default_factory=dict)
 
 
 NamedRecord = TypeVar("NamedRecord", EncoderRecord, CorpusRecord)
@@ -860,7 +836,7 @@ class Result:
         ranks = []
         for name in verdict.candidates:
             row = row_of.get(name)
-            against_baseline = verdict.opponent("baseline").difference(name)
+            against_baseline = verdict.between(name, verdict.baseline)
             may_be_best = None
             if verdict.best_set:
                 may_be_best = name in verdict.best_set

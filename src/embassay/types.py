@@ -26,7 +26,7 @@ from embassay.samples.base import Role, Sample, Text
 from embassay.samples.checks import check_content
 from embassay.samples.groups import Grouped
 from embassay.samples.retrieval import Document, StoredDocuments
-from embassay.samples.units import independent_units
+from embassay.samples.units import label_sets
 from embassay.vectors import Similarity, VectorMatrix, Vectors
 
 S = TypeVar("S", bound=Sample)
@@ -46,14 +46,13 @@ def content_hash(value: object) -> str:
 
 @dataclass(frozen=True)
 class Audit:
-    """Counts of a corpus: items, independent units, effective number of units, duplicate rows, texts.
+    """Counts of a corpus: items, independent units, duplicate rows, texts.
 
     ``documents`` and ``passages`` are counted for retrieval; otherwise they are 0.
     """
 
     items: int
     units: int
-    effective_units: float
     duplicates: int
     texts: int
     distinct: int
@@ -170,9 +169,18 @@ class Corpus(Generic[S]):
             )
 
     @cached_property
+    def _label_sets(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return label_sets(self.samples)
+
+    @property
     def units(self) -> NDArray[np.int64]:
-        """(n,) the unit of independence of each sample, from 0."""
-        return independent_units(self.samples)
+        """(n,) the unit of independence of each sample, from 0: of a question with several labels, its label set."""
+        return self._label_sets[0]
+
+    @property
+    def unit_labels(self) -> NDArray[np.int64]:
+        """(m, 2) each unit with each of its labels; empty where no two units share one."""
+        return self._label_sets[1]
 
     def check(self) -> None:
         """Refuse content that cannot be measured; loaders have refused it already, and name the line.
@@ -257,14 +265,12 @@ class Corpus(Generic[S]):
     def audit(self) -> Audit:
         """Count items, units, duplicate rows and texts."""
         rows = [sample.texts() for sample in self.samples]
-        sizes = np.bincount(self.units)
         passages = len(self.documents)
         if not self.stored_documents:
             passages = sum(len(document.passages) for document in self.documents)
         return Audit(
             items=len(rows),
-            units=len(sizes),
-            effective_units=float(sizes.sum() ** 2 / max(int(sizes @ sizes), 1)),
+            units=self._unit_count,
             duplicates=len(rows) - len(set(rows)),
             texts=sum(map(len, rows)) + passages,
             distinct=len(self.texts()),
@@ -456,7 +462,9 @@ class Origin:
     published
         What papers call the model, where the spec does not say it; empty for none.
     parts
-        The labels of the encoders that it is built on.
+        The labels of the encoders that it is derived from.
+    step
+        What it adds to them: ``fusion``, ``index``, ``int8`` …; empty for a model of its own.
     """
 
     diagnostic: str
@@ -473,6 +481,7 @@ class Origin:
     group: str = ""
     published: str = ""
     parts: tuple[str, ...] = ()
+    step: str = ""
 
     @property
     def cache_key(self) -> str:
@@ -511,6 +520,8 @@ class ItemScores:
         What its closeness values are: ``cosine`` …
     item, unit
         (n,) stable ids and the unit of independence of each.
+    unit_labels
+        (m, 2) each unit with each of its labels, where units share labels; see ``Corpus.unit_labels``.
     labels
         (n,) strings by name, for example which words an item is about.
     values
@@ -526,6 +537,7 @@ class ItemScores:
     labels: Mapping[str, NDArray[np.str_]]
     values: Mapping[str, NDArray[np.float64]]
     scalars: Mapping[str, float] = field(default_factory=dict)
+    unit_labels: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together.
@@ -557,6 +569,7 @@ class ItemScores:
             # Values may be large. Their buffer is hashed without a copy, which hashlib cannot do for strings.
             sha256.update(np.ascontiguousarray(values).data)
         sha256.update(self.unit.tobytes())
+        sha256.update(self.unit_labels.tobytes())
         hash_of_rest = content_hash([self.item.tolist(), dict(self.scalars)])
         sha256.update(hash_of_rest.encode())
         return sha256.hexdigest()[:16]

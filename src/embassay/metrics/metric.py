@@ -147,6 +147,11 @@ class Metric:
         return self.style in ("percent", "points")
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether it is a mean of values in [0, 1]."""
+        return self.kind in ("share", "mean over folds") or (self.kind == "mean" and self.range == (0, 1))
+
+    @property
     def style(self) -> Format:
         """How it is written."""
         if self.format:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import cached_property
 from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.result import Example
-from embassay.stats.families import Roles
-from embassay.stats.units import Floats, Ints
+from embassay.stats.families import Roles, Step
+from embassay.stats.labels import Labels
+from embassay.stats.units import Ints
 from embassay.types import ItemScores, content_hash, is_chance
 
 BM25 = "bm25"
 LEXICAL = (BM25, "tfidf")
-"""The lexical baselines, the stronger one first: a candidate has to beat them to be worth its price."""
+"""The lexical baselines, that to be compared with first: tfidf is one only without bm25."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,8 @@ class Scoreboard(Sequence[ItemScores]):
         """
         first = self.scores[0]
         for scores in self.scores[1:]:
-            if not np.array_equal(scores.item, first.item) or not np.array_equal(scores.unit, first.unit):
+            same = [(scores.item, first.item), (scores.unit, first.unit), (scores.unit_labels, first.unit_labels)]
+            if not all(np.array_equal(one, other) for one, other in same):
                 raise ValueError(
                     f"the scores of {scores.origin.encoder} and {first.origin.encoder} are of different items or units"
                 )
@@ -201,6 +203,11 @@ class Scoreboard(Sequence[ItemScores]):
         """(n,) the unit of each item."""
         return self.scores[0].unit
 
+    @cached_property
+    def labels(self) -> Labels:
+        """The unit labels of the n items."""
+        return Labels.of(self.unit, self.scores[0].unit_labels)
+
     @property
     def stream(self) -> tuple[str, str]:
         """The names of the random streams; see :func:`stream_of`."""
@@ -233,44 +240,32 @@ def stream_of(scores: ItemScores) -> tuple[str, str]:
     return scores.origin.diagnostic, scores.origin.corpus_fingerprint
 
 
-def pools_of(scores: Sequence[ItemScores]) -> dict[str, str]:
-    """Return for each encoder a hash of the other encoders' labels and score digests."""
-    digests = {s.origin.encoder: s.digest for s in scores}
-    pools = dict[str, str]()
-    for encoder in digests:
-        others = [[name, digest] for name, digest in digests.items() if name != encoder]
-        pools[encoder] = content_hash(sorted(others))
-    return pools
+def pool_of(scores: Sequence[ItemScores]) -> str:
+    """Return a hash of the labels and score digests of the base systems, from which n* is estimated."""
+    base = roles_of(scores).base_systems
+    return content_hash(sorted([s.origin.encoder, s.digest] for s in scores if s.origin.encoder in base))
 
 
 def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
     """Return the role of each encoder in comparisons: candidate, reference or lexical baseline.
 
-    Candidates are the requested encoders, except those with random vectors. bm25 and tfidf are lexical baselines,
-    whether they were requested or added automatically.
+    Candidates are the requested encoders, except those with random vectors. The lexical baseline is the first bm25,
+    whether it was requested or added automatically; tfidf only where there is no bm25. A candidate that is derived from
+    encoders which are not here is a model of its own.
     """
+    labels = {s.origin.encoder for s in scores}
     candidates = list[str]()
     reference: str | None = None
-    names_of_scheme: dict[str, list[str]] = {scheme: [] for scheme in LEXICAL}
-    parts: dict[str, tuple[str, ...]] = {}
+    steps = dict[str, Step]()
+    first_of_scheme = dict[str, str]()
     for s in scores:
         origin = s.origin
         if not origin.baseline and not is_chance(origin.spec):
             candidates.append(origin.encoder)
-            if origin.parts:
-                parts[origin.encoder] = origin.parts
+            if origin.step and labels.issuperset(origin.parts):
+                steps[origin.encoder] = Step(origin.step, origin.parts)
             if origin.reference:
                 reference = origin.encoder
-        scheme = origin.spec.split(",")[0]
-        if scheme in names_of_scheme:
-            names_of_scheme[scheme].append(origin.encoder)
-
-    # In the order of the schemes: of two baselines with the same value, the one named first is the best.
-    lexical = list(chain.from_iterable(names_of_scheme.values()))
-    bm25 = names_of_scheme[BM25]
-    return Roles(tuple(candidates), reference, tuple(lexical), tuple(bm25), all_pairs=all_pairs, parts=parts)
-
-
-def candidates_of(scores: Sequence[ItemScores], values: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Return the values of the candidates only."""
-    return {name: values[name] for name in roles_of(scores).candidates if name in values}
+        first_of_scheme.setdefault(origin.spec.split(",")[0], origin.encoder)
+    lexical = next((first_of_scheme[scheme] for scheme in LEXICAL if scheme in first_of_scheme), None)
+    return Roles(tuple(candidates), reference, lexical, steps, all_pairs)

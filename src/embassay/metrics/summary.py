@@ -17,19 +17,19 @@ from typing import Any, Generic, cast
 
 import numpy as np
 
-from embassay.metrics.metric import Kind, Metric
-from embassay.metrics.scoreboard import AnyView, Scoreboard, candidates_of, pools_of, without_baselines
+from embassay.metrics.item_metric import Correlated, Headline, ItemMetric
+from embassay.metrics.metric import Metric
+from embassay.metrics.scoreboard import AnyView, Scoreboard, pool_of, without_baselines
 from embassay.metrics.verdict import unranked, verdict
 from embassay.result import Comparison, Estimate, Finding, Result, Row, Series, Verdict, answers_and_findings, rows_of
-from embassay.stats.best import Standings, rank_correlations, rank_means
 from embassay.stats.correlate import MIN_ITEMS, correlate, influences
 from embassay.stats.exchange import compare_correlations
-from embassay.stats.families import PairedDifference, compare_means
-from embassay.stats.folds import compare_means_over_folds, shares_over_folds
-from embassay.stats.noninferiority import Correlated, Headline, ItemMetric
+from embassay.stats.families import METHOD, PairedDifference, compare_means
+from embassay.stats.folds import shares_over_folds
+from embassay.stats.labels import Labels
 from embassay.stats.resample import ABSENT, means
-from embassay.stats.shares import PooledShare, shares_of_encoders
-from embassay.stats.units import Bools, Floats, Ints, unit_codes
+from embassay.stats.shares import bounded_means
+from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws, ItemScores
 
 FigureKey = tuple[str, str, str, str]
@@ -74,29 +74,6 @@ def row(
     )
 
 
-def share_row(
-    scores: ItemScores,
-    draws: Draws,
-    metric: str,
-    subset: str,
-    share: PooledShare,
-    pool: str,
-    condition: str = "",
-    similarity_function: str = "",
-    **more: str,
-) -> Row:
-    """Make the row of a share. If its limits depend on the other encoders, its signature contains the pool.
-
-    Parameters
-    ----------
-    pool
-        The encoder's entry in :func:`pools_of`.
-    """
-    if share.pooled:
-        more["pool"] = pool
-    return row(scores, draws, metric, subset, share.estimate, condition, similarity_function, **more)
-
-
 def estimates_of(rows: Sequence[Row], headline: Headline) -> dict[str, Estimate]:
     """Return the estimates that the rows of a headline were made from, by encoder."""
     return {
@@ -113,7 +90,7 @@ def comparisons(
     condition: str = "",
     similarity_function: str = "",
 ) -> tuple[Comparison, ...]:
-    """Make the comparisons of one metric, family by family.
+    """Make the comparisons of one metric.
 
     Parameters
     ----------
@@ -139,8 +116,10 @@ def comparisons(
             items=pair.items,
             units=pair.units,
             family=pair.family,
-            p_method=pair.p_method,
-            p_error=pair.p_error,
+            step=pair.step.kind if pair.step else "",
+            p_method=None if pair.p is None else METHOD,
+            won=pair.won,
+            lost=pair.lost,
         )
         for pair in differences
     )
@@ -239,40 +218,43 @@ class Figures(Generic[AnyView]):
         """Return the places of a metric's items in the scores; None for all."""
         return None if metric.places is None else metric.places(self.views[0])
 
-    def unit(self, metric: Metric) -> Ints:
-        """Return the (n,) units of a metric's items."""
+    def labels(self, metric: Metric) -> Labels:
+        """Return the unit labels of a metric's n items."""
         places = self.places(metric)
-        return self.board.unit if places is None else unit_codes(self.board.unit[places])
+        return self.board.labels if places is None else self.board.labels.of_items(places)
 
     # Rows
 
     def rows(self, draws: Draws) -> list[Row]:
         """Return the rows of all encoders, one encoder after the other."""
-        shares = self._shares()
-        means_of_encoders = self._means(draws)
+        estimates = {**self._bounded_means(), **self._means(draws)}
         rows = list[Row]()
         for view in self.views:
             for figure in self.figures:
                 if not figure.is_of(view):
                     continue
-                metric = figure.metric
-                scores = self._part(view, metric.values)
-                more = {"condition": metric.condition, "similarity_function": metric.similarity_function}
-                if (view.encoder, figure.key) in shares:
-                    share = shares[view.encoder, figure.key]
-                    share = replace(share, estimate=self._with_reason(figure, view, share.estimate))
-                    pool = self._pools(metric.values)[view.encoder]
-                    rows.append(share_row(scores, draws, metric.name, figure.subset, share, pool, **more))
-                    continue
-                if (view.encoder, figure.key) in means_of_encoders:
-                    estimates: Mapping[str, Estimate] = {figure.subset: means_of_encoders[view.encoder, figure.key]}
+                metric, more = figure.metric, dict[str, str]()
+                if (view.encoder, figure.key) in estimates:
+                    of_figure: Mapping[str, Estimate] = {figure.subset: estimates[view.encoder, figure.key]}
+                    if metric.is_bounded and self.labels(metric).partners:
+                        more["pool"] = self._pool(metric.values)
                 elif metric.kind == "correlation":
-                    estimates = {figure.subset: self._correlation(figure, view, draws)}
+                    of_figure = {figure.subset: self._correlation(figure, view, draws)}
                 else:
-                    estimates = _computed(figure, view)
-                for subset, estimate in estimates.items():
-                    estimate = self._with_reason(figure, view, estimate)
-                    rows.append(row(scores, draws, metric.name, subset, estimate, **more))
+                    of_figure = _computed(figure, view)
+                for subset, estimate in of_figure.items():
+                    rows.append(
+                        row(
+                            self._part(view, metric.values),
+                            draws,
+                            metric.name,
+                            subset,
+                            self._with_reason(figure, view, estimate),
+                            condition=metric.condition,
+                            similarity_function=metric.similarity_function,
+                            **more,
+                        )
+                    )
         return rows
 
     def _with_reason(self, figure: Figure[AnyView], view: AnyView, estimate: Estimate) -> Estimate:
@@ -281,52 +263,56 @@ class Figures(Generic[AnyView]):
             return estimate
         inside = figure.inside
         if inside is None:
-            inside = np.ones(len(self.unit(figure.metric)), dtype=bool)
+            inside = np.ones(self.labels(figure.metric).items, dtype=bool)
         return replace(estimate, reason=figure.metric.reason(view, inside, estimate) or estimate.reason)
 
-    def _shares(self) -> dict[tuple[str, FigureKey], PooledShare]:
-        """Return the shares by encoder and figure: their limits may depend on the other encoders."""
-        shares = dict[tuple[str, FigureKey], PooledShare]()
-        for figures in self._by_places("share"):
-            unit = self.unit(figures[0].metric)
-            tables = (
-                {figure.key: figure.items(view) for figure in figures if figure.is_of(view)} for view in self.views
-            )
-            for view, of_encoder in zip(self.views, shares_of_encoders(tables, unit), strict=True):
-                for key, share in of_encoder.items():
-                    shares[view.encoder, key] = share
+    def _bounded_means(self) -> dict[tuple[str, FigureKey], Estimate]:
+        """Return the shares and the means of values in [0, 1] by encoder and figure, which share one n*."""
+        base_systems = self.board.roles().base_systems
+        estimates = dict[tuple[str, FigureKey], Estimate]()
         for figure in self.figures:
             metric = figure.metric
+            if not metric.is_bounded:
+                continue
+            values = {view.encoder: figure.items(view) for view in self.views if figure.is_of(view)}
             if metric.kind == "mean over folds":
-                values = [figure.items(view) for view in self.views]
-                fold = cast(Callable[[AnyView], Ints], metric.folds)(self.views[0])
-                for view, share in zip(self.views, shares_over_folds(values, fold, self.unit(metric)), strict=True):
-                    shares[view.encoder, figure.key] = share
-        return shares
+                of_figure = shares_over_folds(values, self._folds(metric), self.labels(metric))
+            else:
+                of_figure = bounded_means(
+                    values, self.labels(metric), base_systems, of_shares=metric.kind == "share"
+                )
+            for encoder, estimate in of_figure.items():
+                estimates[encoder, figure.key] = estimate
+        return estimates
+
+    def _folds(self, metric: Metric) -> Ints:
+        """Return the (n,) fold of each item of a mean over folds: the same for all encoders."""
+        return cast(Callable[[AnyView], Ints], metric.folds)(self.views[0])
 
     def _means(self, draws: Draws) -> dict[tuple[str, FigureKey], Estimate]:
-        """Return the means by encoder and figure; they share the resamples."""
+        """Return the other means by encoder and figure; they share the resamples."""
         estimates = dict[tuple[str, FigureKey], Estimate]()
-        for figures in self._by_places("mean"):
+        for figures in self._by_places():
             # One table at a time, because those of all encoders together would take much memory.
             tables = (np.stack([figure.items(view) for figure in figures], axis=1) for view in self.views)
-            of_encoders = means(tables, self.unit(figures[0].metric), draws, *self.board.stream)
+            unit = self.labels(figures[0].metric).label_set
+            of_encoders = means(tables, unit, draws, *self.board.stream)
             for view, of_encoder in zip(self.views, of_encoders, strict=True):
                 for figure, estimate in zip(figures, of_encoder, strict=True):
                     estimates[view.encoder, figure.key] = estimate
         return estimates
 
-    def _by_places(self, kind: Kind) -> list[list[Figure[AnyView]]]:
-        """Return the figures of a kind, those of the same items together."""
+    def _by_places(self) -> list[list[Figure[AnyView]]]:
+        """Return the figures that are means of values of any size, those of the same items together."""
         groups = dict[Callable[[Any], Ints | None] | None, list[Figure[AnyView]]]()
         for figure in self.figures:
-            if figure.metric.kind == kind:
+            if figure.metric.kind == "mean" and not figure.metric.is_bounded:
                 groups.setdefault(figure.metric.places, []).append(figure)
         return list(groups.values())
 
     def _correlation(self, figure: Figure[AnyView], view: AnyView, draws: Draws) -> Estimate:
         """Return a correlation of the items of a figure."""
-        x, y, unit = self._against(figure.metric), figure.items(view), self.unit(figure.metric)
+        x, y, unit = self._against(figure.metric), figure.items(view), self.labels(figure.metric).label_set
         if figure.inside is not None:
             x, y, unit = x[figure.inside], y[figure.inside], unit[figure.inside]
         return correlate(x, y, unit, figure.metric.correlation, draws, *self.board.stream)
@@ -343,35 +329,41 @@ class Figures(Generic[AnyView]):
             self._parts[key] = view.scores.part(*values) if values else view.scores
         return self._parts[key]
 
-    def _pools(self, values: tuple[str, ...]) -> dict[str, str]:
-        """Return for each encoder a hash of the others' scores, for the signatures of shares."""
-        if values not in self._hashes_of_others:
-            self._hashes_of_others[values] = pools_of([self._part(view, values) for view in self.views])
-        return self._hashes_of_others[values]
+    def _pool(self, values: tuple[str, ...]) -> str:
+        """Return a hash of the scores of the base systems, for the signatures of figures that rest on their n*."""
+        if values not in self._hashes_of_pools:
+            self._hashes_of_pools[values] = pool_of([self._part(view, values) for view in self.views])
+        return self._hashes_of_pools[values]
 
     @cached_property
     def _parts(self) -> dict[tuple[str, tuple[str, ...]], ItemScores]:
         return {}
 
     @cached_property
-    def _hashes_of_others(self) -> dict[tuple[str, ...], dict[str, str]]:
+    def _hashes_of_pools(self) -> dict[tuple[str, ...], str]:
         return {}
 
     # Comparisons and ranks
 
     def differences(self, figure: Figure[AnyView], draws: Draws, *, all_pairs: bool) -> tuple[PairedDifference, ...]:
-        """Return the paired differences of the encoders in one figure, family by family."""
+        """Return the paired differences of the encoders in one figure, each pair once."""
         metric, roles = figure.metric, self.board.roles(all_pairs)
-        values, unit, stream = self.values(figure), self.unit(metric), self.board.stream
+        values, labels, stream = self.values(figure), self.labels(metric), self.board.stream
         if metric.kind == "correlation":
             x = self._against(metric)
             if np.count_nonzero(~np.isnan(x)) < MIN_ITEMS:
                 return ()
-            return compare_correlations(x, values, unit, metric.correlation, roles, draws, *stream)
-        if metric.kind == "mean over folds":
-            fold = cast(Callable[[AnyView], Ints], metric.folds)(self.views[0])
-            return compare_means_over_folds(values, fold, unit, roles, draws, *stream)
-        return compare_means(values, unit, roles, draws, *stream, of_shares=metric.kind == "share")
+            return compare_correlations(x, values, labels, metric.correlation, roles, draws, *stream)
+        return compare_means(
+            values,
+            labels,
+            roles,
+            draws,
+            *stream,
+            of_shares=metric.kind in ("share", "mean over folds"),
+            is_bounded=metric.is_bounded,
+            fold=self._folds(metric) if metric.kind == "mean over folds" else None,
+        )
 
     def compared(self, *, on_request: bool) -> list[Figure[AnyView]]:
         """Return the figures that pairs of encoders are compared on, the headline first."""
@@ -412,22 +404,9 @@ class Figures(Generic[AnyView]):
             compared += comparisons(self.board[0], name, subset, differences, condition, similarity_function)
             if figure is headline:
                 of_headline = differences
-        return MetricSummary(draws, rows, compared, of_headline, self._verdict(rows, of_headline, draws))
+        return MetricSummary(draws, rows, compared, of_headline, self._verdict(rows, of_headline))
 
-    def standings(self, draws: Draws) -> Standings:
-        """Rank the candidates by the headline."""
-        figure = self.headline_figure
-        assert figure is not None  # noqa: S101 - asked for only where there is one
-        metric, unit, stream = figure.metric, self.unit(figure.metric), self.board.stream
-        candidates = candidates_of(self.board, self.values(figure))
-        if metric.kind == "correlation":
-            return rank_correlations(self._against(metric), candidates, unit, metric.correlation, draws, *stream)
-        fold = None if metric.folds is None else metric.folds(self.views[0])
-        wrong = 0.0 if metric.undefined_is_wrong else None
-        of_shares = metric.kind != "mean"
-        return rank_means(candidates, unit, draws, *stream, fold=fold, wrong=wrong, of_shares=of_shares)
-
-    def _verdict(self, rows: Sequence[Row], differences: Sequence[PairedDifference], draws: Draws) -> Verdict:
+    def _verdict(self, rows: Sequence[Row], differences: Sequence[PairedDifference]) -> Verdict:
         """Return the ranking by the headline; that of no ranking without one."""
         figure = self.headline_figure
         if figure is None:
@@ -439,9 +418,8 @@ class Figures(Generic[AnyView]):
             headline,
             estimates_of(rows, headline),
             differences,
-            self.standings(draws),
             chance=chance(self.views[0]) if callable(chance) else chance,
-            leader="Best" if figure.metric.undefined_is_wrong else "Highest",
+            is_ranking_of_right=figure.metric.undefined_is_wrong,
         )
 
     # Item values
@@ -485,11 +463,12 @@ class Figures(Generic[AnyView]):
             name,
             None,
             values,
-            self.unit(metric),
+            self.labels(metric),
             self.board.stream,
             subset,
             condition,
             of_shares=metric.kind in ("share", "mean over folds"),
+            is_bounded=metric.is_bounded,
             similarity_function=similarity_function,
             places=self.places(metric),
             correlated=correlated,

@@ -1,19 +1,19 @@
-"""The verdict of a diagnostic: which candidates may be the best, and how they compare with their opponents."""
+"""The verdict of a diagnostic: what pairs of encoders differ by, and which may therefore be the best."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import get_args
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from embassay.metrics.item_metric import Headline
 from embassay.metrics.scoreboard import Scoreboard
-from embassay.result import MIN_UNITS, Difference, Estimate, Opponent, Role, Verdict
+from embassay.result import MAX_UNDEFINED, Difference, Estimate, Verdict
 from embassay.stats.best import Standings
-from embassay.stats.detectable import precision_of, precision_of_pair
+from embassay.stats.detectable import Precision
 from embassay.stats.families import PairedDifference
-from embassay.stats.noninferiority import Headline
+from embassay.stats.labels import effective_number
+from embassay.stats.units import Floats
 
 
 def verdict(
@@ -21,12 +21,11 @@ def verdict(
     headline: Headline,
     estimates: Mapping[str, Estimate],
     differences: Sequence[PairedDifference],
-    standings: Standings,
     *,
     chance: float | None = None,
-    leader: str = "Best",
+    is_ranking_of_right: bool = True,
 ) -> Verdict:
-    """Return which candidates may be the best on the headline, and how they stand to reference and baseline.
+    """Return which systems may be the best on the headline, and what pairs differ by.
 
     Parameters
     ----------
@@ -35,108 +34,113 @@ def verdict(
     estimates
         The headline's estimate by encoder.
     differences
-        The paired differences of all families on the headline.
-    standings
-        The ranking of the candidates on the headline.
+        The paired differences on the headline, each pair once.
     chance
         What blind choice would reach, where that is known.
-    leader
-        ``Best``, or ``Highest`` where higher is not always better.
+    is_ranking_of_right
+        Whether items are right or wrong: then a higher value is better.
     """
-    candidates = board.roles().candidates
-    defined = [name for name in candidates if estimates[name].value is not None]
-    best: str | None = None
-    best_estimate = Estimate(None, None, None, 0, 0, reason="no candidate is ranked")
-    if standings.best_set:
-        best = standings.best_set[0]
-        best_estimate = estimates[best]
-    values = {name: headline.values[name] for name in defined}
-    precision = precision_of(differences, values, headline.unit, of_shares=headline.of_shares)
-    smallest_difference, smallest_units = None, None
-    # Under MIN_UNITS units nothing is called better or worse, so no difference can be detected.
-    if precision is not None and precision.units >= MIN_UNITS:
-        smallest_difference, smallest_units = precision.minimum_detectable_difference, precision.units
-    too_high = interval_as_first = lead = None
-    if standings.first is not None and best_estimate.value is not None:
-        too_high, lead = standings.first.too_high, standings.first.lead
-        if best_estimate.low is not None and best_estimate.high is not None:
-            low, high = standings.first.interval(best_estimate.value, best_estimate.low, best_estimate.high)
-            interval_as_first = max(low, 0.0) if headline.of_shares else low, high
+    roles = board.roles()
+    values = {name: one.value for name, one in estimates.items() if one.value is not None}
+    left_out = tuple(name for name in _often_undefined(headline.values, roles.base_systems) if name in values)
+    ranked = {name: values[name] for name in roles.base_systems if name in values and name not in left_out}
+    reason = None
+    if not ranked:
+        reason = f"no candidate is defined for {1 - MAX_UNDEFINED:.0%} of the items"
+    elif headline.labels.too_few:
+        reason = headline.labels.too_few.partition(": ")[2]
+    standings = Standings() if reason else Standings.of(ranked, differences)
+    number = _effective_items(headline, roles.base_systems)
+    undefined_as_wrong = {}
+    if is_ranking_of_right:
+        undefined_as_wrong = _undefined_as_wrong({name: headline.values[name] for name in roles.candidates})
     return Verdict(
         board.diagnostic,
         board.corpus,
         headline.metric,
         items=len(board.unit),
-        units=len(np.unique(board.unit)),
+        units=board.labels.sets,
         subset=headline.subset,
         similarity_function=board[0].similarity_function,
         condition=headline.condition,
-        candidates=_ordered(defined, standings, estimates),
-        undefined=tuple(name for name in candidates if name not in defined),
-        best=best,
-        value=best_estimate.value,
-        low=best_estimate.low,
-        high=best_estimate.high,
-        best_set=standings.best_set,
+        # Of equal values, the one named first comes first.
+        candidates=tuple(sorted((n for n in roles.candidates if n in values), key=lambda name: -values[name])),
+        undefined=tuple(name for name in roles.candidates if name not in values),
+        baseline=roles.lexical or "",
+        reference=next(iter(roles.models), ""),
+        best_set=standings.may_be_best,
+        out=dict(standings.out),
+        undecided=standings.undecided,
         rank_low=dict(standings.rank_low),
         rank_high=dict(standings.rank_high),
-        left_out=tuple(name for name in standings.left_out if name in defined),
-        undefined_as_wrong=dict(standings.undefined_as_wrong),
-        first_too_high=too_high,
-        interval_as_first=interval_as_first,
-        lead=lead,
-        reason=standings.reason,
-        opponents=tuple(_opponents(differences, headline)),
+        left_out=left_out,
+        undefined_as_wrong=undefined_as_wrong,
+        reason=reason,
+        differences=tuple(_difference(pair, headline, number) for pair in differences),
+        effective_items=number,
         chance=chance,
-        smallest_difference=smallest_difference,
-        smallest_units=smallest_units,
-        leader=leader,
+        leader="Best" if is_ranking_of_right else "Highest",
+        margin=headline.margin,
     )
 
 
-def _ordered(names: Sequence[str], standings: Standings, estimates: Mapping[str, Estimate]) -> tuple[str, ...]:
-    """Return encoders by their values on the common items, highest first; then those that are not ranked."""
-    ranked = [name for name in standings.values if name in names]
-    others = [name for name in names if name not in standings.values]
-    others.sort(key=lambda name: -(estimates[name].value or 0.0))
-    return (*ranked, *others)
+def _often_undefined(values: Mapping[str, Floats], names: Sequence[str]) -> list[str]:
+    """Return the systems that are undefined for too many of the items that any system is defined for."""
+    undefined = {name: np.isnan(values[name]) for name in names if name in values}
+    for_all = np.logical_and.reduce(list(undefined.values())) if undefined else np.array([], dtype=bool)
+    possible = np.count_nonzero(~for_all)
+    return [name for name, of_name in undefined.items() if (of_name & ~for_all).sum() > MAX_UNDEFINED * possible]
 
 
-def _opponents(differences: Sequence[PairedDifference], headline: Headline) -> Iterator[Opponent]:
-    """Yield the opponents that candidates were compared with, each with the differences from it."""
-    for role in get_args(Role):
-        of_role = [pair for pair in differences if pair.family == role]
-        # Only parts differ from one candidate to the next.
-        for name in dict.fromkeys(pair.b for pair in of_role):
-            compared = [pair for pair in of_role if pair.b == name]
-            yield Opponent(role, name, tuple(_difference(pair, headline) for pair in compared))
+def _effective_items(headline: Headline, base_systems: Sequence[str]) -> float | None:
+    """Return n* of the headline; None where its values are not known to lie in [0, 1]."""
+    if not headline.is_bounded or not headline.labels.items:
+        return None
+    pool = [headline.values[name] for name in base_systems if name in headline.values]
+    return effective_number(headline.labels, pool, of_shares=headline.of_shares)
 
 
-def _difference(pair: PairedDifference, headline: Headline) -> Difference:
+def _undefined_as_wrong(values: Mapping[str, Floats]) -> dict[str, float]:
+    """Return the mean of each candidate with undefined items counted as wrong, if any candidate has the item."""
+    defined_for_any = ~np.all([np.isnan(items) for items in values.values()], axis=0) if values else np.array([])
+    if not defined_for_any.any():
+        return {}
+    return {name: float(np.nan_to_num(items[defined_for_any]).mean()) for name, items in values.items()}
+
+
+def _difference(pair: PairedDifference, headline: Headline, number: float | None) -> Difference:
     """Return a pair as a verdict has it, with the difference that could be detected."""
-    difference = Difference(pair.a, pair.difference, pair.low, pair.high, pair.p_adjusted)
-    if headline.of_shares:
-        gaps = headline.values[pair.a] - headline.values[pair.b]
-        won, tied, lost = (int(items.sum()) for items in (gaps > 0, gaps == 0, gaps < 0))
-        difference = replace(difference, won=won, tied=tied, lost=lost)
-    # Under MIN_UNITS units nothing is called better or worse, so no difference can be detected.
-    if pair.units < MIN_UNITS:
-        return difference
-    precision = precision_of_pair(pair, headline.values, headline.unit, of_shares=headline.of_shares)
-    if precision is None:
-        return difference
-    smallest_difference = precision.minimum_detectable_difference
-    return replace(difference, smallest_difference=smallest_difference, **precision.next_target(headline.margin))
+    smallest = None
+    if pair.p is not None:
+        differences = headline.values[pair.a] - headline.values[pair.b]
+        precision = Precision.of(differences, headline.labels, number, pair.tests)
+        smallest = precision.smallest_difference if precision else None
+    return Difference(
+        pair.family,
+        pair.a,
+        pair.b,
+        pair.difference,
+        pair.low,
+        pair.high,
+        pair.p_adjusted,
+        won=pair.won,
+        tied=pair.items - pair.won - pair.lost,
+        lost=pair.lost,
+        smallest_difference=smallest,
+        step=pair.step.kind if pair.step else "",
+    )
 
 
 def unranked(board: Scoreboard) -> Verdict:
     """Return the verdict of a diagnostic that does not rank encoders."""
-    unit = board.unit
+    roles = board.roles()
     return Verdict(
         board.diagnostic,
         board.corpus,
         "",
-        items=len(unit),
-        units=len(np.unique(unit)),
-        candidates=board.roles().candidates,
+        items=len(board.unit),
+        units=board.labels.sets,
+        candidates=roles.candidates,
+        baseline=roles.lexical or "",
+        reference=next(iter(roles.models), ""),
     )

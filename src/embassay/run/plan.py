@@ -88,6 +88,7 @@ class Task:
             group=entry.group,
             published=entry.published_name,
             parts=entry.parts,
+            step=entry.step,
         )
 
 

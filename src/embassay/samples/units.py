@@ -1,4 +1,4 @@
-"""Units of independence of samples."""
+"""Units of independence of samples: which samples depend on each other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     """Number the units of independence, merging those that share a text.
 
     Two samples depend on each other if they share a unit key or a text, in any role. The units are the connected
-    components of that relation. Documents that answer no question have no effect.
+    components of that relation.
 
     Returns
     -------
@@ -26,17 +26,44 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     units = DisjointSet(range(len(samples)))
     first_with = dict[tuple[str, str], int]()
     for place, sample in enumerate(samples):
-        keys = [("unit", key) for key in _unit_keys(sample)]
         texts = [("text", text) for _, text in sample.texts()]
-        for joint in (*keys, *texts):
+        for joint in (("unit", sample.unit), *texts):
             units.merge(first_with.setdefault(joint, place), place)
     number_of = dict[int, int]()
     numbers = [number_of.setdefault(units[place], len(number_of)) for place in range(len(samples))]
     return np.array(numbers, dtype=np.int64)
 
 
-def _unit_keys(sample: Sample) -> tuple[str, ...]:
-    """Return the unit keys of a sample; if there are several, it merges those units."""
-    if isinstance(sample, Question) and sample.units:
-        return sample.units
-    return (sample.unit,)
+def label_sets(samples: Sequence[Sample]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return which unit labels each sample has.
+
+    The labels of a question are the keys of its units, its right documents for example, and those of the questions with
+    the same text. They are not merged: a document that is right for many questions would merge most of them. Every other
+    sample has one label, its unit of :func:`independent_units`.
+
+    Returns
+    -------
+    unit
+        (n,) the label set of each sample, from 0 in order of first appearance.
+    unit_labels
+        (m, 2) each label set with each of its labels, both from 0; empty where each label set is one label of its own.
+    """
+    if not all(isinstance(sample, Question) for sample in samples):
+        return independent_units(samples), np.zeros((0, 2), dtype=np.int64)
+    labels_of_text = dict[str, set[str]]()
+    questions = [sample for sample in samples if isinstance(sample, Question)]
+    for sample in questions:
+        labels_of_text.setdefault(sample.question, set()).update(sample.units)
+    number_of_set = dict[tuple[str, ...], int]()
+    unit = np.zeros(len(questions), dtype=np.int64)
+    for place, sample in enumerate(questions):
+        # Without units, a question depends on those with the same text only.
+        labels = tuple(sorted(labels_of_text[sample.question])) or (f"text:{sample.question}",)
+        unit[place] = number_of_set.setdefault(labels, len(number_of_set))
+    number_of_label = dict[str, int]()
+    pairs = []
+    for labels, number in number_of_set.items():
+        pairs += [(number, number_of_label.setdefault(label, len(number_of_label))) for label in labels]
+    is_one_each = len(pairs) == len(number_of_set) == len(number_of_label)
+    unit_labels = np.array([] if is_one_each else pairs, dtype=np.int64).reshape(-1, 2)
+    return unit, unit_labels

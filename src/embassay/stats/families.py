@@ -1,183 +1,187 @@
-"""Comparisons of encoders as families of questions, each corrected for its own number of tests.
+"""Pairs of systems as families of tests: each unordered pair has one home, one interval and one p.
 
-``reference``
-    each candidate against the reference encoder;
-``baseline``
-    each candidate against the best lexical baseline;
-``second_baseline``
-    each candidate against bm25, where tfidf is the best lexical baseline;
-``chance``
-    each candidate against the random encoder;
-``part``
-    each set-up that is built on other encoders of the run against the best of these;
+The home of a pair is the first that fits:
+
+``step``
+    one is derived from the other: an index, another precision, other passages, a fusion, a reranker. The family is the
+    kind of step on the same base.
+``main``
+    the reference and the lexical baseline, alone.
+``lexical``
+    the other base models and the lexical baseline.
+``models``
+    the pairs of base models.
 ``all``
-    every pair of candidates, only on request.
+    all other pairs of candidates, only on request.
 
-Holm's correction is applied within a family. So more tests in one family do not weaken the tests of another, and the
-number of tests grows with the number of encoders, not with its square. Baselines that are added automatically and the
-random encoder are not candidates. :mod:`embassay.stats.best` computes which candidates may be the best.
+So what joins a run moves no p of another family: the main question keeps its power, and copies of a model cost nothing.
+Within a family the tests are corrected by :func:`~embassay.stats.patterns.step_down`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 
-from embassay.result import ALPHA, MIN_UNITS, Estimate
-from embassay.stats.permutation import Exchange, Method, PValue, SignFlips, corrected, p_values
-from embassay.stats.resample import means
+from embassay.result import ALPHA, MIN_DIFFERENT
+from embassay.stats.folds import fold_weights
+from embassay.stats.labels import Labels, effective_number
+from embassay.stats.patterns import Exchanged, Interval, Patterns, newcombe, settled
 from embassay.stats.skewness import SkewedMeans
 from embassay.stats.units import Floats, Ints, unit_sums
 from embassay.types import Draws
 
-Family = Literal["reference", "baseline", "second_baseline", "chance", "part", "all"]
+Family = Literal["step", "main", "lexical", "models", "all"]
 Pair = tuple[str, str]
+METHOD = "pages, mid-p"
+"""How p is computed: from patterns of labels, with half of what is tied."""
 JUST_ABOVE_0 = sys.float_info.min
-"""The end of an interval that is moved to exclude 0."""
+"""An end at 0 that is open."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a candidate is derived from.
+
+    Attributes
+    ----------
+    kind
+        What it adds or changes: ``fusion``, ``reranker``, ``index``, ``int8``, ``dim``, ``passages`` ….
+    bases
+        The labels that it is derived from; several of a fusion.
+    """
+
+    kind: str
+    bases: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """One test: do two systems differ?
+
+    Attributes
+    ----------
+    step
+        Of a pair of the family ``step``: by what ``a`` is derived from ``b``, and from what besides.
+    """
+
+    family: Family
+    a: str
+    b: str
+    step: Step | None = None
+
+    @property
+    def pair(self) -> Pair:
+        """The two systems."""
+        return self.a, self.b
 
 
 @dataclass(frozen=True)
 class Roles:
-    """The roles of the encoders of a run in comparisons.
+    """The roles of the systems of a run in comparisons.
 
     Attributes
     ----------
     candidates
-        The encoders that the user named, in their order.
+        The systems that the user named, in their order.
     reference
-        The candidate that the others are compared with; the first one by default.
+        The candidate that the others are compared with; the first base model by default.
     lexical
-        The lexical baselines, bm25 before tfidf. One of them may be a candidate as well.
-    bm25
-        Those of them that are bm25: several where a setting of the corpus varies.
-    chance
-        The random encoder, whose value is chance.
+        The lexical baseline: bm25, tfidf only without it. It may be a candidate as well.
+    steps
+        The candidates that are derived from others of the run.
     all_pairs
-        Whether every pair of candidates is compared as well.
-    parts
-        What each candidate that is built on other encoders is built on.
+        Whether pairs without a home are compared as well.
     """
 
     candidates: tuple[str, ...]
     reference: str | None = None
-    lexical: tuple[str, ...] = ()
-    bm25: tuple[str, ...] = ()
-    chance: str | None = None
+    lexical: str | None = None
+    steps: Mapping[str, Step] = field(default_factory=dict)
     all_pairs: bool = False
-    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that the reference is a candidate, and that names are unique."""
         if self.reference is not None and self.reference not in self.candidates:
             raise ValueError(f"the reference {self.reference!r} is none of the candidates {list(self.candidates)}")
-        for names in (self.candidates, self.lexical):
-            has_duplicates = len(set(names)) < len(names)
-            if has_duplicates:
-                raise ValueError(f"a name stands twice in {list(names)}")
-
-    def questions(self, values: Mapping[str, float]) -> tuple[PairTest, ...]:
-        """Return the pairs to compare, family by family.
-
-        Parameters
-        ----------
-        values
-            The value of each encoder, NaN if undefined; higher is better. The lexical baseline with the highest value
-            is the best one; of two with the same value, the one named first.
-        """
-        reference = self.reference or next(iter(self.candidates), None)
-        lexical = [name for name in self.lexical if not np.isnan(values.get(name, np.nan))]
-        best_lexical = max(lexical, key=lambda name: values[name], default=None)
-        # bm25 is what most search engines rank by: users ask about it even where tfidf has the higher value.
-        bm25 = [name for name in self.bm25 if name in lexical]
-        best_bm25 = max(bm25, key=lambda name: values[name], default=None)
-        second_lexical = best_bm25
-        if best_lexical in bm25:
-            second_lexical = None
-        opponents: list[tuple[Family, str | None]] = [
-            ("reference", reference),
-            ("baseline", best_lexical),
-            ("second_baseline", second_lexical),
-            ("chance", self.chance),
-        ]
-        questions = []
-        for family, opponent in opponents:
-            if opponent is None:
-                continue
-            others = [name for name in self.candidates if name != opponent]
-            questions += [PairTest(family, name, opponent) for name in others]
-        for name, parts in self.parts.items():
-            defined = [part for part in parts if not np.isnan(values.get(part, np.nan))]
-            # What fusion adds is what it adds to the better of two.
-            if defined:
-                questions.append(PairTest("part", name, max(defined, key=lambda part: values[part])))
-        if self.all_pairs:
-            for a, b in combinations(self.candidates, 2):
-                # The reference is always b, as in the first family, so that the pair is tested only once.
-                if a == reference:
-                    questions.append(PairTest("all", b, a))
-                else:
-                    questions.append(PairTest("all", a, b))
-        return tuple(questions)
-
-
-@dataclass(frozen=True)
-class PairTest:
-    """One test of a family: is a better or worse than b?"""
-
-    family: Family
-    a: str
-    b: str
+        has_duplicates = len(set(self.candidates)) < len(self.candidates)
+        if has_duplicates:
+            raise ValueError(f"a name stands twice in {list(self.candidates)}")
 
     @property
-    def pair(self) -> Pair:
-        """The two encoders."""
-        return self.a, self.b
+    def models(self) -> tuple[str, ...]:
+        """The candidates that are derived from no other, without the lexical baseline; the reference first."""
+        base = [name for name in self.candidates if name not in self.steps and name != self.lexical]
+        base.sort(key=lambda name: name != self.reference)
+        return tuple(base)
+
+    @property
+    def base_systems(self) -> tuple[str, ...]:
+        """The base models and the lexical baseline: the systems that n* is estimated from."""
+        return (*self.models, *filter(None, [self.lexical]))
+
+    def pairs(self) -> tuple[PairTest, ...]:
+        """Return the pairs that are compared, each once, family by family."""
+        tests = dict[frozenset[str], PairTest]()
+
+        def add(test: PairTest) -> None:
+            if test.a != test.b:
+                tests.setdefault(frozenset(test.pair), test)
+
+        for name, step in self.steps.items():
+            for base in step.bases:
+                add(PairTest("step", name, base, step))
+        for place, model in enumerate(self.models):
+            if self.lexical is not None:
+                add(PairTest("lexical" if place else "main", model, self.lexical))
+        for a, b in combinations(self.models, 2):
+            add(PairTest("models", a, b))
+        if self.all_pairs:
+            for a, b in combinations(self.candidates, 2):
+                add(PairTest("all", a, b))
+        return tuple(tests.values())
 
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """The answer to one question: the value of a minus that of b, on the items defined for both.
+    """The mean of a less that of b, on the items that are defined for both.
 
     Attributes
     ----------
+    step
+        As in :class:`PairTest`.
     difference, low, high
-        None if no item is defined for both; no interval under ``MIN_UNITS`` units. The interval is that of the pair
-        alone if the pair is significant, or if it contains 0; else see :func:`corrected_interval`. So it contains 0 if
-        and only if the corrected p is above 0.05.
+        None if no item is defined for both; no interval where the items are too few for a verdict. The interval
+        contains 0 if and only if the corrected p is above 0.05.
     p, p_adjusted
-        The two-sided permutation p, and the same after Holm's correction over the family; never 0. None under
-        ``MIN_UNITS`` units: then neither encoder is called better or worse.
-    p_method, p_error
-        As in :class:`~embassay.stats.permutation.PValue`.
-    tests, tests_at_step
-        The number of p-values in the family, and how many of them Holm's correction counts when it comes to this one.
+        The two-sided mid-p alone, and corrected for the family; never 0. None where there is no verdict.
+    tests
+        The number of tests of the family.
     items, units
-        The number of items that are defined for both, and of their units.
-    error
-        The standard error of the difference over units; None for fewer than two units.
+        The number of items that are defined for both, and of their label sets.
+    won, lost
+        On how many items a has the higher, and the lower value.
     """
 
     family: Family
     a: str
     b: str
     difference: float | None
-    low: float | None
-    high: float | None
-    tests: int
-    items: int
-    units: int
-    error: float | None
+    low: float | None = None
+    high: float | None = None
     p: float | None = None
     p_adjusted: float | None = None
-    p_method: Method | None = None
-    p_error: float | None = None
-    tests_at_step: int = 1
+    tests: int = 0
+    items: int = 0
+    units: int = 0
+    won: int = 0
+    lost: int = 0
+    step: Step | None = None
 
     @property
     def significant(self) -> bool:
@@ -185,157 +189,90 @@ class PairedDifference:
         return self.p_adjusted is not None and self.p_adjusted <= ALPHA
 
 
-@dataclass(frozen=True)
-class Gap:
-    """The difference of one pair, before any test.
-
-    Attributes
-    ----------
-    estimate
-        The difference with its bootstrap interval.
-    error
-        Its standard error over units.
-    testable
-        Whether the pair may be tested if it has enough units.
-    least_p
-        The p is at least as large; see :meth:`SkewedMeans.least_p <embassay.stats.skewness.SkewedMeans.least_p>`.
-    """
-
-    estimate: Estimate
-    error: float | None
-    testable: bool = True
-    least_p: float = 0.0
-
-
 def compare_means(
     values: Mapping[str, Floats],
-    unit: Ints,
+    labels: Labels,
     roles: Roles,
     draws: Draws,
     *purpose: str,
     of_shares: bool = False,
-    more_tests: int = 0,
+    is_bounded: bool = False,
+    fold: Ints | None = None,
 ) -> tuple[PairedDifference, ...]:
-    """Compare the means of encoders: one row for each question, family by family.
-
-    Each pair is compared on the items defined for both. A row has the difference, its bootstrap interval over units,
-    and the p-value of exchanging whole units; both are corrected where the differences of units are skewed, unless they
-    are of shares (:mod:`embassay.stats.skewness`).
+    """Compare the means of systems: one row for each pair of :meth:`Roles.pairs`.
 
     Parameters
     ----------
     values
-        The (n,) item values of each encoder, all in the same order of items; NaN is undefined, higher is better.
-    unit
-        (n,) unit codes from 0.
+        The (n,) item values of each system, all in the same order of items; NaN is undefined, higher is better.
+    labels
+        Those of the n items.
     purpose
-        Names the random streams; every pair gets the same resamples and patterns.
+        Names the patterns; the same for all metrics of a diagnostic on a corpus.
     of_shares
-        Whether the values are yes and no, or shares of them; see :func:`~embassay.stats.resample.means`.
-    more_tests
-        See :func:`answer`.
+        Whether the values are yes and no, or shares of them.
+    is_bounded
+        Whether the values lie in [0, 1], as shares do. Where fewer than 10 items of such a metric differ, the interval
+        is at least Newcombe's on n*; means that are not bounded are corrected for skewness
+        (:mod:`embassay.stats.skewness`).
+    fold
+        (n,) fold codes of a mean over folds, which all have the same weight.
 
     Returns
     -------
-    The rows; questions about encoders that are missing from ``values`` are left out.
+    Pairs of systems that are missing from ``values`` are left out.
     """
-    means_of_encoders = {name: mean_of(items) for name, items in values.items()}
-    questions = roles.questions(means_of_encoders)
-    pairs = pairs_of(questions, values)
-    if not pairs or len(unit) == 0:
+    tests = [test for test in roles.pairs() if test.a in values and test.b in values]
+    if not tests or not labels.items:
         return ()
-    differences = [values[a] - values[b] for a, b in pairs]
-    columns = [items[:, None] for items in differences]
-    estimates = means(columns, unit, draws, *purpose, differences=np.array([of_shares]))
-    sums, sizes = unit_sums(np.stack(differences, axis=1), unit)
-    skewed = SkewedMeans.of(sums, sizes)
-    least_p = np.zeros(len(pairs)) if of_shares else skewed.least_p()
-    gaps = {}
-    for place, (pair, (estimate,)) in enumerate(zip(pairs, estimates, strict=True)):
-        error = float(skewed.error[place]) if estimate.units > 1 else None
-        gaps[pair] = Gap(estimate, error, least_p=float(least_p[place]))
-
-    def exchange(places: list[int]) -> SignFlips:
-        return SignFlips(sums[:, places])
-
-    return answer(questions, gaps, exchange, draws, *purpose, more_tests=more_tests)
-
-
-def mean_of(items: Floats) -> float:
-    """Return the mean of the defined items; NaN where there is none."""
-    defined = items[~np.isnan(items)]
-    if not len(defined):
-        return float("nan")
-    return float(defined.mean())
-
-
-def pairs_of(questions: Sequence[PairTest], values: Mapping[str, Floats]) -> list[Pair]:
-    """Return the distinct pairs of all families whose encoders both have values, in the order of the questions."""
-    answerable = [question for question in questions if question.a in values and question.b in values]
-    return list(dict.fromkeys(question.pair for question in answerable))
-
-
-def answer(
-    questions: Sequence[PairTest],
-    gaps: Mapping[Pair, Gap],
-    exchange: Callable[[list[int]], Exchange],
-    draws: Draws,
-    *purpose: str,
-    more_tests: int = 0,
-) -> tuple[PairedDifference, ...]:
-    """Test the differences of pairs, and return one row for each question, family by family.
-
-    Parameters
-    ----------
-    gaps
-        The difference of each pair; questions about other pairs are left out.
-    exchange
-        Called with places of pairs in ``gaps``; returns the permutation tests of these pairs.
-    more_tests
-        How many other p-values the caller corrects these p-values together with. A drawn p is then also settled at
-        every level that Holm's correction may compare it with.
-    """
-    families: dict[Family, list[PairTest]] = {}
-    for question in questions:
-        if question.pair in gaps:
-            families.setdefault(question.family, []).append(question)
-
-    # Each pair is tested once, even if several families contain it.
-    places = [place for place, gap in enumerate(gaps.values()) if _may_be_tested(gap)]
-    pairs = list(gaps)
-    test_of = {pairs[place]: number for number, place in enumerate(places)}
-    tests_of_family: dict[Family, list[int]] = {}
-    for family, members in families.items():
-        tests_of_family[family] = [test_of[question.pair] for question in members if question.pair in test_of]
-    p: Sequence[PValue] = ()
-    if places:
-        settled_in = list(tests_of_family.values())
-        for size in range(2, more_tests + 2):
-            settled_in += [[test] * size for test in test_of.values()]
-        least = [gap.least_p for gap in gaps.values() if _may_be_tested(gap)]
-        exchanged = p_values(exchange(places), settled_in, draws, *purpose)
-        p = [
-            PValue(at_least, "skewed") if one.p < at_least else one
-            for one, at_least in zip(exchanged, least, strict=True)
-        ]
-
-    rows = []
-    for family, members in families.items():
-        tests = tests_of_family[family]
-        adjusted, steps = corrected({test: p[test].p for test in tests})
-        for question in members:
-            gap = gaps[question.pair]
-            if question.pair in test_of:
-                test = test_of[question.pair]
-                row = _tested_row(question, gap, p[test], adjusted[test], len(tests))
-                rows.append(replace(row, tests_at_step=steps[test]))
-            else:
-                rows.append(_row(question, gap, len(tests)))
+    columns = np.stack([values[test.a] - values[test.b] for test in tests], axis=1)
+    rows = [_untested(test, column, labels, fold) for test, column in zip(tests, columns.T, strict=True)]
+    places = [place for place, column in enumerate(columns.T) if not labels.of_items(~np.isnan(column)).too_few]
+    if not places:
+        return tuple(rows)
+    # Of a mean over folds, items are weighted so that their plain mean is that over folds.
+    weighted = columns[:, places]
+    if fold is not None:
+        weighted = weighted * fold_weights(weighted, fold) * (~np.isnan(weighted)).sum(axis=0)
+    exchanged, corrected = settled(
+        Patterns(labels, draws, purpose),
+        lambda patterns: Exchanged.of(weighted, patterns),
+        families_of([tests[place] for place in places]),
+    )
+    p, adjusted = corrected.p, corrected.adjusted
+    intervals = [exchanged.interval(pair, float(level)) for pair, level in enumerate(corrected.level)]
+    if of_shares or is_bounded:
+        pool = [values[name] for name in roles.base_systems if name in values]
+        number = effective_number(labels, pool, of_shares=of_shares)
+        intervals = [_with_floor(one, columns[:, place], number) for one, place in zip(intervals, places, strict=True)]
+    else:
+        skewed = SkewedMeans.of(*unit_sums(weighted, labels.label_set))
+        p, adjusted = np.maximum(p, skewed.least_p()), np.maximum(adjusted, skewed.least_p())
+        lows, highs = skewed.widened(*np.array([one[:2] for one in intervals]).T)
+        ends = zip(intervals, lows.tolist(), highs.tolist(), strict=True)
+        intervals = [one._replace(low=low, high=high) for one, low, high in ends]
+    for pair, place in enumerate(places):
+        rows[place] = tested_row(
+            rows[place],
+            float(p[pair]),
+            float(adjusted[pair]),
+            int(corrected.tests[pair]),
+            intervals[pair].low,
+            intervals[pair].high,
+        )
     return tuple(rows)
 
 
+def families_of(tests: Sequence[PairTest]) -> list[list[int]]:
+    """Return the places of the pairs of each family; steps of one kind on the same base are a family."""
+    places = dict[Hashable, list[int]]()
+    for place, test in enumerate(tests):
+        places.setdefault((test.family, test.step), []).append(place)
+    return list(places.values())
+
+
 def consistent_interval(low: float, high: float, difference: float, p: float) -> tuple[float, float]:
-    """Return the interval of a difference, changed as little as possible so that it contains 0 if and only if p > 0.05.
+    """Return an interval of a difference, changed as little as possible so that it contains 0 if and only if p > 0.05.
 
     If p > 0.05 and the interval excludes 0, the end closer to 0 is moved to 0. If p ≤ 0.05 and the interval contains 0,
     the end on the other side of 0 is moved to the smallest number on the side of the difference.
@@ -349,53 +286,51 @@ def consistent_interval(low: float, high: float, difference: float, p: float) ->
     return low, high
 
 
-def corrected_interval(
-    low: float, high: float, difference: float, p_adjusted: float, tests: int
-) -> tuple[float, float]:
-    """Return the interval that belongs to a corrected test, where that of the pair alone would contradict it.
+def _with_floor(interval: Interval, column: Floats, number: float) -> Interval:
+    """Return an interval, not shorter than Newcombe's where fewer than 10 items differ.
 
-    Where the pair is not significant after Holm's correction although its own interval excludes 0, the end nearer to 0
-    is moved away from the difference by z₁₋α/₂ₘ/z₁₋α/₂, as the interval of m differences together (Bonferroni) has it,
-    and to 0 at least. The other end, on which "not worse" rests, stays.
+    Not so the end nearer to 0 where 0 is excluded.
     """
-    if p_adjusted <= ALPHA or low <= 0 <= high:
-        return low, high
-    normal = NormalDist()
-    wider = normal.inv_cdf(1 - ALPHA / (2 * max(tests, 1))) / normal.inv_cdf(1 - ALPHA / 2)
-    if low > 0:
-        return min(difference - wider * (difference - low), 0.0), high
-    return low, max(difference + wider * (high - difference), 0.0)
-
-
-def _may_be_tested(gap: Gap) -> bool:
-    """Return whether a difference has a value and enough units for a test."""
-    return gap.testable and gap.estimate.value is not None and gap.estimate.units >= MIN_UNITS
-
-
-def _row(question: PairTest, gap: Gap, tests: int) -> PairedDifference:
-    """Return the answer to a question without p-values."""
-    estimate = gap.estimate
-    return PairedDifference(
-        family=question.family,
-        a=question.a,
-        b=question.b,
-        difference=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        tests=tests,
-        items=estimate.items,
-        units=estimate.units,
-        error=gap.error,
+    differences = column[~np.isnan(column)]
+    if np.count_nonzero(differences) >= MIN_DIFFERENT:
+        return interval
+    low, high = newcombe(differences, number)
+    is_above = interval.low > 0 or (interval.low == 0 and interval.low_is_open)
+    is_below = interval.high < 0 or (interval.high == 0 and interval.high_is_open)
+    return interval._replace(
+        low=interval.low if is_above else min(interval.low, low),
+        high=interval.high if is_below else max(interval.high, high),
     )
 
 
-def _tested_row(question: PairTest, gap: Gap, p: PValue, adjusted: float, tests: int) -> PairedDifference:
-    """Return the answer to a question with p-values, and with an interval that agrees with the test."""
-    untested = _row(question, gap, tests)
-    tested = replace(untested, p=p.p, p_adjusted=adjusted, p_method=p.method, p_error=p.error)
-    if tested.difference is None or tested.low is None or tested.high is None:
-        return tested
-    # Bootstrap and permutation test may disagree at the limit; a reader must not see both answers in one row.
-    low, high = consistent_interval(tested.low, tested.high, tested.difference, p.p)
-    low, high = corrected_interval(low, high, tested.difference, adjusted, tests)
-    return replace(tested, low=low, high=high)
+def _untested(test: PairTest, column: Floats, labels: Labels, fold: Ints | None) -> PairedDifference:
+    """Return the row of a pair with (n,) differences, without interval and p."""
+    defined = ~np.isnan(column)
+    items = int(defined.sum())
+    difference = None
+    if items:
+        difference = float(column[defined].mean())
+        if fold is not None:
+            mean = float(np.nansum(column * fold_weights(column, fold)))
+            difference = mean if len(np.unique(fold[defined])) == len(np.unique(fold)) else None
+    return PairedDifference(
+        family=test.family,
+        a=test.a,
+        b=test.b,
+        difference=difference,
+        items=items,
+        units=labels.of_items(defined).sets,
+        won=int((column > 0).sum()),
+        lost=int((column < 0).sum()),
+        step=test.step,
+    )
+
+
+def tested_row(
+    row: PairedDifference, p: float, adjusted: float, tests: int, low: float, high: float
+) -> PairedDifference:
+    """Return a row with p-values, and with an interval that agrees with the corrected one."""
+    if row.difference is None:
+        return row
+    low, high = consistent_interval(low, high, row.difference, adjusted)
+    return replace(row, p=p, p_adjusted=adjusted, tests=tests, low=low, high=high)

@@ -23,7 +23,8 @@ from typing import Literal
 import numpy as np
 
 from embassay.formatting import size_in_points
-from embassay.stats.units import LEVEL, Floats, Ints, unit_sums
+from embassay.stats.labels import Labels
+from embassay.stats.units import LEVEL, Floats
 
 REFERENCE_LOSS = 0.1
 """The correlation of lost answers within units is estimated at the threshold that loses this share of them."""
@@ -56,7 +57,7 @@ class Threshold:
     reason: str | None = None
 
 
-def recommend(right: Floats, success: Floats, observed: Floats, unit: Ints, loss: float) -> Threshold:
+def recommend(right: Floats, success: Floats, observed: Floats, labels: Labels, loss: float) -> Threshold:
     """Return the highest threshold that loses at most ``loss`` of success.
 
     Parameters
@@ -67,12 +68,12 @@ def recommend(right: Floats, success: Floats, observed: Floats, unit: Ints, loss
         (n,) whether the right answer is retrieved, 0 to 1 (a share if documents are tied).
     observed
         The similarities of all retrieved documents, which are the possible thresholds.
-    unit
-        (n,) unit codes; questions of a unit are dependent.
+    labels
+        Those of the n questions.
     loss
         The allowed loss, as a share of all questions, 0 to 1.
     """
-    effective = effective_questions(right, success, unit)
+    effective = effective_questions(right, success, labels)
     if success.sum() == 0:
         return Threshold(None, None, None, effective, "no question finds a right document, so nothing can be lost")
     guarantee = guarantee_for(effective, loss)
@@ -142,33 +143,29 @@ def questions_needed(loss: float, guarantee: Guarantee) -> float:
     return math.log(1 - LEVEL) / math.log1p(-loss)
 
 
-def effective_questions(right: Floats, success: Floats, unit: Ints) -> float:
+def effective_questions(right: Floats, success: Floats, labels: Labels) -> float:
     """Return n*, the effective number of questions for a loss.
 
         n* = n/min((1 + gρ)·(t/z)², 1 + g)
 
-    with g = Σn_u(n_u − 1)/n the mean number of other questions in a question's unit, t and z the 95 % quantiles of
-    Student's t on n/(1 + g) − 1 degrees of freedom and of the normal distribution. ρ, the correlation within units, is
-    estimated once, at the lowest threshold that loses 10 % of the right answers, and used for all thresholds: 0 to 3
-    lost answers would be too few to estimate it.
+    with g and U_e of :class:`~embassay.stats.labels.Labels`, t and z the 95 % quantiles of Student's t on U_e − 1
+    degrees of freedom and of the normal distribution. ρ, the correlation of questions that share labels, is estimated
+    once, at the lowest threshold that loses 10 % of the right answers, and used for all thresholds: 0 to 3 lost answers
+    would be too few to estimate it.
     """
     from scipy.special import stdtrit
 
-    number = len(right)
-    if not number:
+    if not labels.items:
         return 0.0
-    sizes = np.bincount(unit)
-    partners = float((sizes * (sizes - 1)).sum()) / number
-    correlation = _correlation(_lost_at_reference(right, success), unit, partners)
-    freedom = number / (1 + partners) - 1
-    if freedom < 1:
-        return number / (1 + partners)
-    t = float(stdtrit(freedom, LEVEL))
+    partners, units = labels.partners, labels.effective_units
+    if units < 2:
+        return units
+    correlation = labels.correlation(_lost_at_reference(right, success)) if partners else 0.0
+    t = float(stdtrit(units - 1, LEVEL))
     # With infinite degrees of freedom Student's t is the normal distribution.
     z = float(stdtrit(np.inf, LEVEL))
     widened = (1 + partners * correlation) * (t / z) ** 2
-    design_effect = min(widened, 1 + partners)
-    return number / design_effect
+    return labels.items / min(widened, 1 + partners)
 
 
 def _lost_at_reference(right: Floats, success: Floats) -> Floats:
@@ -179,35 +176,6 @@ def _lost_at_reference(right: Floats, success: Floats) -> Floats:
     last = int(np.searchsorted(lost, wanted))
     threshold = right[order[last]]
     return np.where(right <= threshold, success, 0.0)
-
-
-def _correlation(lost: Floats, unit: Ints, partners: float) -> float:
-    """Return the intra-unit correlation ρ = A/B of the share of lost answers, in [0, 1].
-
-        A = U/(U − 1)·Σ(S_u − p·n_u)² − n·p(1 − p)        B = n·p(1 − p)·g
-
-    with S_u the sum in unit u of n_u items, p the share, g the ``partners`` and U = n/(1 + g) the effective number of
-    units. ρ = 1 if all items have the same value, which shows nothing about units.
-
-    Parameters
-    ----------
-    lost
-        (n,) the success that each question loses, 0 to 1.
-    partners
-        g, the mean number of other questions in a question's unit.
-    """
-    if partners == 0:
-        return 0.0
-    number, share = len(lost), float(lost.mean())
-    effective_units = number / (1 + partners)
-    independent = number * share * (1 - share)
-    if independent <= ROUNDING or effective_units <= 1:
-        return 1.0
-    sums, sizes = unit_sums(lost, unit)
-    residuals = sums - share * sizes
-    between = effective_units / (effective_units - 1) * float((residuals**2).sum())
-    correlation = (between - independent) / (independent * partners)
-    return float(min(max(correlation, 0.0), 1.0))
 
 
 def _too_few(number: int, effective: float, loss: float) -> str:

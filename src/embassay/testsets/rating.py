@@ -20,7 +20,8 @@ from embassay.errors import InputError, SourceError
 from embassay.formatting import counted, with_interval
 from embassay.result import Estimate
 from embassay.stats.agreement import Level, krippendorff
-from embassay.stats.shares import share
+from embassay.stats.labels import Labels
+from embassay.stats.shares import bounded_mean
 from embassay.stats.units import Floats
 from embassay.store.paths import open_file, output_path, source_path, unreadable
 from embassay.testsets.card import table, with_reading
@@ -225,7 +226,7 @@ def _subset(name: str, ratings: Floats, means: Floats, bar: float) -> Subset:
         distribution=tuple(np.bincount(rounded, minlength=HIGH + 1).tolist()),
         interval=_alpha(ratings, "interval"),
         ordinal=_alpha(ratings, "ordinal"),
-        errors=share((means_of_rated < bar).astype(np.float64), np.arange(rated)),
+        errors=bounded_mean((means_of_rated < bar).astype(np.float64), Labels.of(np.arange(rated)), 1.0, of_shares=True),
     )
 
 

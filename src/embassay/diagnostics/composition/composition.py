@@ -58,14 +58,16 @@ from embassay.metrics.scoreboard import (
     View,
     item_example,
     of_requested,
-    pools_of,
+    pool_of,
+    roles_of,
     stream_of,
 )
-from embassay.metrics.summary import Figures, share_row
+from embassay.metrics.summary import Figures, row
 from embassay.result import MIN_UNITS, Estimate, Example, Finding, Result, Row
 from embassay.samples.composition import Composition as Sample
+from embassay.stats.labels import Labels
 from embassay.stats.resample import means
-from embassay.stats.shares import PooledShare, shares_of_encoders
+from embassay.stats.shares import bounded_means
 from embassay.stats.units import Floats, Ints, ratio_variance, unit_codes
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
@@ -398,7 +400,8 @@ def _rows(
         for measure in MEASURES:
             axes[criterion, measure] = axes_of(criterion, measure, spanning)
 
-    unit = unit_codes(parts[0].unit[items])
+    labels = Labels.of(parts[0].unit, parts[0].unit_labels).of_items(items)
+    unit = labels.label_set
     # Every encoder has the same metrics in the same order.
     keys = [key for key, _ in numbers(views[0], axes)]
     # An excess is a share less its null: it lies in [−1, 1].
@@ -406,23 +409,34 @@ def _rows(
     # Transposed, not stacked along axis 1: columns are then contiguous, which the sums over units read one by one.
     tables = (np.array([values for _, values in numbers(view, axes)]).T for view in views)
     estimates = means(tables, unit, draws, *stream_of(parts[0]), differences=is_difference)
-    shares = shares_of_encoders((dict(yes_no(view)) for view in views), unit)
-
-    hashes_of_others = pools_of(parts)
-    for view, means_of_encoder, shares_of_encoder in zip(views, estimates, shares, strict=True):
-        hash_of_others = hashes_of_others[view.encoder]
-        # The limits of a share may depend on the other encoders ("pooled"), those of a mean never do.
-        metrics = dict(shares_of_encoder)
+    shares = _shares(views, labels, roles_of(parts).base_systems)
+    pool = pool_of(parts) if labels.partners else ""
+    for view, means_of_encoder in zip(views, estimates, strict=True):
+        for key, share in shares[view.encoder].items():
+            yield _row(view, draws, key, _with_reason(view, key, share), block, axes, pool)
+        # The limits of a mean do not depend on other encoders.
         for key, mean in zip(keys, means_of_encoder, strict=True):
-            metrics[key] = PooledShare(mean, pooled=False)
-        for key, share in metrics.items():
-            yield _row(view, draws, key, _with_reason(view, key, share), block, axes, hash_of_others)
+            yield _row(view, draws, key, _with_reason(view, key, mean), block, axes)
         for key, estimate in _standard_deviations(view, unit):
-            yield _row(view, draws, key, PooledShare(estimate, pooled=False), block, axes, hash_of_others)
+            yield _row(view, draws, key, estimate, block, axes)
+
+
+def _shares(
+    views: Sequence[OperatorView], labels: Labels, base_systems: Sequence[str]
+) -> dict[str, dict[MetricKey, Estimate]]:
+    """Return the shares of each encoder."""
+    values = {view.encoder: dict(yes_no(view)) for view in views}
+    keys = dict.fromkeys(key for of_encoder in values.values() for key in of_encoder)
+    shares: dict[str, dict[MetricKey, Estimate]] = {encoder: {} for encoder in values}
+    for key in keys:
+        of_key = {encoder: of_encoder[key] for encoder, of_encoder in values.items() if key in of_encoder}
+        for encoder, estimate in bounded_means(of_key, labels, base_systems, of_shares=True).items():
+            shares[encoder][key] = estimate
+    return shares
 
 
 def _row(
-    view: OperatorView, draws: Draws, key: MetricKey, share: PooledShare, block: str, axes: Axes, hash_of_others: str
+    view: OperatorView, draws: Draws, key: MetricKey, estimate: Estimate, block: str, axes: Axes, pool: str = ""
 ) -> Row:
     """Return the row of a figure; the signature of a figure over the grid of tolerances has the grid's ends.
 
@@ -432,13 +446,13 @@ def _row(
         The block of samples, by its name in :func:`blocks_of`; with ``right`` the condition begins with it.
     axes
         The grids of the operator's criteria.
-    hash_of_others
-        The encoder's entry in :func:`~embassay.metrics.scoreboard.pools_of`.
+    pool
+        What the limits depend on besides; see :func:`~embassay.metrics.scoreboard.pool_of`.
     """
     condition = key.condition
     if block == "right":
         condition = f"right:{condition}".rstrip(":")
-    grid_in_signature = dict[str, str]()
+    signed = {"pool": pool} if pool else {}
     if condition.endswith("grid"):
         criterion = criterion_of(key)
         grids = axes[criterion, key.similarity_function]
@@ -448,34 +462,23 @@ def _row(
             grids = (against_b,)
             if key.subset == "c4:vsA":
                 grids = (against_a,)
-        grid_in_signature["grid"] = bounds(grids)
-    return share_row(
-        view.scores,
-        draws,
-        key.metric,
-        key.subset,
-        share,
-        hash_of_others,
-        condition,
-        key.similarity_function,
-        **grid_in_signature,
-    )
+        signed["grid"] = bounds(grids)
+    return row(view.scores, draws, key.metric, key.subset, estimate, condition, key.similarity_function, **signed)
 
 
-def _with_reason(view: OperatorView, key: MetricKey, share: PooledShare) -> PooledShare:
+def _with_reason(view: OperatorView, key: MetricKey, estimate: Estimate) -> Estimate:
     """Return the figure, with the reason where it does not apply or where there is no null."""
     # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
     if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
-        return PooledShare(Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE), pooled=False)
-    estimate = share.estimate
+        return Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE)
     about_null = key.condition.startswith(("null", "excess"))
     if about_null and estimate.value is None and estimate.undefined > 0:
         # The null needs targets of other units.
         no_null = np.isnan(view.raw("cosine", "AN")).all()
         has_targets = not np.isnan(view.raw("cosine", "AT")).all()
         if no_null and has_targets:
-            return replace(share, estimate=replace(estimate, reason=ALONE))
-    return share
+            return replace(estimate, reason=ALONE)
+    return estimate
 
 
 def _standard_deviations(view: OperatorView, unit: Ints) -> Iterator[tuple[MetricKey, Estimate]]:

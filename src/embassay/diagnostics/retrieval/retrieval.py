@@ -205,6 +205,7 @@ class Retrieval(RetrievalParameters):
             labels={},
             values=values,
             scalars={**scalars, **of_corpus},
+            unit_labels=corpus.unit_labels,
         )
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
 from embassay.geometry.transforms import NAMES as TRANSFORMS
-from embassay.metrics.scoreboard import pools_of
-from embassay.metrics.summary import row, share_row
+from embassay.metrics.scoreboard import pool_of, roles_of
+from embassay.metrics.summary import row
 from embassay.result import MIN_UNITS, Estimate, Row
 from embassay.stats.correlate import MIN_ITEMS, Kind, across_models
 from embassay.stats.exams import GRID, above, exams, minima, percentile_of_top, spread
+from embassay.stats.labels import Labels
 from embassay.stats.resample import too_few
-from embassay.stats.shares import PooledShare, shares_of_encoders
+from embassay.stats.shares import bounded_means
 from embassay.stats.thresholds import questions_needed
 from embassay.stats.units import Floats, Ints
 from embassay.types import Draws
@@ -44,7 +45,7 @@ KINDS: tuple[Kind, ...] = ("pearson", "spearman")
 
 @dataclass(frozen=True)
 class AtThresholds:
-    """One encoder's thresholds and the shares at them, whose limits may depend on the other encoders.
+    """One encoder's thresholds and the shares at them.
 
     Attributes
     ----------
@@ -53,27 +54,45 @@ class AtThresholds:
     chosen
         The chosen ψ by subset.
     pool
-        The hash of the other encoders, for signatures.
+        What the limits of the shares depend on besides; see :func:`~embassay.metrics.scoreboard.pool_of`.
     """
 
     thresholds: Mapping[str, float]
     chosen: Mapping[str, int]
-    shares: Mapping[ShareKey, PooledShare]
+    shares: Mapping[ShareKey, Estimate]
     pool: str
 
 
 def at_thresholds(views: Sequence[RetrievalView], draws: Draws) -> dict[str, AtThresholds]:
     """Return what thresholds do, by encoder."""
     thresholds, chosen = zip(*(_thresholds_of(view, draws) for view in views), strict=True)
-    answered = shares_of_encoders(map(_answered_shares, views, thresholds), views[0].unit)
-    unit_of_unanswerable = views[0].unit_of_unanswerable
-    unanswerable = shares_of_encoders(map(_unanswerable_shares, views, thresholds), unit_of_unanswerable)
-    pools = pools_of([view.scores for view in views])
+    scores = [view.scores for view in views]
+    base_systems = roles_of(scores).base_systems
+    answered = map(_answered_shares, views, thresholds)
+    unanswerable = map(_unanswerable_shares, views, thresholds)
+    names = [view.encoder for view in views]
+    of_answered = _estimates(dict(zip(names, answered, strict=True)), views[0].labels, base_systems)
+    of_unanswerable = _estimates(
+        dict(zip(names, unanswerable, strict=True)), views[0].labels_of_unanswerable, base_systems
+    )
+    pool = pool_of(scores)
     by_encoder = dict[str, AtThresholds]()
-    for place, view in enumerate(views):
-        shares = {**answered[place], **unanswerable[place]}
-        by_encoder[view.encoder] = AtThresholds(thresholds[place], chosen[place], shares, pools[view.encoder])
+    for place, name in enumerate(names):
+        shares = {**of_answered[name], **of_unanswerable[name]}
+        by_encoder[name] = AtThresholds(thresholds[place], chosen[place], shares, pool)
     return by_encoder
+
+
+def _estimates(
+    values: Mapping[str, Mapping[ShareKey, Floats]], labels: Labels, base_systems: Sequence[str]
+) -> dict[str, dict[ShareKey, Estimate]]:
+    """Return the shares of each encoder from the values of their items."""
+    estimates: dict[str, dict[ShareKey, Estimate]] = {name: {} for name in values}
+    for key in dict.fromkeys(key for of_encoder in values.values() for key in of_encoder):
+        of_key = {name: of_encoder[key] for name, of_encoder in values.items() if key in of_encoder}
+        for name, estimate in bounded_means(of_key, labels, base_systems, of_shares=True).items():
+            estimates[name][key] = estimate
+    return estimates
 
 
 def _answered_shares(view: RetrievalView, thresholds: Mapping[str, float]) -> dict[ShareKey, Floats]:
@@ -261,7 +280,7 @@ def _at_threshold(view: RetrievalView, at: AtThresholds, draws: Draws, subset: s
     for metric in ("accuracy_at_tau", "kept", "unanswerable_dropped"):
         share = at.shares.get((metric, subset))
         if share is not None:
-            yield share_row(view.scores, draws, metric, subset, share, at.pool, **signed)
+            yield row(view.scores, draws, metric, subset, share, **signed, pool=at.pool)
 
 
 def _recommended(view: RetrievalView, at: AtThresholds, draws: Draws) -> Iterator[Row]:

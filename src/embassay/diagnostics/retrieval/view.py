@@ -12,8 +12,9 @@ from embassay.diagnostics.retrieval.scores import RANDOM, RIGHT
 from embassay.metrics.scoreboard import View
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.exams import EXAMS, GRID, LENGTH, Answers
+from embassay.stats.labels import Labels
 from embassay.stats.thresholds import Threshold, recommend
-from embassay.stats.units import Floats, unit_codes
+from embassay.stats.units import Floats
 
 NAME = "retrieval"
 K, PSI = 5, 5
@@ -118,9 +119,14 @@ class RetrievalView(RetrievalParameters, View):
         return np.asarray(self.scores.values["answered"] == 1)
 
     @cached_property
+    def labels(self) -> Labels:
+        """The unit labels of the m answered questions."""
+        return Labels.of(self.scores.unit, self.scores.unit_labels).of_items(self.answered)
+
+    @property
     def unit(self) -> NDArray[np.int64]:
-        """(m,) unit codes of the answered questions."""
-        return unit_codes(self.scores.unit[self.answered])
+        """(m,) the label sets of the answered questions."""
+        return self.labels.label_set
 
     def ranking(self, declared: str) -> Floats | None:
         """Return (m,) a ranking metric of the answered questions by its declared name, such as ``Success@{k}``.
@@ -156,9 +162,9 @@ class RetrievalView(RetrievalParameters, View):
         return self.scores.values["top"][~self.answered][:, 0]
 
     @cached_property
-    def unit_of_unanswerable(self) -> NDArray[np.int64]:
-        """(u,) unit codes of the unanswerable questions."""
-        return unit_codes(self.scores.unit[~self.answered])
+    def labels_of_unanswerable(self) -> Labels:
+        """The unit labels of the u unanswerable questions."""
+        return Labels.of(self.scores.unit, self.scores.unit_labels).of_items(~self.answered)
 
     @cached_property
     def examined(self) -> NDArray[np.bool_]:
@@ -184,10 +190,9 @@ class RetrievalView(RetrievalParameters, View):
         answers = self.answers
         if not len(answers.top):
             return Threshold(None, None, None, 0.0, self.why_no_similarities)
-        unit = self.unit[self.has_full_top_k]
-        threshold = recommend(answers.own, answers.success, answers.top, unit, self.loss)
-        units = len(np.unique(unit))
-        if units < MIN_UNITS:
-            reason = f"{units} units are too few to recommend a threshold; that takes {MIN_UNITS}"
+        labels = self.labels.of_items(self.has_full_top_k)
+        threshold = recommend(answers.own, answers.success, answers.top, labels, self.loss)
+        if labels.sets < MIN_UNITS:
+            reason = f"{labels.sets} units are too few to recommend a threshold; that takes {MIN_UNITS}"
             return Threshold(None, None, None, threshold.effective, reason)
         return threshold

@@ -112,6 +112,8 @@ class RunFolder:
         a JSON text with everything that is not an array.
         """
         arrays: dict[str, Any] = {"item": scores.item, "unit": scores.unit}
+        if len(scores.unit_labels):
+            arrays["unit_labels"] = scores.unit_labels
         for name, labels in scores.labels.items():
             arrays[f"labels.{name}"] = labels
         for name, values in scores.values.items():
@@ -224,6 +226,7 @@ def _read_scores(path: Path) -> tuple[str, ItemScores] | None:
             labels=_group(arrays, "labels."),
             values=_group(arrays, "values."),
             scalars=head.pop("scalars"),
+            unit_labels=arrays.get("unit_labels", np.zeros((0, 2), dtype=np.int64)),
             # What remains of the head are the fields of the origin.
             origin=Origin(**head, parts=parts),
         )
@@ -250,7 +253,7 @@ def _identity(origin: Origin) -> JsonObject:
     identity = asdict(origin)
     del identity["baseline"], identity["reference"]
     # Left out where they are empty, so that scores stored before these fields existed are still found.
-    for name in ("route", "group", "published", "parts"):
+    for name in ("route", "group", "published", "parts", "step"):
         if not identity[name]:
             del identity[name]
     return identity
