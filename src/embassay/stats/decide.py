@@ -1,0 +1,131 @@
+"""Which candidate to use, which others are worth a thought, and which are out: from values, verdicts and costs.
+
+The highest observed value costs most and is often highest by luck. The cheapest candidate that no test shows to be
+worse costs least, but few questions show nothing: it may be worse by ten points. So the cheapest is used that is
+neither shown to be worse nor observed to lose more than the user accepts. ``docs/statistics.md`` has the simulated true
+loss of these three rules.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+FAR = 0.05
+"""A candidate that loses more than this is rejected without a verdict, unless the user accepts such a loss."""
+MOST_ALTERNATIVES = 2
+DIGITS = 10
+"""Losses are rounded: 0.87 − 0.85 is 2 points, not a little more."""
+
+Cost = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A decision over candidates.
+
+    Attributes
+    ----------
+    use
+        The candidate to use; never one that is rejected.
+    highest
+        The candidate with the highest value among those that are not shown to be worse than another; often ``use``.
+    others
+        What to consider instead: at most two that are cheaper than ``use``, the highest value first, and at the end
+        ``highest`` where that is not ``use``. A cheaper one stands here only if nothing that costs as little has a
+        value as high.
+    rejected
+        What not to use, the highest value first: with the candidate that it is shown to be worse than (``use`` or
+        ``highest`` where it is one of these), or with None where it only lies far below ``highest``.
+    """
+
+    use: str
+    highest: str
+    others: tuple[str, ...]
+    rejected: Mapping[str, str | None]
+
+
+def decide(
+    values: Mapping[str, float],
+    worse_than: Mapping[str, Collection[str]],
+    costs: Mapping[str, Cost],
+    *,
+    accept: float,
+) -> Choice:
+    """Decide between candidates.
+
+    Use is the cheapest candidate that is not shown to be worse than another one and whose value is at most ``accept``
+    below the highest. Of several that cost the same it is the one with the highest value, then the first.
+
+    Parameters
+    ----------
+    values
+        The observed value of each candidate, in the order given by the user; higher is better, none is NaN.
+    worse_than
+        For a candidate the others that a printed verdict shows it to be worse than; one without any may be left out.
+        Names without a value are ignored. If every candidate is worse than some other, which can only be where pairs
+        are compared on different items, no verdict rejects anything.
+    costs
+        The costs of each candidate, the most important first: the number of parts, milliseconds of a question, bytes.
+        All have the same length. ``math.inf`` is an unknown cost: it is above every known one and equal to another
+        unknown one, so that what is unknown never makes a candidate cheaper.
+    accept
+        The loss, in the unit of the values, at which a cheaper candidate is still used; at least 0.
+
+    Raises
+    ------
+    ValueError
+        Without candidates, or where a value is not finite or a cost is missing or NaN.
+
+    Examples
+    --------
+    >>> values = {"mpnet": 0.87, "MiniLM": 0.83, "bm25": 0.65}
+    >>> costs = {"mpnet": (1, 12.0), "MiniLM": (1, 2.0), "bm25": (1, 0.3)}
+    >>> decide(values, {"bm25": ["mpnet"]}, costs, accept=0.02)
+    Choice(use='mpnet', highest='mpnet', others=('MiniLM',), rejected={'bm25': 'mpnet'})
+    >>> decide(values, {"bm25": ["mpnet"]}, costs, accept=0.05)
+    Choice(use='MiniLM', highest='mpnet', others=('mpnet',), rejected={'bm25': 'mpnet'})
+    """
+    _check(values, costs)
+    better = {name: [other for other in worse_than.get(name, ()) if other in values] for name in values}
+    # Sorting is stable: what has the same value stays in the order given.
+    by_value = sorted(values, key=lambda name: -values[name])
+    remaining = [name for name in by_value if not better[name]] or by_value
+    highest = remaining[0]
+    losses = {name: round(values[highest] - values[name], DIGITS) for name in remaining}
+
+    # Of equal costs the first counts, which has the highest value.
+    use = min((name for name in remaining if losses[name] <= accept), key=costs.__getitem__)
+
+    others: list[str] = []
+    cheapest = costs[use]
+    within_reach = [name for name in remaining if losses[name] <= max(FAR, accept)]
+    for name in within_reach:
+        if costs[name] < cheapest and len(others) < MOST_ALTERNATIVES:
+            others.append(name)
+            cheapest = costs[name]
+    if highest != use:
+        others.append(highest)
+
+    rejected: dict[str, str | None] = {}
+    for name in by_value:
+        if name not in remaining:
+            rejected[name] = min(better[name], key=lambda other: (other != use, other != highest, -values[other]))
+        elif name not in within_reach:
+            rejected[name] = None
+    return Choice(use, highest, tuple(others), rejected)
+
+
+def _check(values: Mapping[str, float], costs: Mapping[str, Cost]) -> None:
+    """Check that each candidate has a value and as many costs as the others."""
+    if not values:
+        raise ValueError("there is no candidate to decide about")
+    without = [name for name in values if name not in costs]
+    if without:
+        raise ValueError(f"no costs of {', '.join(without)}")
+    if len({len(costs[name]) for name in values}) > 1:
+        raise ValueError("candidates have different numbers of costs; math.inf is an unknown one")
+    for name, value in values.items():
+        if not math.isfinite(value) or any(map(math.isnan, costs[name])):
+            raise ValueError(f"{name}: the value is not finite, or a cost is NaN; math.inf is an unknown cost")
