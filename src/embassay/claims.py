@@ -51,18 +51,12 @@ COUNT = Procedure("none", ("count",))
 LIMIT = Procedure("none", ("limit",))
 INTERVAL = Procedure("95% interval over units", ("shown", "not shown"))
 TWO_INTERVALS = Procedure("two 95% intervals over units that do not overlap", ("shown", "not shown"))
-TOGETHER = Procedure("95% interval over units that holds for all candidates, or pairs of them, together", ("count",))
-EXCHANGE = Procedure("exchange of whole units, p with Holm's correction, 5%", ("shown", "not shown"))
-BEST_SET = Procedure("multiple comparison with the best by joint flips of units, 95%", ("shown", "not shown"))
+EXCHANGE = Procedure("exchange of items that share labels, p corrected within the family, 5%", ("shown", "not shown"))
+BEST_LIST = Procedure("the verdicts on pairs: nothing shows it to be worse than another one", ("shown", "not shown"))
 NOT_WORSE = Procedure('test of "not worse" at the margin, 5%', ("shown", "not shown"), excludes_loss=True)
-IN_FIXED_ORDER = Procedure(
-    'tests of "not worse" at the margin, 5% each, from the largest size to the smallest up to the first that fails',
-    ("shown", "not shown"),
-    excludes_loss=True,
-)
 THRESHOLD = Procedure("95% limit of the loss", ("shown", "not shown"))
 AVERAGE_LOSS = Procedure("estimate of the loss on average", ("count",))
-POWER = Procedure("standard error of a pair at its step of Holm's correction, power 80%", ("limit",))
+POWER = Procedure("effective number of items, at the correction of the pair's family, power 80%", ("limit",))
 
 
 @dataclass(frozen=True)

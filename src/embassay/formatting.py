@@ -37,6 +37,14 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
     return text.replace("-", "−")
 
 
+def of_100(value: float | None, low: float | None, high: float | None) -> str:
+    """Write a share for people, with its interval in whole numbers: ``87 of 100 questions [71, 95]``."""
+    if value is None:
+        return DASH
+    ends = "" if low is None or high is None else f" [{100 * low:.0f}, {100 * high:.0f}]"
+    return f"{100 * value:.0f} of 100 questions{ends}"
+
+
 def size_in_points(value: float) -> str:
     """Write the size of a difference of shares, such as a margin: ``2 points``, ``12.5 points``, ``0.25 points``."""
     points = 100 * value

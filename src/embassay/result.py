@@ -269,13 +269,16 @@ class Difference:
     family, step
         As in :class:`Comparison`.
     difference, low, high
-        a − b with its 95 % interval; None where it is undefined, the interval where the items are too few for a verdict.
+        a − b with its 95 % interval; None where it is undefined, the interval where the items are too few.
     p
         Corrected for its family; None where the items are too few.
     won, tied, lost
         On how many items a has the higher, the same and the lower value.
     smallest_difference
         The smallest true difference of this pair that would be detected in four cases of five; None where unknown.
+    target, items_needed
+        A difference that is clearly smaller, and about how many items it takes to detect that; None where the smallest
+        is small already, or the number is out of reach.
     """
 
     family: Family
@@ -289,11 +292,15 @@ class Difference:
     tied: int = 0
     lost: int = 0
     smallest_difference: float | None = None
+    target: float | None = None
+    items_needed: int | None = None
     step: str = ""
 
     def __post_init__(self) -> None:
         """Refuse NaN, infinity, and an interval whose ends are swapped."""
-        _check_figures(self, ("difference", "low", "high", "p", "smallest_difference"), ("won", "tied", "lost"))
+        _check_figures(
+            self, ("difference", "low", "high", "p", "smallest_difference", "target"), ("won", "tied", "lost")
+        )
 
     @property
     def is_significant(self) -> bool:
@@ -458,7 +465,7 @@ class Finding:
     value, low, high
         The figure with its 95 % interval; None where there is none.
     p
-        Where it rests on a test, after Holm's correction.
+        Where it rests on a test, corrected for its family.
     counts
         The numbers in the sentence, by what is counted: ``won``, ``tied``, ``lost``, ``units``.
     format
@@ -658,6 +665,8 @@ class CorpusRecord:
         How many documents are right for some question.
     most_right
         The document that is right for most questions, with their number; empty where no document is right for several.
+    document_noun
+        What its documents are called in sentences: ``page``, ``paragraph``.
     loader
         What read it; empty for a corpus that was made in Python.
     settings
@@ -681,6 +690,7 @@ class CorpusRecord:
     settings: Mapping[str, str] = field(default_factory=dict)
     right_documents: int = 0
     most_right: Mapping[str, int] = field(default_factory=dict)
+    document_noun: str = "document"
 
 
 NamedRecord = TypeVar("NamedRecord", EncoderRecord, CorpusRecord)
@@ -813,7 +823,7 @@ class Result:
 
         Columns: ``encoder``, ``value``, ``low``, ``high`` (95 % interval), ``rank_low``, ``rank_high`` (all ranks hold
         together with 95 % confidence; null without a ranking), ``may_be_best``, ``difference``, ``p`` (against the best
-        lexical baseline, ``p`` after Holm's correction; null without one).
+        lexical baseline, ``p`` corrected within its family; null without one).
 
         Parameters
         ----------
@@ -849,8 +859,8 @@ class Result:
                     "rank_low": verdict.rank_low.get(name),
                     "rank_high": verdict.rank_high.get(name),
                     "may_be_best": may_be_best,
-                    "difference": against_baseline.difference,
-                    "p": against_baseline.p,
+                    "difference": against_baseline.difference if against_baseline else None,
+                    "p": against_baseline.p if against_baseline else None,
                 }
             )
         return polars.DataFrame(ranks, schema=_RANKS, orient="row")

@@ -88,6 +88,8 @@ class Corpus(Generic[S]):
         The options that advice depends on, where the user has set them: ``passages`` and ``unit``.
     file
         The file or folder that it was read from; empty for a corpus that was made in Python.
+    document_noun
+        What its documents are called in sentences: ``page``, ``paragraph``.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Corpus(Generic[S]):
     variant_of: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     file: str = field(default="", compare=False)
+    document_noun: str = field(default="document", compare=False)
 
     def __repr__(self) -> str:
         """Return name, shape and counts in one line."""

@@ -1,8 +1,8 @@
 """What adaptation gained and what it cost, computed from a result and its item scores: no model and no text.
 
-A change is the paired difference between a variant and another encoder on the same items. It has the interval over
-independent units and the Holm-corrected p-value of the result. Better and worse are significant differences. "Not
-worse" requires a test that rules out a loss of the margin (:mod:`embassay.stats.noninferiority`).
+A change is the paired difference between a variant and another encoder on the same items, with the interval and the
+corrected p-value of the result. Better and worse are significant differences. "Not worse" requires that a loss of the
+margin is ruled out (:mod:`embassay.stats.gate`).
 :mod:`embassay.adaptation.wording` writes the sentences.
 """
 
@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from embassay.adaptation.variants import BASE
+import numpy as np
+
+from embassay.adaptation.variants import BASE, BOTH, FINETUNED, PRETRAINED
+from embassay.metrics.item_metric import Headline
 from embassay.result import ALPHA, Comparison, Result
-from embassay.stats.noninferiority import UNCHANGED, Headline, NotWorse
-from embassay.types import Draws
 
 SMALLEST_SHOWN = 5e-4
 """A difference below this is printed as 0, whether in points or as a plain number."""
@@ -34,13 +35,19 @@ class Gain:
         The paired difference ``a − b``: ``a`` is the variant and ``b`` the other encoder.
     in_domain
         Whether the corpus belongs to the domain, so that the change is the purpose of the training.
-    test
-        The test that the variant is not worse; None for a metric without a better direction.
+    margin
+        The loss that matters.
+    loss_limit
+        The upper 95 % limit of the loss; None where the items are too few.
+    unchanged
+        Whether it is the same encoder with the same value on every item.
     """
 
     comparison: Comparison
     in_domain: bool
-    test: NotWorse | None = None
+    margin: float
+    loss_limit: float | None = None
+    unchanged: bool = False
 
     @property
     def variant(self) -> str:
@@ -60,16 +67,18 @@ class Gain:
         """The conclusion about the change.
 
         ``nothing changed``: the same encoder with the same value on every item. ``unknown``: undefined, or too few
-        units. ``better``: significantly above 0. Otherwise the outcome of the test.
+        units. ``better`` and ``worse``: significantly above and below 0. ``not worse``: neither, and a loss of the
+        margin is ruled out.
         """
-        if self.test is not None and self.test.note == UNCHANGED:
+        if self.unchanged:
             return "nothing changed"
         difference = self.comparison.difference
-        if self.test is None or difference is None or self.comparison.p_holm is None:
+        if difference is None or self.comparison.p_holm is None:
             return "unknown"
-        if self.significant and difference > 0:
-            return "better"
-        return self.test.outcome
+        if self.significant:
+            return "better" if difference > 0 else "worse"
+        is_ruled_out = self.loss_limit is not None and self.loss_limit <= self.margin
+        return "not worse" if is_ruled_out else "inconclusive"
 
 
 def changes(result: Result, headlines: Headlines, domain: Sequence[str], other: str = BASE) -> tuple[Gain, ...]:
@@ -84,24 +93,31 @@ def changes(result: Result, headlines: Headlines, domain: Sequence[str], other: 
     other
         The label of the encoder that the variants are compared with.
     """
-    family = "all"
-    if other == BASE:
-        family = "reference"
     fingerprints = {encoder.name: encoder.fingerprint for encoder in result.encoders}
-    draws = Draws(result.seed, result.resamples)
     all_changes = []
     for comparison in result.comparisons:
-        if comparison.family != family or other not in (comparison.a, comparison.b):
+        if other not in (comparison.a, comparison.b):
             continue
         headline = headlines.get((comparison.diagnostic, comparison.corpus))
         if headline is None or not headline.key.covers(comparison.key):
             continue
         oriented = minus(comparison, other)
         variant = oriented.a
+        # The lexical baselines and other encoders of the run are no variants.
+        if variant not in (BASE, PRETRAINED, FINETUNED, BOTH):
+            continue
         # Fingerprints are equal if nothing was trained, or if training changed nothing.
-        same = variant in fingerprints and fingerprints[variant] == fingerprints.get(other)
-        test = headline.not_worse(variant, other, draws, p=comparison.p_holm, same_encoder=same)
-        all_changes.append(Gain(oriented, comparison.corpus in domain, test))
+        same_encoder = variant in fingerprints and fingerprints[variant] == fingerprints.get(other)
+        is_same = np.array_equal(headline.values[variant], headline.values[other], equal_nan=True)
+        all_changes.append(
+            Gain(
+                oriented,
+                comparison.corpus in domain,
+                headline.margin,
+                headline.loss_limit(variant, other),
+                unchanged=same_encoder and is_same,
+            )
+        )
     return tuple(all_changes)
 
 

@@ -70,28 +70,24 @@ def sentence(change: Gain, several: bool = False) -> str:
     several
         Whether there are several corpora of the domain, so that each is named.
     """
-    comparison, test = change.comparison, change.test
+    comparison = change.comparison
     style: Format = "points" if declared(comparison.key).is_share else "number"
     head = f"{comparison.a}{_against(change)} on {_place(change, several)}"
-    if test is None or change.outcome == "unknown":
+    if change.outcome == "unknown":
         return templates.ADAPTED_UNKNOWN.sentence(head=head, metric=comparison.metric, reason=_why_unknown(change))
-    smallest = "" if test.smallest_margin is None else _size(test.smallest_margin, style)
+    smallest = "" if change.loss_limit is None else _size(change.loss_limit, style)
     if change.outcome == "nothing changed":
         ruled_out = f"; this many items rule out a loss of {smallest}" if smallest else ""
         return templates.ADAPTED_UNCHANGED.sentence(head=head, metric=comparison.metric, ruled_out=ruled_out)
 
     support = f"{comparison.metric}, {_item_counts(change)}, {_p_value_of(change)}"
     amount = f"{_amount(change, style)} ({support})"
-    margin = _size(test.margin, style)
-    note = f"; {test.note}" if test.note else ""
+    margin = _size(change.margin, style)
     if change.outcome == "not worse":
-        return templates.ADAPTED_NOT_WORSE.sentence(head=head, margin=margin, amount=amount, note=note)
+        return templates.ADAPTED_NOT_WORSE.sentence(head=head, margin=margin, amount=amount)
     if change.outcome == "inconclusive":
-        ruled_out = templates.RULED_OUT.sentence(size=smallest) if test.smallest_margin else ""
-        return templates.ADAPTED_INCONCLUSIVE.sentence(
-            head=head, amount=amount, margin=margin, ruled_out=ruled_out, note=note
-        )
-    is_small = change.outcome == "better" and comparison.high is not None and comparison.high < test.margin
+        return templates.ADAPTED_INCONCLUSIVE.sentence(head=head, amount=amount, margin=margin)
+    is_small = change.outcome == "better" and comparison.high is not None and comparison.high < change.margin
     below_margin = f"; the gain is below the margin of {margin}" if is_small else ""
     return templates.ADAPTED_DIFFERS.sentence(
         head=head, outcome=change.outcome, amount=amount, below_margin=below_margin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -9,8 +10,8 @@ from rich.console import Console
 
 from embassay.encoders.base import CountsTokens, Remote, encoder_of_vectors
 from embassay.errors import EncoderError, begun
-from embassay.findings.advice import advice, visible_differences
-from embassay.formatting import counted
+from embassay.findings.advice import advice, effective_units, visible_differences
+from embassay.formatting import counted, visible
 from embassay.reports.terminal import print_line, stdout
 from embassay.retrievers.base import Questions, Retriever
 from embassay.run.candidates import RunEncoder
@@ -19,12 +20,14 @@ from embassay.run.request import RunRequest
 from embassay.samples.base import Role, Text
 from embassay.samples.choice import Choice
 from embassay.store.cache.cache import VectorCache
-from embassay.types import AnyCorpus, Audit, Encoder, cache_key
+from embassay.types import AnyCorpus, Encoder, cache_key
 
 SAMPLES = 3
 """Samples of each corpus that are printed."""
 NAME_WIDTH = 11
 """Characters of the column with the names of a sample's texts, at least."""
+MOST_LABELS = 5
+"""Right documents that are named with the number of their questions, at most."""
 BEGINNING = 60
 """Characters of a text that is longer than an encoder reads."""
 
@@ -85,7 +88,11 @@ def _corpus_lines(corpus: AnyCorpus) -> list[str]:
     head = f"{corpus.name}: {corpus.shape}, read by the loader {corpus.loader}"
     if corpus.version:
         head += f", version {corpus.version}"
-    units = f"independent units {audit.units:,}{_effective_units(audit)}"
+    number = effective_units(corpus)
+    units = f"independent units {audit.units:,}"
+    # Where their sizes differ, or items are in several.
+    if number < audit.units / 2:
+        units += f" (effective number {number:.0f})"
     items = f"  items {audit.items:,}, {units}, duplicate rows {audit.duplicates:,}"
     texts = f"  texts {audit.texts:,}, distinct {audit.distinct:,}"
     if audit.documents:
@@ -96,7 +103,7 @@ def _corpus_lines(corpus: AnyCorpus) -> list[str]:
     licence = f"  licence {corpus.licence}"
     if corpus.source:
         licence += f"; {corpus.source}"
-    lines = [head, items, texts, licence, f"  fingerprint {corpus.fingerprint}"]
+    lines = [head, items, texts, *_labels(corpus), licence, f"  fingerprint {corpus.fingerprint}"]
     if corpus.filtered_with:
         lines.append(f"  filtered with {', '.join(corpus.filtered_with)}")
     remarks = (*corpus.notes, *advice(corpus), *visible_differences(corpus))
@@ -104,11 +111,16 @@ def _corpus_lines(corpus: AnyCorpus) -> list[str]:
     return lines
 
 
-def _effective_units(audit: Audit) -> str:
-    """Return the effective number of units if their sizes differ so much that it is less than half of their number."""
-    if audit.effective_units >= audit.units / 2:
-        return ""
-    return f" (effective number {audit.effective_units:.0f})"
+def _labels(corpus: AnyCorpus) -> list[str]:
+    """Return how many questions share each right document, those with most first; nothing where none share any."""
+    questions_of = Counter(name for sample in corpus.samples for name in set(getattr(sample, "right", ())))
+    shared = [f"{visible(name)} {count:,}" for name, count in questions_of.most_common(MOST_LABELS) if count > 1]
+    if not shared:
+        return []
+    more = sum(count > 1 for count in questions_of.values()) - len(shared)
+    if more:
+        shared.append(f"and {more:,} more")
+    return [f"  right documents {len(questions_of):,}; questions that share one: {', '.join(shared)}"]
 
 
 def _show_encoder(

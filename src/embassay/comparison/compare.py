@@ -232,7 +232,7 @@ def _pairs(runs: Sequence[StoredRun], merged: MergedRuns, mapping: Mapping[str, 
 def _against_reference(merged: MergedRuns) -> list[EncoderPair]:
     """Return each candidate with the reference of the merged result."""
     for verdict in merged.result.verdicts:
-        reference = verdict.opponent("reference").name
+        reference = verdict.reference
         if reference:
             others = [name for name in verdict.candidates if name != reference]
             return [EncoderPair(f"{reference} → {name}", reference, name) for name in others]

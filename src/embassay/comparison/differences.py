@@ -12,12 +12,11 @@ from embassay.comparison.merge import MergedRuns, has_same_scores
 from embassay.comparison.runs import CommonTask
 from embassay.diagnostics.base import DeclaresMetrics, ShowsItems
 from embassay.layout import Column, Format
+from embassay.metrics.item_metric import Headline
 from embassay.metrics.metric import headline_columns
 from embassay.result import ALPHA
-from embassay.stats.detectable import precision_of_values
-from embassay.stats.families import corrected_interval
+from embassay.stats.families import consistent_interval
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
-from embassay.stats.noninferiority import Headline
 from embassay.stats.permutation import corrected
 from embassay.stats.units import ratio_variance
 from embassay.types import Diagnostic, Draws, ItemScores
@@ -85,8 +84,6 @@ class HeadlineChange:
         ``worse`` and ``better`` are significant; ``not worse`` rules out a loss of ``margin`` or more.
     margin
         The smallest loss that matters; 0 where the headline has none.
-    note
-        A remark on the outcome; may be empty.
     smallest_difference
         The minimum detectable difference of this pair (power 80 %).
     error
@@ -115,7 +112,6 @@ class HeadlineChange:
     high: float | None = None
     p: float | None = None
     outcome: Outcome = "nothing changed"
-    note: str = ""
     flips: tuple[Flip, ...] = field(default=(), repr=False)
     decided: int = 0
 
@@ -173,42 +169,28 @@ def differences_of(merged: MergedRuns, pairs: Sequence[EncoderPair], *, texts: b
                 if compared is not None:
                     compared_pairs.append((task, compared))
 
-    # Holm's correction is over everything that is shown, as in a check. Pairs with fewer than 10 units or with the same
-    # scores are not tested and have no p.
+    # Holm's correction is over everything that is shown, as in a check. Pairs with the same scores are not tested.
     p_values = {}
     for place, (_, compared) in enumerate(compared_pairs):
         if compared.difference.p is not None:
             p_values[place] = compared.difference.p
-    corrected_p_values, steps = corrected(p_values)
+    corrected_p_values, _ = corrected(p_values)
     differences = []
     for place, (task, compared) in enumerate(compared_pairs):
-        difference = _with_corrected_p(compared.difference, corrected_p_values.get(place), len(p_values))
-        difference = replace(difference, smallest_difference=_detectable(compared, steps.get(place, 1)))
+        difference = _with_corrected_p(compared.difference, corrected_p_values.get(place))
         if not compared.is_same:
-            difference = _with_outcome(difference, compared.headline, merged.draws)
+            difference = replace(difference, outcome=_outcome(difference, compared.headline))
         differences.append(_with_flips(difference, task, compared.scores, texts=texts))
     return tuple(differences)
 
 
-def _with_corrected_p(difference: HeadlineChange, p: float | None, tests: int) -> HeadlineChange:
-    """Return a difference with the p that is corrected for all tests, and the interval that belongs to it."""
+def _with_corrected_p(difference: HeadlineChange, p: float | None) -> HeadlineChange:
+    """Return a difference with the p that is corrected for all tests, and an interval that agrees with it."""
     change, low, high = difference.difference, difference.low, difference.high
     if p is None or change is None or low is None or high is None:
         return replace(difference, p=p)
-    low, high = corrected_interval(low, high, change, p, tests)
+    low, high = consistent_interval(low, high, change, p)
     return replace(difference, p=p, low=low, high=high)
-
-
-def _detectable(compared: _Compared, tests: int) -> float | None:
-    """Return the minimum detectable difference of a pair at its step of Holm's correction, of so many tests."""
-    alone, headline = compared.difference.smallest_difference, compared.headline
-    precision = precision_of_values(
-        headline.values[OLD], headline.values[NEW], headline.unit, of_shares=headline.of_shares
-    )
-    if alone is None or precision is None:
-        return alone
-    at_step = replace(precision, tests=tests).minimum_detectable_difference
-    return alone * at_step / precision.minimum_detectable_difference
 
 
 OLD, NEW = "old", "new"
@@ -244,7 +226,7 @@ def _compared(
     column: Column,
     draws: Draws,
 ) -> _Compared | None:
-    """Summarise two encoders alone, the old one as the reference; None where there is no headline.
+    """Compare two encoders alone; None where there is no headline.
 
     Parameters
     ----------
@@ -254,54 +236,50 @@ def _compared(
     is_same = has_same_scores(task, scores[pair.old], scores[pair.new])
     both = []
     for label, encoder in ((OLD, pair.old), (NEW, pair.new)):
-        # Both are candidates here, so that a lexical baseline can be compared with itself as well.
-        origin = replace(scores[encoder].origin, encoder=label, baseline=False, reference=label == OLD)
+        # Both are models of their own here, so that a lexical baseline can be compared with itself as well.
+        origin = replace(scores[encoder].origin, encoder=label, baseline=False, parts=(), step="", reference=False)
         both.append(replace(scores[encoder], origin=origin))
-    headline = method.figures(both).headline()
-    if headline is None:
+    figures = method.figures(both)
+    headline, figure = figures.headline(), figures.headline_figure
+    if headline is None or figure is None:
         return None
-    result = method.summarise(both, draws)
-    verdict = result.verdicts[0]
-    rows = result.headline(verdict)
-    changes = headline.values[NEW] - headline.values[OLD]
-    defined = ~np.isnan(changes)
+    values = {row.encoder: row.value for row in figures.rows(draws) if headline.key.covers(row.key)}
+    gaps = headline.values[NEW] - headline.values[OLD]
+    defined = ~np.isnan(gaps)
     unit = headline.unit[defined]
-    units = len(np.unique(unit))
+    verdict = figures.summarise(draws).verdict
+    compared = next((one.of(NEW) for one in verdict.differences), None)
     difference = HeadlineChange(
         pair=pair,
-        diagnostic=verdict.diagnostic,
-        corpus=verdict.corpus,
+        diagnostic=task.diagnostic,
+        corpus=task.corpus,
         heading=column.heading,
         format=column.format,
-        old_value=rows[OLD].value if OLD in rows else None,
-        new_value=rows[NEW].value if NEW in rows else None,
+        old_value=values.get(OLD),
+        new_value=values.get(NEW),
         margin=headline.margin,
-        smallest_difference=verdict.detectable(verdict.opponent("reference").difference(NEW)),
-        error=float(ratio_variance(changes[defined], unit) ** 0.5) if units > 1 else None,
+        smallest_difference=compared.smallest_difference if compared else None,
+        error=float(ratio_variance(gaps[defined], unit) ** 0.5) if len(np.unique(unit)) > 1 else None,
         items=int(defined.sum()),
-        units=units,
+        units=len(np.unique(unit)),
     )
-    for compared in result.comparisons:
-        if compared.family == "reference" and verdict.ranks_by(compared):
-            # The items of a correlation, for example, are not those of its item values.
-            difference = replace(difference, difference=compared.difference, items=compared.items, units=compared.units)
-            # Where nothing changed there is nothing to estimate or to test, so there is no interval and no p-value.
-            if not is_same:
-                difference = replace(difference, low=compared.low, high=compared.high, p=compared.p)
+    if compared is not None:
+        difference = replace(difference, difference=compared.difference)
+        # Where nothing changed there is nothing to estimate or to test, so there is no interval and no p-value.
+        if not is_same:
+            difference = replace(difference, low=compared.low, high=compared.high, p=compared.p)
     return _Compared(difference, both, headline, is_same)
 
 
-def _with_outcome(difference: HeadlineChange, headline: Headline, draws: Draws) -> HeadlineChange:
-    """Return a difference with its outcome, from the corrected p-value."""
+def _outcome(difference: HeadlineChange, headline: Headline) -> Outcome:
+    """Return the outcome of a difference, from the corrected p-value and the limit of the loss."""
     change, p = difference.difference, difference.p
-    is_significant = change is not None and p is not None and p <= ALPHA
-    if is_significant and change is not None and change > 0:
-        return replace(difference, outcome="better")
-    if headline.margin:
-        test = headline.not_worse(NEW, OLD, draws, p=p)
-        return replace(difference, outcome=test.outcome, note=test.note)
-    # Without a margin there is no test of "not worse".
-    return replace(difference, outcome="worse" if is_significant else "inconclusive")
+    if change is not None and p is not None and p <= ALPHA:
+        return "better" if change > 0 else "worse"
+    limit = headline.loss_limit(NEW, OLD)
+    if limit is not None and headline.margin and limit <= headline.margin:
+        return "not worse"
+    return "inconclusive"
 
 
 def _with_flips(

@@ -1,4 +1,4 @@
-"""How many questions does it take: the minimum detectable difference of a finished run, and the size for another one.
+"""How many questions does it take: the smallest difference that a finished run shows, and the size for another one.
 
 All figures come from one formula, :class:`~embassay.stats.detectable.Precision`, and never from an observed difference:
 a difference that was observed is too large as often as it is too small, and a plan for it would be a guess.
@@ -9,43 +9,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from embassay.comparison.losses import units_to_detect
 from embassay.comparison.runs import StoredRun, StoredTask, figures_of, read_run
 from embassay.errors import SpecError, UnknownNameError
 from embassay.formatting import POINTS
 from embassay.layout import Format
+from embassay.metrics.item_metric import ItemMetric
 from embassay.metrics.key import MetricKey
 from embassay.metrics.metric import headline_columns
 from embassay.metrics.summary import Figures
-from embassay.result import MIN_UNITS, Comparison, Role, Verdict
-from embassay.stats.detectable import POWER, Precision, precision_of_values
-from embassay.stats.noninferiority import ItemMetric
-from embassay.stats.permutation import corrected
-from embassay.types import Draws
+from embassay.result import Comparison, Verdict
+from embassay.stats.detectable import POWER, Precision
+from embassay.stats.labels import effective_number
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
-POWER_OF_CHECK = 0.95
-"""The probability with which a gate should detect a loss of twice the margin."""
 GROWTH = (1, 2, 4, 8)
-"""The sizes of the curve, as multiples of the present number of units."""
-ROLES: dict[Role, str] = {
-    "reference": "the reference",
-    "baseline": "the best lexical baseline",
-    "second_baseline": "bm25",
-    "part": "the best of what it is built on",
-}
-"""The opponents of the pairs of interest, by their role, which is the family of the comparison."""
+"""The sizes of the curve, as multiples of the present number of items."""
 
 
 @dataclass(frozen=True)
 class SizePoint:
-    """One point of the curve of minimum detectable difference against size."""
+    """One point of the curve of smallest difference against size."""
 
-    units: int
     items: int
     difference: float
 
@@ -56,52 +44,35 @@ class PairPlan:
 
     Attributes
     ----------
-    against
-        What ``b`` is: the reference, the best lexical baseline, bm25.
+    family
+        Why the pair is compared, as in :class:`~embassay.result.Comparison`.
     heading, format
         How the metric is called and written.
     difference, low, high
         The present difference, a − b, with its 95 % interval; for orientation only.
-    minimum_detectable_difference
-        Of this run, at the power that was asked for; None under 10 units, or where the difference does not vary.
+    smallest_difference
+        The smallest true difference that this run shows at the power that was asked for; None where the items are too
+        few, or the difference does not vary.
     curve
-        The same for more units like these.
-    units_estimated
-        How many units the difference that was named takes if the variance is the one that this run shows; None without
-        such a difference.
-    units_needed, items_needed
-        The same with the upper 80 % limit of the variance.
-    margin, units_not_worse
-        About how many units it takes to show that ``a`` is not worse than the reference by this margin (power 80 %) if
-        nothing is lost; None for other pairs, and where the metric has no margin.
-    freedom
-        The degrees of freedom of the variance: how well this run, as a pilot, knows it.
-    units_to_detect
-        How many units ``embassay check`` takes to call a true loss of twice the margin a regression (power 95 %), for
-        an old and a new model that disagree as much as these two; None as for ``margin``.
+        The same for more items like these.
+    items_needed
+        About how many items the difference that was named takes; None without such a difference, or out of reach.
     """
 
     diagnostic: str
     corpus: str
     a: str
     b: str
-    against: str
+    family: str
     heading: str
     format: Format
     difference: float | None
     low: float | None
     high: float | None
-    units: int
     items: int
-    minimum_detectable_difference: float | None = None
+    smallest_difference: float | None = None
     curve: tuple[SizePoint, ...] = ()
-    units_estimated: int | None = None
-    units_needed: int | None = None
     items_needed: int | None = None
-    margin: float | None = None
-    units_not_worse: int | None = None
-    units_to_detect: int | None = None
-    freedom: float | None = None
 
     @property
     def name(self) -> str:
@@ -159,7 +130,7 @@ def plan(
 
     Returns
     -------
-    One entry for each pair of interest; ``.table()`` is a frame of them.
+    One entry for each pair that the run compares; ``.table()`` is a frame of them.
 
     Raises
     ------
@@ -219,24 +190,19 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
     if verdict is None or figures is None or headline is None:
         return
     column = headline_columns(run.result)[task.diagnostic]
-    draws = Draws(run.result.seed, run.result.resamples)
-    of_task = [one for one in run.result.comparisons if (one.diagnostic, one.corpus) == task.name]
     others = dict[MetricKey, ItemMetric]()
+    of_task = [one for one in run.result.comparisons if (one.diagnostic, one.corpus) == task.name]
     if not all(map(verdict.ranks_by, of_task)):
         others = _other_metrics(figures)
-    # The best part of a set-up may be the reference or a baseline, too.
-    once = {(one.a, one.b, one.key): one for one in reversed(of_task) if one.family in ROLES}
-    for comparison in reversed(once.values()):
-        is_headline = verdict.ranks_by(comparison)
-        metric = headline if is_headline else others.get(comparison.key.within_diagnostic)
-        if metric is None:
-            continue
-        role = cast("Role", comparison.family)
+    base_systems = figures.board.roles().base_systems
+    for comparison in of_task:
         heading, style = column.heading, column.format
-        stated = None
-        if is_headline:
-            stated = verdict.opponent(role, comparison.a).difference(comparison.a).smallest_difference
-        else:
+        metric: ItemMetric = headline
+        if not verdict.ranks_by(comparison):
+            other = others.get(comparison.key.within_diagnostic)
+            if other is None:
+                continue
+            metric = other
             heading = str(replace(comparison.key.within_diagnostic, similarity_function=""))
             style = "percent" if metric.of_shares else "number"
         pair = PairPlan(
@@ -244,53 +210,28 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
             corpus=task.corpus,
             a=comparison.a,
             b=comparison.b,
-            against=ROLES[role],
+            family=comparison.family,
             heading=heading,
             format=style,
             difference=comparison.difference,
             low=comparison.low,
             high=comparison.high,
-            units=comparison.units,
             items=comparison.items,
         )
-        family = [one for one in of_task if (one.family, one.key) == (comparison.family, comparison.key)]
-        precision = _precision(metric, comparison, _tests_at_step(comparison, family), stated, power)
+        precision = _precision(metric, comparison, base_systems, power)
         if precision is not None:
-            pair = _with_precision(pair, precision, difference)
-        # A candidate may replace the reference, so a loss against it matters; a lexical baseline is there to be beaten.
-        if comparison.family == "reference" and is_headline and headline.margin:
-            # Of the test, only its need of units is used, which depends neither on its outcome nor on the p-value.
-            test = headline.not_worse(new=pair.a, old=pair.b, draws=draws)
-            pair = replace(pair, margin=headline.margin, units_not_worse=test.units_needed)
-            if precision is not None:
-                loss = 2 * headline.margin
-                # A check does not know which of its tests will be rejected.
-                of_check = replace(precision.sure, tests=comparison.pairs_in_family)
-                pair = replace(pair, units_to_detect=units_to_detect(of_check, loss, POWER_OF_CHECK))
+            pair = replace(
+                pair,
+                smallest_difference=precision.smallest_difference,
+                curve=tuple(_point(precision.grown(growth)) for growth in GROWTH),
+                items_needed=None if difference is None else precision.items_needed(difference),
+            )
         yield pair
 
 
-def _with_precision(pair: PairPlan, precision: Precision, difference: float | None) -> PairPlan:
-    """Return the plan with the differences that more units would show, and how many units a difference takes.
-
-    What is still to be collected is planned with the upper 80 % limit of the variance.
-    """
-    sure = precision.sure
-    sizes = [precision, *(sure.with_units(growth * precision.units) for growth in GROWTH[1:])]
-    pair = replace(
-        pair,
-        minimum_detectable_difference=precision.minimum_detectable_difference,
-        curve=tuple(SizePoint(one.units, one.items, one.minimum_detectable_difference) for one in sizes),
-        freedom=precision.freedom,
-    )
-    if difference is None:
-        return pair
-    return replace(
-        pair,
-        units_estimated=precision.units_needed(difference),
-        units_needed=sure.units_needed(difference),
-        items_needed=sure.items_needed(difference),
-    )
+def _point(precision: Precision) -> SizePoint:
+    """Return the point of the curve at a size."""
+    return SizePoint(precision.items, precision.smallest_difference)
 
 
 def _verdict(run: StoredRun, task: StoredTask) -> Verdict | None:
@@ -310,42 +251,17 @@ def _other_metrics(figures: Figures[Any]) -> dict[MetricKey, ItemMetric]:
     return metrics
 
 
-def _tests_at_step(comparison: Comparison, family: Sequence[Comparison]) -> int:
-    """Return how many tests Holm's correction counts at the step of a comparison, as in the run."""
-    _, steps = corrected({(one.a, one.b): one.p for one in family if one.p is not None})
-    return steps.get((comparison.a, comparison.b), 1)
-
-
 def _precision(
-    metric: ItemMetric, comparison: Comparison, tests: int, stated: float | None, power: float
+    metric: ItemMetric, comparison: Comparison, base_systems: Sequence[str], power: float
 ) -> Precision | None:
-    """Return the precision of one pair; None under ``MIN_UNITS`` units, or where nothing varies.
-
-    Parameters
-    ----------
-    stated
-        The minimum detectable difference that the run states, at a power of 80 %; None where it states none, as for
-        every metric but the headline.
-    power
-        The power that is planned for.
-    """
-    if comparison.units < MIN_UNITS:
-        return None
-    precision = precision_of_values(
-        metric.values[comparison.a],
-        metric.values[comparison.b],
-        metric.unit,
-        of_shares=metric.of_shares,
-        tests=tests,
-    )
-    if precision is None:
-        return None
-    if stated is not None:
-        # Report and plan must not contradict each other, so the error is scaled to the minimum that the run states. The
-        # two differ for localization: its accuracy is a mean over folds, whose error is not quite that of the mean over
-        # sentences.
-        precision = replace(precision, error=precision.error * stated / precision.minimum_detectable_difference)
-    return replace(precision, power=power)
+    """Return the precision of one pair; None where the items are too few, or where nothing varies."""
+    number = None
+    if metric.is_bounded:
+        pool = [metric.values[name] for name in base_systems if name in metric.values]
+        number = effective_number(metric.labels, pool, of_shares=metric.of_shares)
+    gaps = metric.values[comparison.a] - metric.values[comparison.b]
+    precision = Precision.of(gaps, metric.labels, number, comparison.pairs_in_family)
+    return replace(precision, power=power) if precision else None
 
 
 def _reason(run: StoredRun, task: StoredTask) -> str:

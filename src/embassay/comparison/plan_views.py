@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 
 from embassay.comparison.plan import PairPlan, SizePlan
 from embassay.findings import templates
-from embassay.formatting import difference_format, number, visible, with_interval
+from embassay.formatting import DASH, difference_format, number, visible, with_interval
 from embassay.reports.tables import Cell, Table
-from embassay.result import MIN_UNITS
-from embassay.stats.detectable import FEW_DEGREES
 from embassay.store.canonical import canonical
 
 if TYPE_CHECKING:
@@ -44,85 +42,47 @@ def _size_table(pairs: Sequence[PairPlan]) -> Table:
     rows = []
     for pair in pairs:
         style = difference_format(pair.format)
-        row = (
-            Cell(pair.name),
-            # Under 10 units there is no interval.
-            Cell(with_interval(pair.difference, pair.low, pair.high, style, signed=True)),
-            Cell(f"{pair.units:,}"),
-            Cell(f"{pair.items:,}"),
-        )
-        rows.append(row)
-    return Table("", ("", "present difference", "units", "items"), tuple(rows))
+        present = with_interval(pair.difference, pair.low, pair.high, style, signed=True)
+        rows.append((Cell(pair.name), Cell(present), Cell(f"{pair.items:,}")))
+    return Table("", ("", "present difference", "items"), tuple(rows))
 
 
 def _curve_table(pairs: Sequence[PairPlan]) -> Table:
-    """Return the table of minimum detectable differences by size, with a row for each pair.
+    """Return the table of smallest differences by size, with a row for each pair.
 
     At least one of the pairs has a curve.
     """
-    # A pair with too few units has no curve; all others have one point for each growth.
     some_curve = next(pair.curve for pair in pairs if pair.curve)
-    units_of_run = some_curve[0].units
-    larger = [f"{point.units // units_of_run} times" for point in some_curve[1:]]
-    head = ("minimum detectable difference with", f"{units_of_run:,} units", *larger)
-
+    larger = [f"{point.items / some_curve[0].items:.0f} times" for point in some_curve[1:]]
+    head = ("smallest detectable difference with", f"{some_curve[0].items:,} items", *larger)
     rows = []
     for pair in pairs:
         style = difference_format(pair.format)
-        cells = [Cell(number(point.difference, style)) for point in pair.curve]
-        if not cells:
-            cells = [Cell("–")] * len(some_curve)
+        # A pair with too few items has no curve.
+        cells = [Cell(number(point.difference, style)) for point in pair.curve] or [Cell(DASH)] * len(some_curve)
         rows.append((Cell(pair.name), *cells))
     return Table("", head, tuple(rows))
 
 
 def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
-    """Return what it takes, one sentence for each pair and question."""
+    """Return what it takes, one sentence for each pair."""
     sentences = []
     for pair in pairs:
-        style = difference_format(pair.format)
-        if pair.units < MIN_UNITS:
-            sentence = templates.PLAN_TOO_SMALL.sentence(pair=pair.name, units=pair.units, needed=MIN_UNITS)
-            sentences.append(sentence)
-            continue
-        if pair.minimum_detectable_difference is None:
-            sentences.append(templates.NO_PLAN.sentence(pair=pair.name, units=pair.units))
-            continue
-        if plan.difference is not None and pair.units_needed is not None:
-            difference = number(plan.difference, style)
-            sentences.append(_sentence_on_difference(pair, difference, plan.power))
-        if pair.units_not_worse is not None and pair.margin is not None:
-            margin = number(pair.margin, style)
-            sentence = templates.UNITS_NOT_WORSE.sentence(a=pair.a, b=pair.b, margin=margin, units=pair.units_not_worse)
-            sentences.append(sentence)
-        if pair.units_to_detect is not None and pair.margin is not None:
-            loss = number(2 * pair.margin, style)
-            sentence = templates.UNITS_FOR_GATE.sentence(a=pair.a, b=pair.b, loss=loss, units=pair.units_to_detect)
-            sentences.append(sentence)
+        fields = {"a": pair.a, "b": pair.b}
+        if pair.smallest_difference is None:
+            sentences.append(templates.NO_PLAN.sentence(**fields))
+        elif plan.difference is not None:
+            difference = number(plan.difference, difference_format(pair.format))
+            template = templates.ITEMS_NEEDED
+            if pair.items_needed is None:
+                template = templates.OUT_OF_REACH
+            elif pair.items_needed <= pair.items:
+                template = templates.ENOUGH_ITEMS
+            items = f"{pair.items_needed or 0:,}"
+            sentences.append(template.sentence(difference=difference, items=items, present=f"{pair.items:,}", **fields))
     if sentences:
         sentences.append(templates.MEANING_OF_POWER.sentence(power=plan.power))
-        known = [pair.freedom for pair in pairs if pair.freedom is not None]
-        if known:
-            # How well a run, as a pilot, knows the variance that the sizes rest on.
-            freedom = min(known)
-            pilot = templates.WEAK_PILOT if freedom < FEW_DEGREES else templates.PILOT
-            sentences.append(pilot.sentence(freedom=freedom))
     return sentences
-
-
-def _sentence_on_difference(pair: PairPlan, difference: str, power: float) -> str:
-    """Return how many units and items show a difference, for example of ``3 points``."""
-    units_estimated, units_needed = pair.units_estimated or 0, pair.units_needed or 0
-    fields = {"a": pair.a, "b": pair.b, "difference": difference}
-    if units_estimated <= pair.units:
-        return templates.ENOUGH_UNITS.sentence(units=pair.units, power=power, **fields)
-    return templates.UNITS_TO_ADD.sentence(
-        estimated=units_estimated,
-        needed=units_needed,
-        more_units=units_needed - pair.units,
-        more_items=(pair.items_needed or 0) - pair.items,
-        **fields,
-    )
 
 
 def as_json(plan: SizePlan) -> bytes:

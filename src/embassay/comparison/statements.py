@@ -28,7 +28,7 @@ def _change_and_p(difference: HeadlineChange) -> str:
     """Return a difference with its interval and its p, which is corrected for the number of pairs."""
     if difference.p is None:
         return change(difference)
-    return f"{change(difference)}, p (Holm) {p_value(difference.p)}"
+    return f"{change(difference)}, p {p_value(difference.p)}"
 
 
 def place(difference: HeadlineChange) -> str:
@@ -54,18 +54,13 @@ def sentence(difference: HeadlineChange) -> str:
     if difference.outcome in ("worse", "better"):
         return templates.CHANGED.sentence(outcome=difference.outcome, **fields)
     if difference.outcome == "not worse":
-        note = ""
-        if difference.note:
-            # str.capitalize would also change the other letters.
-            note = f" {difference.note[0].upper()}{difference.note[1:]}."
-        return templates.CHANGE_NOT_WORSE.sentence(margin=margin, note=note, **fields)
+        return templates.CHANGE_NOT_WORSE.sentence(margin=margin, **fields)
     # What remains is inconclusive.
     detectable = not_ruled_out = ""
     if difference.smallest_difference is not None:
         detectable = f" Minimum detectable difference: {number(difference.smallest_difference, style)}."
     if difference.margin:
-        reason = f" ({difference.note})" if difference.note else ""
-        not_ruled_out = f" A loss of {margin} is not ruled out{reason}."
+        not_ruled_out = f" A loss of {margin} is not ruled out."
     return templates.NO_CHANGE_SHOWN.sentence(detectable=detectable, not_ruled_out=not_ruled_out, **fields)
 
 

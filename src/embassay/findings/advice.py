@@ -14,6 +14,7 @@ from embassay.formatting import POINTS, counted, size_in_points
 from embassay.metrics.metric import headline_metric, ranking_diagnostics
 from embassay.result import MIN_UNITS, CorpusRecord
 from embassay.samples.pairs import Pair
+from embassay.stats.labels import Labels
 from embassay.types import AnyCorpus, Audit
 
 SHORT = 8
@@ -27,8 +28,8 @@ MANY_SHORT = 0.2
 """From this share of short passages on, there is a warning."""
 DISAGREEMENT = 0.2
 """The share of items on which two encoders are assumed to disagree."""
-WITH_UNIT_OPTION = ("documents",)
-"""Loaders whose questions depend on each other unless ``unit=question`` is set."""
+WITH_ABOUT_OPTION = ("documents",)
+"""Loaders whose questions depend on each other unless ``about=these-documents`` is set."""
 
 
 def advice(corpus: AnyCorpus) -> Iterator[str]:
@@ -41,16 +42,20 @@ def advice(corpus: AnyCorpus) -> Iterator[str]:
         return
     audit = corpus.audit()
     yield from _short_passages(corpus, audit)
-    are_dependent = audit.effective_units < audit.items / 2
+    effective = effective_units(corpus)
+    are_dependent = effective < audit.items / 2
     if corpus.documents and are_dependent:
         remedy = "; questions about other documents would add more"
         if corpus.source in MADE_QUERIES.values():
             remedy = ""
         elif may_be_independent(corpus):
-            remedy = "; set unit=question only if each came from another person, who had not read the document"
-        yield templates.DEPENDENT_QUESTIONS.sentence(
-            items=audit.items, units=counted(audit.units, "unit"), effective=audit.effective_units, remedy=remedy
-        )
+            remedy = "; if these are all the pages and each question was asked on its own, set about=these-documents"
+        yield templates.DEPENDENT_QUESTIONS.sentence(items=audit.items, effective=effective, remedy=remedy)
+
+
+def effective_units(corpus: AnyCorpus) -> float:
+    """Return how many units would spread the items as evenly if each were in one and all were of equal size."""
+    return Labels.of(corpus.units, corpus.unit_labels).effective_units
 
 
 def may_be_independent(corpus: AnyCorpus | CorpusRecord) -> bool:
@@ -59,7 +64,7 @@ def may_be_independent(corpus: AnyCorpus | CorpusRecord) -> bool:
     Queries that a program made from one document never are.
     """
     is_made = corpus.source in MADE_QUERIES.values()
-    return corpus.loader in WITH_UNIT_OPTION and "unit" not in corpus.settings and not is_made
+    return corpus.loader in WITH_ABOUT_OPTION and "about" not in corpus.settings and not is_made
 
 
 def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
@@ -84,7 +89,7 @@ def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
     elif headline.is_share:
         # It is not known how strongly the items of one unit depend on each other. At best all items are independent.
         best = f"{100 * smallest_visible(audit.items):.0f}"
-        worst = f"{100 * smallest_visible(audit.effective_units):.0f}"
+        worst = f"{100 * smallest_visible(effective_units(corpus)):.0f}"
         points = best
         if worst != best:
             points = f"{best} to {worst}"
@@ -97,7 +102,7 @@ def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
         metric = "correlation" if headline.kind == "correlation" else headline.name
         deviation = headline.deviation
         yield templates.VISIBLE_DIFFERENCE.sentence(
-            metric=metric, difference=smallest_visible(audit.effective_units, deviation), deviation=deviation
+            metric=metric, difference=smallest_visible(effective_units(corpus), deviation), deviation=deviation
         )
 
 

@@ -6,12 +6,12 @@ them. This module adds what limits the whole result, such as truncated texts, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.findings import templates
-from embassay.findings.advice import WITH_UNIT_OPTION, may_be_independent
+from embassay.findings.advice import WITH_ABOUT_OPTION
 from embassay.findings.decision import Decision
 from embassay.formatting import counted
 from embassay.layout import Column
@@ -22,12 +22,9 @@ MANY_TRUNCATED = 0.01
 """From this share of a corpus's texts on, truncation limits its result."""
 WORDS_PER_TOKEN = 0.4
 """Words of a passage for each token that an encoder reads: text with code in it has about 2.5 tokens per word."""
-UNIT_OF_QUESTIONS = (
-    "Only if each question came from another person, who had not read the document, add unit=question to -c."
-)
 
 
-def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Finding, ...]:
+def findings_of(result: Result, headlines: Mapping[str, Column], accept: float | None = None) -> tuple[Finding, ...]:
     """Return all findings of a run, the most important first.
 
     Parameters
@@ -36,6 +33,8 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
         The result with the findings of its diagnostics.
     headlines
         By diagnostic that ranks encoders, the name and format of its headline.
+    accept
+        The loss at which a cheaper candidate is still used; None for the margin of each headline.
 
     Returns
     -------
@@ -45,8 +44,9 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
     findings: list[Finding] = []
     for corpus in result.corpora:
         findings += _made_queries(corpus)
-    findings += _decisions(result, headlines)
-    findings += _best_first(result)
+    decisions = list(_decisions(result, headlines, accept))
+    findings += decisions
+    findings += _of_use(_best_first(result), decisions)
     if result.failed and all(encoder.baseline for encoder in result.encoders):
         # All requested encoders failed. What is known of the baselines is in the tables.
         findings = [finding for finding in findings if not finding.encoder]
@@ -56,12 +56,29 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
     return tuple(_linked(finding) for finding in findings)
 
 
-def _decisions(result: Result, headlines: Mapping[str, Column]) -> Iterator[Finding]:
-    """Yield which encoders and settings to choose, for each verdict that ranks encoders."""
+def _decisions(result: Result, headlines: Mapping[str, Column], accept: float | None) -> Iterator[Finding]:
+    """Yield which encoders and set-ups to use, for each verdict that ranks encoders."""
     for verdict in result.verdicts:
-        if not verdict.metric:
-            continue
-        yield from Decision(result, verdict, headlines[verdict.diagnostic]).findings()
+        if verdict.metric:
+            yield from Decision(result, verdict, headlines[verdict.diagnostic], accept).findings()
+
+
+def _of_use(findings: Iterable[Finding], decisions: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings, of those about missed questions only that about the encoder to use, or the first one."""
+    question = templates.MISSES.question
+    use = {(one.diagnostic, one.corpus): one.encoder for one in decisions if is_decision(one)}
+    for finding in findings:
+        if isinstance(finding, Answer) and finding.question == question:
+            place = finding.diagnostic, finding.corpus
+            if use.setdefault(place, finding.encoder) != finding.encoder:
+                continue
+        yield finding
+
+
+def is_decision(finding: Finding) -> bool:
+    """Return whether a finding names the encoder to use, or the highest one where none is recommended."""
+    questions = (templates.USE.question, templates.HIGHEST_VALUE.question)
+    return isinstance(finding, Answer) and finding.question in questions
 
 
 def _limits(result: Result) -> Iterator[Finding]:
@@ -142,15 +159,14 @@ def _negation_not_tested(result: Result) -> Iterator[Finding]:
 
 def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
     """Yield a finding if the effective number of units of a corpus is below half its items."""
-    if corpus.effective_units >= corpus.items / 2 or corpus.builtin:
+    # How many the questions on documents count as stands in the heading.
+    if corpus.effective_units >= corpus.items / 2 or corpus.builtin or corpus.documents:
         return
-    items = "questions" if corpus.documents else "items"
     yield templates.FEW_INDEPENDENT.finding(
         corpus=corpus.name,
-        items=f"{corpus.items:,} {items}",
+        items=f"{corpus.items:,} items",
         units=counted(corpus.units, "unit"),
         effective=corpus.effective_units,
-        action=UNIT_OF_QUESTIONS if may_be_independent(corpus) else "",
     )
 
 
@@ -172,7 +188,7 @@ def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
             limits = [other.max_tokens for other in result.encoders if corpus.name in other.truncated_in]
             reads_least = encoder.max_tokens == min(filter(None, limits), default=None)
             is_varied = "passages=" in encoder.setting or "max_length=" in encoder.setting
-            if reads_least and not is_varied and corpus.loader in WITH_UNIT_OPTION:
+            if reads_least and not is_varied and corpus.loader in WITH_ABOUT_OPTION:
                 action = _shorter_passages(encoder, corpus)
         finding = templates.TRUNCATED.finding(
             severity=severity,

@@ -1,12 +1,11 @@
-"""What may be said of the speed of encoders: only what was measured on the same texts, in turn, on one device."""
+"""The times of encoders, measured on the same texts, in turn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from embassay.findings import templates
 from embassay.formatting import counted
 
 
@@ -43,37 +42,3 @@ class MeasuredTimes:
     def written(self) -> str:
         """Write the medians: ``64 texts in 0.41 s, 0.80 s of processor time``."""
         return f"{counted(self.texts, 'text')} in {median(self.wall):.2g} s, {median(self.cpu):.2g} s of processor time"
-
-
-def fastest(encoders: Sequence[str], times: Mapping[str, MeasuredTimes]) -> str:
-    """Name the fastest of some encoders, in a sentence that says what was measured.
-
-    It is empty if one was not measured, if they share one model or run on different devices, or if another one was
-    as fast in some round.
-    """
-    if not all(name in times for name in encoders):
-        return ""
-    # Settings of one model take the same time; the first of them stands for it.
-    by_model = {times[name].model: times[name] for name in reversed(encoders)}
-    devices = {one.device for one in by_model.values()}
-    if len(by_model) < 2 or len(devices) > 1:
-        return ""
-    first, *others = sorted(by_model.values(), key=lambda one: median(one.wall))
-    for other in others:
-        # The ratio of the times in each round; in the end, that of the slowest.
-        ratios = [slow / fast for slow, fast in zip(other.wall, first.wall, strict=True)]
-        if min(ratios) <= 1:
-            return ""
-    slowest = others[-1]
-    short = (
-        f"{first.encoder}, {median(slowest.wall) / median(first.wall):,.1f} times as fast as {slowest.encoder} "
-        f"({min(ratios):,.1f} to {max(ratios):,.1f} in {counted(len(ratios), 'round')})"
-    )
-    return templates.FASTEST.sentence(
-        short=short,
-        texts=counted(first.texts, "text"),
-        seconds=median(first.wall),
-        seconds_of_slowest=median(slowest.wall),
-        processor=median(first.cpu),
-        processor_of_slowest=median(slowest.cpu),
-    )

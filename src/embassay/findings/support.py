@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from embassay.findings import templates
-from embassay.findings.decision import is_below
-from embassay.findings.speed import MeasuredTimes, fastest
-from embassay.findings.step_costs import Latency, costs_of_steps
-from embassay.formatting import counted, p_value, two_digits
+from embassay.findings.costs import Latency, question_beside, time_beside
+from embassay.findings.limits import is_decision
+from embassay.findings.speed import MeasuredTimes
+from embassay.formatting import counted, p_value, visible
 from embassay.result import FEW_UNITS, Answer, CorpusRecord, Finding, Result, Row, Verdict, record_of
+
+MANY_RIGHT = 0.1
+"""A document that is right for this share of the questions or more is named."""
 
 
 def remark(row: Row) -> str:
@@ -38,7 +41,7 @@ def asked(finding: Finding) -> str:
 
 def tested(finding: Finding) -> str:
     """Return the p-value that a finding rests on, as a sentence; an empty text where there is none."""
-    return "" if finding.p is None else f"p (Holm) {p_value(finding.p)}."
+    return "" if finding.p is None else f"p {p_value(finding.p)}."
 
 
 def findings_of(result: Result, verdict: Verdict) -> list[Finding]:
@@ -66,11 +69,36 @@ def verdict(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]
         Of one question, by encoder and corpus.
     """
     yield from support(result, verdict)
-    times_of = costs_of_steps(result, verdict, latency)
-    for finding in findings_of(result, verdict):
-        cost_of_step = times_of.get((asked(finding).rstrip(), finding.encoder), "")
-        yield f"{asked(finding)}{statement(finding)} {cost_of_step}".rstrip()
-    yield from cost(result, verdict, times, latency)
+    statements = findings_of(result, verdict)
+    for finding in statements:
+        costs = costs_beside(result, verdict, finding, use_of(statements), times, latency)
+        yield f"{asked(finding)}{statement(finding)} {costs}".rstrip()
+
+
+def use_of(statements: Iterable[Finding]) -> str:
+    """Return the encoder that the answers recommend, or the highest one; an empty text where they name none."""
+    return next((one.encoder for one in statements if is_decision(one)), "")
+
+
+def costs_beside(
+    result: Result,
+    verdict: Verdict,
+    finding: Finding,
+    use: str,
+    times: Mapping[str, MeasuredTimes],
+    latency: Latency,
+) -> str:
+    """Say what the encoder of an answer takes and costs beside the one to use, or beside what it is derived from."""
+    if not isinstance(finding, Answer) or not finding.encoder:
+        return ""
+    bases = [one.b for one in verdict.steps_of(finding.encoder)]
+    if finding.question == templates.OR.question:
+        measured = [question_beside(result, verdict, finding.encoder, use, latency)]
+        measured.append("" if measured[0] else time_beside(finding.encoder, use, times))
+        return " ".join(filter(None, measured))
+    if bases and finding.question.lower() in (verdict.steps_of(finding.encoder)[0].step, "use"):
+        return question_beside(result, verdict, finding.encoder, bases[0], latency)
+    return ""
 
 
 def whole_run(result: Result) -> Iterator[str]:
@@ -78,27 +106,6 @@ def whole_run(result: Result) -> Iterator[str]:
     for finding in result.statements:
         if not finding.diagnostic:
             yield statement(finding)
-
-
-def cost(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes], latency: Latency) -> Iterator[str]:
-    """Yield how long one text takes, which of the candidates that may be the best is fastest, and what each costs."""
-    if is_below(verdict.high, verdict.chance):
-        return
-    best_set = verdict.best_set
-    first = next(iter(best_set or verdict.candidates), "")
-    steps = {encoder.name for encoder in result.encoders if encoder.step}
-    if (first, "") in latency and first not in steps:
-        yield templates.LATENCY.sentence(encoder=first, milliseconds=two_digits(latency[first, ""]))
-    if sentence := fastest(best_set, times):
-        yield sentence
-    price_of = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
-    priced = [name for name in best_set if name in price_of]
-    # The cheapest first; the sort is stable, so equal prices stay in the order of the best set.
-    priced.sort(key=lambda name: price_of[name])
-    # The answer on the cost has that of the first.
-    if len(priced) > 1:
-        prices = ", ".join(f"{name} {price_of[name]:g}" for name in priced)
-        yield templates.PRICES.sentence(prices=prices)
 
 
 def _support(result: Result, verdict: Verdict) -> str:
@@ -109,44 +116,41 @@ def _support(result: Result, verdict: Verdict) -> str:
 
 
 def rests_on(result: Result, verdict: Verdict) -> str:
-    """Say how many items, units and texts a verdict rests on."""
+    """Say how many items and texts a verdict rests on, and how many independent items they count as."""
     corpus = record_of(result.corpora, verdict.corpus)
     texts = counted(corpus.distinct_texts, "distinct text")
     # The items of some verdicts are not those of the corpus, so only the texts can be counted.
     if (verdict.items, verdict.units) == (corpus.items, corpus.units):
         if corpus.documents:
-            texts = _search(result, verdict, corpus)
-        else:
-            items = counted(verdict.items, "item")
-            if corpus.duplicates:
-                items += f" ({counted(corpus.duplicates, 'duplicate row')})"
-            units = counted(verdict.units, "independent unit")
-            if corpus.effective_units < verdict.units / 2:
-                units += f" (effective number {corpus.effective_units:.0f})"
-            texts = f"{items} in {units}, {texts}"
+            return _search(result, verdict, corpus)
+        items = counted(verdict.items, "item")
+        if corpus.duplicates:
+            items += f" ({counted(corpus.duplicates, 'duplicate row')})"
+        texts = f"{items} in {counted(verdict.units, 'independent unit')}{_counts_as(verdict, verdict.items)}, {texts}"
     return texts
 
 
+def _counts_as(verdict: Verdict, items: int, more: str = "") -> str:
+    """Say in brackets how many independent items some items count as, where that is less."""
+    number = verdict.effective_items
+    parts = []
+    if number is not None and not verdict.reason and round(number) < items:
+        parts.append(f"they count as {number:.0f}")
+    if more:
+        parts.append(more)
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
 def _search(result: Result, verdict: Verdict, corpus: CorpusRecord) -> str:
-    """Return the numbers of questions, units and documents."""
-    questions = counted(verdict.items, "question")
-    if verdict.units != verdict.items:
-        questions += f" in {counted(verdict.units, 'independent unit')}"
+    """Return the numbers of answered questions and of documents, and the document that is right for many."""
+    answered = verdict.items
     # The number of answerable questions is the same for all encoders.
     for row in result.headline(verdict).values():
-        answerable = row.items + row.undefined
-        if row.items and answerable < verdict.items:
-            questions = f"{counted(answerable, 'answered question')} ({counted(row.units, 'independent unit')})"
-            break
-    documents = counted(corpus.documents, "document")
-    # A corpus may vary how documents are cut.
-    passages = {
-        encoder.vectors[corpus.name]
-        for encoder in result.encoders
-        if corpus.name in encoder.vectors and not encoder.baseline
-    }
-    if len(passages) > 1:
-        documents += f" → {min(passages):,} to {max(passages):,} passages"
-    elif corpus.documents != corpus.passages:
-        documents += f" → {counted(corpus.passages, 'passage')}"
-    return f"{questions}, {documents}"
+        answered = row.items + row.undefined
+        break
+    most = ""
+    for name, count in corpus.most_right.items():
+        if count >= MANY_RIGHT * answered:
+            most = f"{visible(name)} is a right {corpus.document_noun} of {count:,}"
+    documents = f"{corpus.right_documents:,} of {counted(corpus.documents, corpus.document_noun)}"
+    return f"{counted(answered, 'question')} about {documents}{_counts_as(verdict, answered, most)}"

@@ -8,30 +8,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from embassay.claims import (
-    BEST_SET,
+    BEST_LIST,
     COUNT,
     EXCHANGE,
-    IN_FIXED_ORDER,
     INTERVAL,
     LIMIT,
     NOT_WORSE,
     POWER,
-    TOGETHER,
     Template,
 )
 
-STEPS = ("Fusion", "Reranker", "Index")
-"""How the questions begin what a set-up adds to what it is built on, in the order in which people decide."""
+STEPS = ("fusion", "reranker", "prompt", "passages", "index", "int8", "binary", "dtype", "dim", "server", "export")
+"""What set-ups add to what they are derived from, in the order in which people decide."""
 
 
 def place_of_step(step: str) -> int:
     """Return the place of a step in this order, after what is built on nothing; a word of another package is last."""
-    known = ("", *map(str.lower, STEPS))
+    known = ("", *STEPS)
     return known.index(step) if step in known else len(known)
 
-
-BEST, HIGHEST = "Best set", "Highest"
-"""The question of who is the first: where higher values recommend an encoder, and elsewhere."""
 
 # What a verdict rests on, speed and price
 
@@ -41,43 +36,19 @@ NO_BEST_ON_BUILTIN = Template(
     "the corpus is built in; nothing is called better or worse",
     LIMIT,
 )
-FASTEST = Template(
-    "Fastest of them: {short}: the same {texts} take {seconds:.2g} s against {seconds_of_slowest:.2g} s, and "
-    "{processor:.2g} s against {processor_of_slowest:.2g} s of processor time.",
-    "all models of the best set, which is not below chance, were timed on the same texts and one device; it was faster "
-    "than each other one in every round. The ratio is that of the median times, the range that of the rounds",
-    COUNT,
-)
-LATENCY = Template(
-    "{encoder} takes {milliseconds} ms for one text alone (median of this run).",
-    "of the first of the best set, which is not below chance, where the run has timed it",
+TIME_OF_TEXTS = Template(
+    "It takes {share} the time of {other}: {texts} in {seconds:.2g} s, not {seconds_of_other:.2g} s.",
+    "of what stands beside the one to use, where both were timed on the same texts and one device (medians)",
     COUNT,
 )
 TIME_OF_QUESTION = Template(
-    "With {encoder}, a question takes {total} ms, {times} times as long as with {part}.",
-    "of each set-up that is built on others, where all of these were timed, one after the other (medians), against the "
-    "best of them; an index against the exact search in memory",
-    COUNT,
-)
-TIME_OF_STEP = Template(
-    "The {step} takes {milliseconds} ms for a question.",
-    "of each other set-up, without what it is built on, where the run has timed it (median)",
-    COUNT,
-)
-TIMES_AS_FAST = Template(
-    "The search alone is {times} times as fast as {exact}, which compares all vectors in the same store.",
-    "of each index where the run has such a candidate and timed both",
+    "A question takes {milliseconds} ms, {before} ms with {base}.",
+    "of each set-up that is derived from others, where all of these were timed, one after the other (medians)",
     COUNT,
 )
 PRICE_OF_QUESTIONS = Template(
-    "1,000 questions cost about {price} with it, {before} with {part}.",
-    "of each set-up that is built on others, where the prices of all services are known, against the best of them; "
-    "estimated from the length of texts",
-    COUNT,
-)
-PRICES = Template(
-    "Price per million tokens: {prices}.",
-    "of those of the best set, which is not below chance, where two or more have a price",
+    "1,000 questions cost about {price}, {before} with {base}.",
+    "of the same, where the prices of all services are known; estimated from the length of texts",
     COUNT,
 )
 
@@ -113,13 +84,8 @@ NOT_COMPARED = replace(
 )
 OFTEN_UNDEFINED = replace(
     NOT_COMPARED,
-    text="Undefined for more than {share} of the items, so not ranked: {encoders}.",
+    text="Undefined for more than 5% of the items, so not ranked: {encoders}.",
     when="of the items that any candidate is defined for",
-)
-CONSTANT = replace(
-    NOT_COMPARED,
-    text="The same value for all compared items, so not ranked: {encoders}.",
-    when="a correlation needs values that vary",
 )
 UNDEFINED_ITEMS = Template(
     "{encoder} is undefined for {items}; counted as wrong, the value is {value}.",
@@ -135,185 +101,87 @@ SAME_ENCODER = Template(
     title="The same encoder",
     severity="high",
 )
-ONE_CANDIDATE = Template(
-    "{encoder} is the only one{headline}.",
-    "one encoder with a value was asked for: nobody to compare it with",
-    COUNT,
-    title="One candidate",
-    question="Candidate",
-    severity="medium",
-    action="Add a second encoder with -e to compare.",
-)
-ONE_RANKED = Template(
-    "Only {encoder} can be ranked ({value}).",
-    "all other candidates are left out",
-    LIMIT,
-    title="One ranked candidate",
-    severity="medium",
-    question=BEST,
-)
-NONE_BEST = Template(
-    "No encoder is called best: {reason}.",
-    "there is no best set: under 10 units, no item defined for all candidates, or one unit with more than a third of "
-    "the items (correlations)",
-    LIMIT,
-    title="No encoder is called best",
-    severity="medium",
-    question=BEST,
-)
 BELOW_LEVEL = Template(", below {level}", "its interval lies wholly below chance, 0 or a wrong target", INTERVAL)
-ALONE_FIRST = Template(
-    "{encoder} alone of {candidates} candidates (95% confidence){headline}.{more}",
-    "two candidates or more are ranked; all others are shown not to be the first. It is the best where higher is "
-    "better and the interval of the first is not wholly below chance, else the highest",
-    BEST_SET,
-    title="May be the {first}",
-    severity="medium",
-    question="{set_name}",
-)
-MAY_BE_FIRST = replace(
-    ALONE_FIRST,
-    text="{best}, of {candidates} candidates (95% confidence).{more}",
-    when="the same; the others are shown not to be the first",
-)
-NOT_EQUAL = Template(
-    " Not shown to be equal: two of them may differ by {difference}.",
-    "the best set has two members or more; it is the largest minimum detectable difference of a member and the "
-    "reference, which one run of five misses; where units have several items, 10 or more must differ",
-    POWER,
-)
-LEXICAL_IS_HIGHER = Template(
-    " {baseline}, which needs no model, has {value}.",
-    "the best lexical baseline has a higher value than the first candidate; what that shows is answered next",
+USE = Template(
+    "{encoder}. {headline}.",
+    "the cheapest of those that no verdict shows to be worse than another one and whose observed loss against the "
+    "highest is at most the accepted one (the margin, or --accept), else the highest; docs/statistics.md",
     COUNT,
-)
-FIRST_TOO_HIGH = Template(
-    "{encoder} is the first of {candidates}, so its value is probably too high, by {excess}.{more}",
-    "five candidates or more are ranked, and the best set has two or more: the bootstrap bias of the highest "
-    "candidate, and of the highest of the best set",
-    COUNT,
-    title="The first of many is too high",
-    question="Luck",
-)
-INTERVAL_AS_FIRST = Template(
-    " As the first of several it has about {value}, and a lead over {second} of {lead}.",
-    "the same; less the mean of the two. The intervals are longer by the largest deviations of all candidates, "
-    "and of all pairs, in bootstrap samples of units",
-    TOGETHER,
-)
-MANY_CANDIDATES = Template(
-    " If all {candidates} were equally good, about 1 table in {tables} would call one better or worse, and 1 in "
-    "{left_out} would leave one out of the best set.",
-    "the same; simulated (docs/statistics.md)",
-    LIMIT,
-)
-COST = Template(
-    "{encoder} needs {size} for {stored}{price}.",
-    "of the first of the best set, which is not below chance; as far as it is known",
-    COUNT,
-    title="Cost",
-    question="Cost",
-)
-SMALLER = Template(
-    "{encoder} is shown not to be worse than {best} by {margin} or more, and its {stored} needs {share:.0%} of the "
-    "bytes ({size}, not {size_of_best}).",
-    "it and all candidates with a size between theirs pass",
-    IN_FIXED_ORDER,
-    title="Smaller and not worse",
-    question="Smaller?",
+    title="The one to use",
+    question="Use",
     severity="high",
 )
-NO_SMALLER = Template(
-    "No smaller {stored} than that of {best} ({size_of_best}) is shown to be good enough: a loss of {margin} is not "
-    "ruled out.",
-    "a member of the best set is smaller, and the largest candidate below the best does not pass",
-    IN_FIXED_ORDER,
-    "not shown",
-    title="No smaller {stored}",
-    question="Smaller?",
+USE_NONE = replace(
+    USE,
+    text="None of them: the highest value is {encoder}. {headline}.",
+    when="the same, where its interval lies wholly below chance",
+    procedure=INTERVAL,
+    title="All are below chance",
+)
+HIGHEST_VALUE = replace(
+    USE,
+    text="{encoder}. {headline}.{more}",
+    when="where a higher value does not recommend an encoder, or a program made the queries",
+    title="The highest value",
+    question="Highest",
     severity="medium",
 )
-DIFFERS = Template(
-    "{encoder} is {higher} than {built_on} by {size} {interval} of {heading}{counts}.",
-    "p ≤ 0.05; the opponent is the best lexical baseline, the reference, or bm25 where tfidf is the best",
-    EXCHANGE,
-    title="{higher} than {opponent}",
-)
-NOT_SHOWN_TO_DIFFER = replace(
-    DIFFERS,
-    text="{encoder} is not shown to be {better} or {worse} than {built_on}: {outcome}.",
-    when="p > 0.05",
-    claim="not shown",
-    title="not shown to be {better} or {worse} than {opponent}",
-)
-DIFFERS_FROM_LEXICAL = replace(DIFFERS, question="Than {opponent}?")
-NOT_SHOWN_TO_DIFFER_FROM_LEXICAL = replace(NOT_SHOWN_TO_DIFFER, question="Than {opponent}?")
-STEP_DIFFERS = replace(
-    DIFFERS,
-    text="The {step} of {encoder} {gains} {size} {interval} of {heading} against {built_on}{counts}.",
-    when="p ≤ 0.05; the opponent is the best of the encoders that the candidate is built on",
-    question="{question}",
-)
-STEP_NOT_SHOWN = replace(
-    NOT_SHOWN_TO_DIFFER,
-    text="The {step} of {encoder} is not shown to gain or lose anything against {built_on}: {outcome}.",
-    title="not shown to gain or lose anything",
-    question="{question}",
-)
-MEASURED_DIFFERENCE = Template("{difference} {interval} of {heading}{counts}", "the outcome, p > 0.05", COUNT)
-SAME_VALUES = Template("the same {heading} for all {items}", "the outcome where no item was won or lost", COUNT)
-BEST_PART = Template(
-    "the best of its parts ({opponent})", "the opponent of a fusion, and a lexical baseline that is a part", COUNT
-)
-EXACT_SEARCH = Template("the exact search of {opponent}", "the opponent of an index", COUNT)
-DETECTABLE = Template(
-    "{units} would show a true difference of {differences} in four samples of five.",
-    "10 units or more; of the pairs that a choice depends on. For shares it counts the items on which the pair "
-    "differs; where units have several items, 10 or more must differ",
-    POWER,
-    title="Minimum detectable difference",
-    action="{action}",
-    question="How sure",
-)
-MORE_ITEMS = Template(
-    "To show {wanted}{margin}, add about {items}{units}.",
-    "a deciding pair is not shown to differ, and its minimum detectable difference is not small already",
-    POWER,
-)
-
-# Settings of the reference's model
-
-SETTINGS = Template(
-    "{sentences}",
-    "the reference has a setting, and another setting of its encoder is compared with it",
-    EXCHANGE,
-    title="Settings",
-    question="Settings",
+OR = Template(
+    "{others}.",
+    "at most two cheaper ones that are not shown to be worse, and the highest where that is not the one to use",
+    COUNT,
+    title="Instead",
+    question="Or",
     severity="medium",
 )
-SETTINGS_NOT_SHOWN = replace(
-    SETTINGS,
-    when="the same, where none is shown to differ or to be cheaper and not worse",
-    claim="not shown",
-    title="Settings are not shown to differ",
-)
-SETTING_DIFFERS = Template(
-    "{setting}: {heading} {difference} {direction} than {reference} {interval}, p (Holm) {p}{price}.",
-    "p ≤ 0.05",
+NOT = Template(
+    "{rejected}.",
+    "those that a verdict shows to be worse, p ≤ 0.05 in the family of the pair, and those that are lower by more than "
+    "two and a half margins, of which that is said",
     EXCHANGE,
+    title="Not these",
+    question="Not",
+    severity="medium",
 )
-MORE_SETTINGS = Template("{settings} shown to differ from {reference}.", "the same, where there are many", EXCHANGE)
-SETTING_NOT_SHOWN = Template(
-    "{settings} not shown to differ from {reference}{detectable}.",
-    "p > 0.05",
-    EXCHANGE,
-    "not shown",
+VERSUS = Template("{encoder}: {difference}", "of each", COUNT)
+NO_VERDICT = Template(
+    " (no verdict)", "after a difference of more than two and a half margins without a verdict", LIMIT
 )
-CHEAPER_SETTING = replace(
-    SMALLER,
-    text="{setting} is shown not to be worse than {reference} by {margin} or more, with {share:.0%} of the bytes.",
-    title="",
-    question="",
+NO_REASON = Template(
+    "No verdict on others like these: {reason}.",
+    "fewer than 10 units, or one that two thirds of the items have; of a correlation, one with a third of the items",
+    LIMIT,
+    title="No verdict",
+    question="Data",
+    severity="medium",
+)
+STEP = Template(
+    "{encoder}: {difference} than {base}.",
+    "of each set-up that is derived from another one, where that is said nowhere else; of a fusion against each part",
+    COUNT,
+    title="What {step} {encoder} adds",
+    question="{question}",
+    severity="medium",
+)
+DATA = Template(
+    "A true difference of {smallest} between {a} and {b} would be detected 80% of the time{more}.",
+    "of the pair that a choice depends on",
+    POWER,
+    title="What could be detected",
+    question="Data",
+)
+MORE_ITEMS = Template("; {target} need about {items}", "where that is not small already", POWER)
+ABOUT_OTHERS = Template(
+    "other {pages} like these. If these are all the {pages}: about=these-documents.",
+    "of questions about documents",
+    LIMIT,
+    title="What it is about",
+    question="About",
+)
+ABOUT_THESE = replace(
+    ABOUT_OTHERS,
+    text="these {pages} only, if each question was asked on its own.",
+    when="the same, with about=these-documents",
 )
 
 # What limits a run
@@ -346,12 +214,10 @@ BUILTIN = Template(
     action="{action}",
 )
 NEGATION_NOT_TESTED = Template(
-    # In this run -d may allow search only.
-    "Whether an encoder notices a negation (-c opposites, built in).",
+    "Negation was not tested; add `-c opposites` (built in).",
     "the run tests search, and no diagnostic of negations",
     LIMIT,
     title="Negation was not tested",
-    question="Not tested",
 )
 FEW_INDEPENDENT = Template(
     "{corpus}: its {items} depend on each other (they share texts, documents or a topic); they form {units} (effective "
@@ -360,7 +226,6 @@ FEW_INDEPENDENT = Template(
     LIMIT,
     title="Few independent items",
     severity="medium",
-    action="{action}",
 )
 TRUNCATED = Template(
     "{encoder} reads {tokens} tokens of a text: it truncates {truncated:,} of the {texts} of {corpus} ({share:.1%}).",
@@ -376,14 +241,13 @@ UNKNOWN_WORDS = Template(
     LIMIT,
     title="Unknown words",
 )
-FAILS_ON = Template(
-    "{encoder} misses {missed}{found}.",
-    "of the first candidate, where documents are searched and it misses a question; they are found by the best lexical "
-    "baseline, or by no encoder but random vectors. Labels are suspected where the first candidate is right on 75% or "
-    "more, two different encoders or more were run, and people asked the questions",
+MISSES = Template(
+    "{missed}{found}.",
+    "of the encoder to use, where documents are searched and it misses a question. Labels are suspected where it is "
+    "right on 75% or more, two different encoders or more were run, and people asked the questions",
     COUNT,
     title="Missed questions",
-    question="Fails on",
+    question="Misses",
 )
 RESCUED = Template(
     "Against {opponent}, {encoder} rescues {rescued} and breaks {broken}.",
@@ -402,8 +266,8 @@ SHORT_PASSAGES = Template(
     LIMIT,
 )
 DEPENDENT_QUESTIONS = Template(
-    "{items:,} questions depend on each other (they share right documents or a topic): they form {units} (effective "
-    "number {effective:,.0f}){remedy}",
+    "{items:,} questions depend on each other (they share right documents or a topic): they count as about "
+    "{effective:,.0f}{remedy}",
     "the effective number of units is under half that of the questions",
     LIMIT,
 )
@@ -446,8 +310,8 @@ CHANGED = Template(
     EXCHANGE,
 )
 CHANGE_NOT_WORSE = Template(
-    "{label} is not worse: {course} A loss of {margin} or more is ruled out.{note}{flipped}",
-    "no gain is significant, and a loss of the margin is ruled out; a smaller loss that is significant is in the note",
+    "{label} is not worse: {course} A loss of {margin} or more is ruled out.{flipped}",
+    "no difference is significant, and a loss of the margin is ruled out",
     NOT_WORSE,
 )
 NO_CHANGE_SHOWN = Template(
@@ -478,7 +342,7 @@ NO_SUMMARY = Template(
 BEST_OF_RUNS = Template(
     "{diagnostic} on {corpus}: of {candidates} candidates, {best} may be the best (95% confidence).",
     "two candidates or more in all runs together; the others are shown not to be the best",
-    BEST_SET,
+    BEST_LIST,
 )
 
 # A run against its baseline: embassay bless and check
@@ -568,55 +432,26 @@ MARGIN_WILL_FAIL = Template(
 
 # How many questions: embassay plan
 
-PLAN_TOO_SMALL = Template(
-    "{pair}: no plan with {units:,} units; it takes {needed} or more.",
-    "under 10 units",
-    LIMIT,
-)
 NO_PLAN = Template(
-    "{pair}: no plan, because the difference is the same in all {units:,} units.",
-    "there is no variance to plan with",
+    "{a} against {b}: no plan, because these items are too few or the difference does not vary.",
+    "there is no precision to plan with",
     LIMIT,
 )
-ENOUGH_UNITS = Template(
-    "To show a difference of {difference} between {a} and {b}, the {units:,} units of this run have a power of "
-    "{power:.0%} or more, by the variance that it shows.",
-    "the units of the run are as many as its own variance asks for",
+ENOUGH_ITEMS = Template(
+    "A true difference of {difference} between {a} and {b} needs about {items} items; there are {present}.",
+    "the run has as many",
     POWER,
 )
-UNITS_TO_ADD = Template(
-    "To show a difference of {difference} between {a} and {b} takes between {estimated:,} and {needed:,} units like "
-    "these (80% sure): add {more_units:,} units ({more_items:,} items) for the larger number.",
-    "from the variance of the run to its upper 80% limit",
-    POWER,
-)
-UNITS_NOT_WORSE = Template(
-    "To show that {a} is not worse than {b} by {margin}, if nothing is lost, takes about {units:,} units.",
-    "the headline has a margin",
-    POWER,
-)
-UNITS_FOR_GATE = Template(
-    "For 'embassay check' to detect a loss of {loss} between models that disagree as much as {a} and {b} takes "
-    "{units:,} units (power 95%).",
-    "the headline has a margin; the loss is twice that",
-    POWER,
+ITEMS_NEEDED = replace(ENOUGH_ITEMS, when="the run has fewer")
+OUT_OF_REACH = replace(
+    ENOUGH_ITEMS,
+    text="A true difference of {difference} between {a} and {b} needs more than a million times these items.",
+    when="the same, out of reach",
 )
 MEANING_OF_POWER = Template(
-    "Power {power:.0%}: the probability that a true difference of that size becomes significant. No figure rests on "
+    "Power {power:.0%}: the probability that a true difference of that size becomes significant. No figure is based on "
     "the present difference.",
     "below every plan",
-    LIMIT,
-)
-WEAK_PILOT = Template(
-    "This run is a weak pilot: a few units decide its variance ({freedom:.0f} degrees of freedom), so the sizes may be "
-    "far too small. Plan again with more units.",
-    "under 10 degrees of freedom (Satterthwaite)",
-    LIMIT,
-)
-PILOT = Template(
-    "Sizes above that of this run take the upper 80% limit of the variance: a run of this size ({freedom:.0f} degrees "
-    "of freedom) may show too small a one.",
-    "10 degrees of freedom or more",
     LIMIT,
 )
 
@@ -627,9 +462,9 @@ ADAPTED_DIFFERS = Template(
     "p ≤ 0.05, corrected over the variants",
     EXCHANGE,
 )
-ADAPTED_NOT_WORSE = Template("{head}: not worse at a margin of {margin}, {amount}{note}", "not better", NOT_WORSE)
+ADAPTED_NOT_WORSE = Template("{head}: not worse at a margin of {margin}, {amount}", "not better", NOT_WORSE)
 ADAPTED_INCONCLUSIVE = Template(
-    "{head}: inconclusive, {amount}; a loss of {margin} is not ruled out{ruled_out}{note}",
+    "{head}: inconclusive, {amount}; a loss of {margin} is not ruled out",
     "none of these",
     NOT_WORSE,
     "not shown",

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from embassay.metrics.key import MetricKey
 from embassay.stats.correlate import Kind
+from embassay.stats.gate import loss_limit, most_lost
 from embassay.stats.labels import Labels
 from embassay.stats.units import Floats, Ints
 
@@ -85,3 +88,12 @@ class Headline(ItemMetric):
     """The headline metric of a diagnostic; higher is better, and it has a margin."""
 
     margin: float
+
+    def loss_limit(self, new: str, old: str) -> float | None:
+        """Return the upper 95 % limit of what one encoder loses against another; None where the items are too few."""
+        gains = self.values[new] - self.values[old]
+        defined = ~np.isnan(gains)
+        if self.labels.of_items(defined).too_few:
+            return None
+        most = most_lost(self.values[old][defined], 1.0 if self.is_bounded else None)
+        return loss_limit(gains[defined], self.unit[defined], most)

@@ -15,7 +15,6 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from embassay.errors import PluginError, SpecError, UnknownNameError
-from embassay.formatting import among_first
 from embassay.layout import Column, Format
 from embassay.metrics.key import MetricKey
 from embassay.plugins import DIAGNOSTICS
@@ -95,8 +94,8 @@ class Metric:
         estimate says.
     heading, says, level
         How sentences and the scorecard speak of it: its heading, by default the name; what its value means, as a clause
-        with the field ``{value}``, by default the value before the heading; and what its chance is called where that is
-        not the value of a guess, such as ``0``.
+        with the field ``{value}``, or ``{of_100}`` and ``{document}`` of questions on documents, by default the value
+        before the heading; and what its chance is called where that is not the value of a guess, such as ``0``.
     explanation, term
         For the glossary of the page, two sentences at most, and how the page writes the metric: by default its name.
         Without an explanation it is no term.
@@ -377,8 +376,6 @@ def with_options(metrics: Iterable[Metric], **options: Any) -> tuple[Metric, ...
     named = dict[tuple[str, str, str, str], Metric]()
     for metric in metrics:
         texts = {name: getattr(metric, name) for name in WITH_OPTIONS}
-        if "k" in options:
-            texts["says"] = texts["says"].replace("among the first {k}", among_first(int(options["k"])))
         for option, value in options.items():
             texts = {name: text.replace(f"{{{option}}}", str(value)) for name, text in texts.items()}
         key = (texts["name"], texts["subset"], metric.condition, metric.similarity_function)

@@ -278,9 +278,7 @@ class Figures(Generic[AnyView]):
             if metric.kind == "mean over folds":
                 of_figure = shares_over_folds(values, self._folds(metric), self.labels(metric))
             else:
-                of_figure = bounded_means(
-                    values, self.labels(metric), base_systems, of_shares=metric.kind == "share"
-                )
+                of_figure = bounded_means(values, self.labels(metric), base_systems, of_shares=metric.kind == "share")
             for encoder, estimate in of_figure.items():
                 estimates[encoder, figure.key] = estimate
         return estimates

@@ -110,11 +110,13 @@ def _undefined_as_wrong(values: Mapping[str, Floats]) -> dict[str, float]:
 
 def _difference(pair: PairedDifference, headline: Headline, number: float | None) -> Difference:
     """Return a pair as a verdict has it, with the difference that could be detected."""
-    smallest = None
+    smallest, target, needed = None, None, None
     if pair.p is not None:
         differences = headline.values[pair.a] - headline.values[pair.b]
         precision = Precision.of(differences, headline.labels, number, pair.tests)
-        smallest = precision.smallest_difference if precision else None
+        if precision is not None:
+            smallest = precision.smallest_difference
+            target, needed = precision.next_target(headline.margin)
     return Difference(
         pair.family,
         pair.a,
@@ -127,6 +129,8 @@ def _difference(pair: PairedDifference, headline: Headline, number: float | None
         tied=pair.items - pair.won - pair.lost,
         lost=pair.lost,
         smallest_difference=smallest,
+        target=target,
+        items_needed=needed,
         step=pair.step.kind if pair.step else "",
     )
 

@@ -28,8 +28,8 @@ OF_METRICS = {
     ("loss_limit", "recommended_on_average"): ("angelopoulos2024",),
 }
 """By metric and subset the references of rows that rest on a publication of their own."""
-OF_P_VALUES = {"drawn": "phipson2010", "skewed": "hall1992"}
-"""By method the references of p-values."""
+OF_P_VALUES = ("romano2005", "hartigan1969")
+"""The references of p-values and of the intervals that belong to them."""
 
 
 def other_references() -> dict[str, str]:
@@ -86,15 +86,11 @@ def keys_of(result: Result) -> Iterator[str]:
         if row.interval == "confidence":
             yield "hesterberg2015"
     for verdict in result.verdicts:
-        if verdict.best_set and len(verdict.candidates) > 1:
-            yield "mogstad2024"
         headline = known_metric(verdict.key)
         if headline is not None and headline.is_share:
             yield from ("wilson1927", "kish1965")
     for comparison in result.comparisons:
         if comparison.p is not None:
-            yield "holm1979"
-        if comparison.p_method in OF_P_VALUES:
-            yield OF_P_VALUES[comparison.p_method]
+            yield from OF_P_VALUES
     if any(encoder.spec.startswith("bm25") for encoder in result.encoders):
         yield "robertson2009"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from embassay._version import __version__
+from embassay.findings.costs import Latency
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.step_costs import Latency
 from embassay.findings.support import support
 from embassay.formatting import DASH, counted, visible
 from embassay.layout import Layout
@@ -145,7 +145,7 @@ def _opening(
     """Yield answers, scorecard and findings."""
     yield MarkdownBlock(f"{MARKER}\n# Embassay report")
     for section in answer_sections(result, layouts, times, latency):
-        answers = [f"- **{escaped(group[0].question)}** {escaped(section.text(group))}" for group in section.groups]
+        answers = [f"- **{escaped(answer.question)}** {escaped(text)}" for answer, text in section.texts()]
         yield MarkdownBlock(_list(escaped(section.title), answers))
     card = scorecard(result, layouts)
     if card.questions:

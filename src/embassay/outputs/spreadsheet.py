@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from embassay.result import (
     Answer,
@@ -16,7 +16,6 @@ from embassay.result import (
     EncoderRecord,
     Finding,
     Result,
-    Role,
     Row,
     Verdict,
     columns_of,
@@ -51,7 +50,7 @@ def frames(result: Result) -> dict[str, DataFrame]:
     """Return the frames of the files by name.
 
     Each has the fields of a record of ``result.json`` as columns; mappings are JSON. ``verdicts`` has one line for each
-    candidate: its ranks, and its differences from reference, baselines and the best encoder that it is built on.
+    candidate: its ranks, and its differences from the lexical baseline and the reference.
     """
     import polars
 
@@ -96,10 +95,10 @@ def _lines(result: Result, verdict: Verdict) -> Iterator[dict[str, object]]:
             line[name] = getattr(verdict, name).get(encoder)
         line["is_undefined"] = encoder in verdict.undefined
         line["is_left_out"] = encoder in verdict.left_out
-        for role in get_args(Role):
-            opponent = verdict.opponent(role, encoder if role == "part" else "")
-            line[role] = opponent.name or None
-            difference = opponent.difference(encoder)
-            line |= {f"{role}_{name}": getattr(difference, name) for name in DIFFERENCE}
+        for role in ("baseline", "reference"):
+            other = getattr(verdict, role)
+            line[role] = other or None
+            difference = verdict.between(encoder, other)
+            line |= {f"{role}_{name}": getattr(difference, name, None) for name in DIFFERENCE}
         line |= {name: getattr(verdict, name) for name in SUPPORT}
         yield line

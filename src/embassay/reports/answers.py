@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from embassay.findings import templates
-from embassay.findings.decision import MANY
+from embassay.findings.costs import Latency
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.step_costs import Latency, costs_of_steps
-from embassay.findings.support import cost, rests_on
+from embassay.findings.support import costs_beside, rests_on, use_of
 from embassay.formatting import names, number
 from embassay.layout import Format, Layout
 from embassay.result import Answer, Finding, Result, Verdict, anchor
 
-FIRST_QUESTIONS = (
-    templates.BEST,
-    templates.ONE_CANDIDATE.question,
-    "Than ",
-    *templates.STEPS,
-    templates.HIGHEST,
-    templates.FIRST_TOO_HIGH.question,
-)
-LAST_QUESTIONS = tuple(
-    template.question
-    for template in (
-        templates.FAILS_ON,
-        templates.COST,
-        templates.DETECTABLE,
-        templates.NEGATION_NOT_TESTED,
-    )
-)
-"""How questions begin that stand before and after those of the diagnostic itself."""
-LAST_UNLESS_SHOWN = (templates.NO_SMALLER.question, templates.SETTINGS_NOT_SHOWN.question)
-"""Questions whose answer decides nothing where it is that nothing is shown."""
+FIRST = tuple(template.question for template in (templates.USE, templates.HIGHEST_VALUE, templates.OR, templates.NOT))
+SCREENING = ("Index", "Copies")
+"""What is judged beside its original."""
+LAST = tuple(template.question for template in (templates.MISSES, templates.DATA, templates.ABOUT_OTHERS))
+"""Questions that stand before and after those of the diagnostic itself."""
+SEVERAL = templates.OR.question
+"""The question that has an answer for each encoder; those on steps have, too."""
 ALSO = 4
 """Further encoders that are named with a finding at most."""
 MOST_ACTIONS = 3
@@ -49,43 +35,32 @@ class AnswerSection:
     Attributes
     ----------
     title
-        With what it rests on: ``Retrieval on mine: 120 questions, 30 documents``.
-    groups
-        By question, the first answer and those that say the same of further encoders.
+        With what it rests on: ``pip: 60 questions about 37 of 108 pages``.
+    answers
+        In the order in which they are read.
     costs
-        How long one text takes, which of the best set is the fastest, and their prices, where that is known: part of
-        what is said of the cost.
-    costs_of_steps
-        By question and encoder, how long what a set-up adds takes: part of what is said of that.
+        What is said of time and price with the answers, one text each; empty where nothing is known.
     """
 
     verdict: Verdict
     title: str
-    groups: tuple[tuple[Answer, ...], ...]
-    costs: tuple[str, ...] = ()
-    costs_of_steps: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    answers: tuple[Answer, ...]
+    costs: tuple[str, ...]
 
     @property
     def link(self) -> str:
         """The section of the page that has the evidence."""
         return f"#{anchor(self.verdict.diagnostic, self.verdict.corpus)}"
 
-    def text(self, group: Sequence[Answer]) -> str:
-        """Return the first answer of a group in full, and the other encoders of which it is true with their figures.
-
-        A question that ends with a question mark is first answered in a few words, which are the title.
-        """
-        first = group[0]
-        parts = [first.sentence, also(group[1:]), first.consequence]
-        # What is only counted has a title that names it, and no short answer.
-        has_short_answer = first.question.endswith("?") and first.standing != "counted"
-        title = own_title(first)
-        if has_short_answer and title:
-            parts.insert(0, f"{title}.")
-        if first.question == templates.COST.question:
-            parts += self.costs
-        parts.append(self.costs_of_steps.get((first.question, first.encoder), ""))
-        return " ".join(filter(None, parts))
+    def texts(self) -> Iterator[tuple[Answer, str]]:
+        """Yield each answer with its text."""
+        for answer, costs in zip(self.answers, self.costs, strict=True):
+            parts = [answer.sentence, answer.consequence, costs]
+            # A question that ends with a question mark is first answered in a few words, which are the title.
+            title = own_title(answer)
+            if answer.question.endswith("?") and answer.standing != "counted" and title:
+                parts.insert(0, f"{title}.")
+            yield answer, " ".join(filter(None, parts))
 
 
 def answer_sections(
@@ -94,10 +69,9 @@ def answer_sections(
     times: Mapping[str, MeasuredTimes],
     latency: Latency,
 ) -> Iterator[AnswerSection]:
-    """Yield the sections; what is answered of the whole run stands in the last one.
+    """Yield the sections.
 
-    Of several answers to one question the first is taken: it is about the first encoder. Of many candidates only the
-    best set is spoken of, and of what set-ups gain.
+    Of several answers to one question that of the encoder to use is taken, or the first.
 
     Parameters
     ----------
@@ -106,38 +80,44 @@ def answer_sections(
     latency
         Of one question, by encoder and corpus.
     """
-    for place, verdict in enumerate(result.verdicts, 1):
+    with_title = {verdict.corpus for verdict in result.verdicts if _sections_of(result, verdict.corpus) > 1}
+    for verdict in result.verdicts:
         answers = [
             one for one in result.answers if (one.diagnostic, one.corpus) == (verdict.diagnostic, verdict.corpus)
         ]
-        if verdict.best_set and len(verdict.candidates) >= MANY:
-            best = ("", *verdict.best_set)
-            answers = [one for one in answers if one.encoder in best or one.question.startswith(templates.STEPS)]
-        if place == len(result.verdicts):
-            answers += [answer for answer in result.answers if not answer.diagnostic]
-        by_question: dict[str, tuple[Answer, ...]] = {}
-        for group in grouped(answers):
-            by_question.setdefault(group[0].question, tuple(group))
-        # Where higher is not better, or all are below chance, what the diagnostic itself asks comes first.
-        own_first = templates.HIGHEST in by_question
-        groups = sorted(by_question.values(), key=lambda group: _place_of(group[0], own_first=own_first))
-        title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}: {rests_on(result, verdict)}"
-        costs = tuple(cost(result, verdict, times, latency))
-        yield AnswerSection(verdict, title, tuple(groups), costs, costs_of_steps(result, verdict, latency))
+        use = use_of(answers)
+        steps = {one.step.capitalize() for one in verdict.differences if one.step}
+        chosen: dict[tuple[str, str], Answer] = {}
+        for answer in answers:
+            has_several = answer.question in steps or answer.question == SEVERAL
+            key = (answer.question, answer.encoder if has_several else "")
+            if key not in chosen or (answer.encoder == use and not has_several):
+                chosen[key] = answer
+        ordered = sorted(chosen.values(), key=lambda answer: _place_of(answer.question, steps))
+        costs = [costs_beside(result, verdict, answer, use, times, latency) for answer in ordered]
+        layout = layouts[verdict.diagnostic]
+        title = f"{layout.title} on {verdict.corpus}" if verdict.corpus in with_title else verdict.corpus
+        if not result.headline(verdict):
+            title = f"{layout.title} on {verdict.corpus}"
+        yield AnswerSection(verdict, f"{title}: {rests_on(result, verdict)}", tuple(ordered), tuple(costs))
 
 
-def _place_of(answer: Answer, *, own_first: bool) -> int:
-    """Return the place of an answer among the others: those to questions that all diagnostics share first or last."""
-    question = answer.question
-    for place, beginning in enumerate(FIRST_QUESTIONS):
-        if question.startswith(beginning):
-            return place
-    middle = len(FIRST_QUESTIONS)
-    if question in LAST_UNLESS_SHOWN and answer.standing == "not shown":
-        return middle + 1 + len(LAST_QUESTIONS)
-    if question in LAST_QUESTIONS:
-        return middle + 1 + LAST_QUESTIONS.index(question)
-    return -1 if own_first else middle
+def _sections_of(result: Result, corpus: str) -> int:
+    """Return how many diagnostics a corpus has."""
+    return sum(verdict.corpus == corpus for verdict in result.verdicts)
+
+
+def _place_of(question: str, steps: Collection[str]) -> tuple[int, str]:
+    """Return the place of an answer among the others, by its question."""
+    if question in FIRST:
+        return FIRST.index(question), ""
+    if question in steps:
+        return len(FIRST), question
+    if question in SCREENING:
+        return len(FIRST) + 1, question
+    if question in LAST:
+        return len(FIRST) + 3 + LAST.index(question), ""
+    return len(FIRST) + 2, ""
 
 
 def grouped(findings: Sequence[Said]) -> list[list[Said]]:
@@ -204,8 +184,4 @@ def own_title(finding: Finding) -> str:
 
 def actions(result: Result) -> list[str]:
     """Return what to do next, from the most important findings on, each once."""
-    every = dict.fromkeys(finding.action for finding in result.statements if finding.action)
-    # There was a second one, which failed.
-    if result.failed:
-        every.pop(templates.ONE_CANDIDATE.action, None)
-    return list(every)[:MOST_ACTIONS]
+    return list(dict.fromkeys(finding.action for finding in result.statements if finding.action))[:MOST_ACTIONS]

@@ -93,7 +93,7 @@ def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
 
 
 def _best_set(scope: Scope) -> Iterator[Spec]:
-    """Yield the layer that shades the lines of the best set."""
+    """Yield the layer that shades the lines of what may be the best."""
     best = [{"encoder": name} for name in scope.verdict.best_set]
     if best:
         encoding = {"y": _encoder_axis(scope), "x": {"value": 0}, "x2": {"value": "width"}}
@@ -101,8 +101,8 @@ def _best_set(scope: Scope) -> Iterator[Spec]:
 
 
 def _baseline(scope: Scope, values: Sequence[Point]) -> Iterator[Spec]:
-    """Yield the line of the best lexical baseline."""
-    name = scope.verdict.opponent("baseline").name
+    """Yield the line of the lexical baseline."""
+    name = scope.verdict.baseline
     for point in values:
         if point["encoder"] == name:
             line = _layer("rule", {"x": _field("value:Q")}, color=GREY, strokeDash=[2, 3])

@@ -13,8 +13,8 @@ from itertools import chain
 from typing import Any
 
 from embassay._version import __version__
+from embassay.findings.costs import Latency
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.step_costs import Latency
 from embassay.findings.support import findings_of, statement, support
 from embassay.formatting import counted, readable, two_digits
 from embassay.layout import (
@@ -154,8 +154,8 @@ class PageSection:
     @property
     def marked(self) -> str:
         """What is marked in the picture of the headline."""
-        baseline = self.verdict.opponent("baseline").name
-        marks = ["shaded: the best set"] if self.verdict.best_set else []
+        baseline = self.verdict.baseline
+        marks = ["shaded: may be the best"] if self.verdict.best_set else []
         marks += [f"dotted: {baseline}"] if baseline else []
         return "; ".join(marks)
 
@@ -234,7 +234,7 @@ def render(
     answers = list(answer_sections(result, layouts, times or {}, latency or {}))
     settings = list(setting_tables(result, layouts, latency or {}))
     card = scorecard(result, layouts)
-    first_texts = [section.text(group) for section in answers for group in section.groups]
+    first_texts = [text for section in answers for _, text in section.texts()]
     for entry in findings[:FIRST_FINDINGS]:
         first_texts += [entry.finding.sentence, entry.finding.consequence]
     first_terms = glossary.first_uses(first_texts)

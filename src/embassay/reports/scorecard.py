@@ -168,16 +168,16 @@ class Scorecard:
             yield f"and {left_out:,} more"
 
     def intervals(self, width: int) -> list[str]:
-        """Return a line for each encoder: its interval, drawn too, and its difference from the best lexical baseline.
+        """Return a line for each encoder: its interval, drawn too, and its difference from the lexical baseline.
 
         Nothing for several questions, without intervals, and where the terminal is too narrow.
         """
         if len(self.questions) != 1:
             return []
         (question,) = self.questions
-        baseline, second = (question.verdict.opponent(role) for role in ("baseline", "second_baseline"))
-        # Of the baselines those that the others are compared with, where they are.
-        others = {name for name in self.baselines if baseline.name and name not in (baseline.name, second.name)}
+        baseline = question.verdict.baseline
+        # Of the baselines that with which the others are compared, where they are.
+        others = {name for name in self.baselines if baseline and name != baseline}
         compared = replace(self, by_importance=tuple(name for name in self.by_importance if name not in others))
         encoders = compared._shown(MOST_INTERVALS)
         scores = [question.score(name) for name in encoders]
@@ -186,14 +186,14 @@ class Scorecard:
             return []
         labels = self._labels(encoders)
         without_marks = self.all_are_above_chance
-        against = [_difference(question, baseline.difference(name)) for name in encoders]
+        against = [_difference(question, question.verdict.between(name, baseline)) for name in encoders]
         columns = [
             ("", [labels[name] for name in encoders]),
             (question.column.heading, [score.text if without_marks else score.short for score in scores]),
             ("95%", [score.interval for score in scores]),
         ]
         if any(against):
-            columns.append((f"against {visible(baseline.name)}", against))
+            columns.append((f"against {visible(baseline)}", against))
         widths = [max(map(len, (heading, *cells))) for heading, cells in columns]
         room = width - sum(widths) - GAP * len(widths)
         if room + GAP < 0:
@@ -244,9 +244,9 @@ def _drawn(score: Score, lowest: float, highest: float, columns: int) -> str:
     return "".join(line)
 
 
-def _difference(question: ScorecardColumn, difference: Difference) -> str:
+def _difference(question: ScorecardColumn, difference: Difference | None) -> str:
     """Write the difference of an encoder from the baseline, with its interval; nothing where there is none."""
-    if difference.difference is None:
+    if difference is None or difference.difference is None:
         return ""
     style = difference_format(question.column.format)
     amount = without_points(number(difference.difference, style, signed=True))
@@ -305,7 +305,7 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
     # Where not all have a line: the best, what they are compared with, who else may be the best, models, word counts.
     by_importance = [verdict.best for verdict in verdicts]
     for verdict in verdicts:
-        by_importance += (verdict.opponent("reference").name, verdict.opponent("baseline").name)
+        by_importance += (verdict.reference, verdict.baseline)
     may_be_best = {name for verdict in verdicts for name in verdict.best_set}
     by_importance += [name for name in ordered if name in may_be_best]
     by_importance += [name for name in ordered if name in models]

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from embassay.findings import templates
+from embassay.findings.costs import Latency
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.step_costs import Latency
 from embassay.formatting import counted, visible
 from embassay.layout import Layout
 from embassay.reports.answers import AnswerSection, actions, answer_sections, group_statement, grouped
@@ -102,8 +102,7 @@ def _sections(
 ) -> tuple[list[tuple[str, list[str]]], int]:
     """Return what has to be said first, then the answers on each diagnostic and corpus; and how much is left out.
 
-    Each section has a title and lines. Of several answers to one question the first is shown: it is about the first
-    encoder, and the scorecard has the others.
+    Each section has a title and lines.
     """
     # Where there is one section, every statement is about it.
     with_place = len(result.verdicts) > 1
@@ -117,18 +116,22 @@ def _sections(
         # Every section may use an equal share of what the sections before it have left.
         most = max(LEAST, room // (len(of_diagnostics) - place) - _height(section.title, (), width))
         lines = list[str]()
-        label = max((len(group[0].question) for group in section.groups), default=0) + 2
+        label = max((len(answer.question) for answer in section.answers), default=0) + 2
         label = min(label, LONGEST_LABEL)
-        for group in section.groups:
+        before = ""
+        for answer, text in section.texts():
             command = ""
-            if group[0].question == templates.FAILS_ON.question:
+            if answer.question == templates.MISSES.question:
                 command = f"embassay show {run} --failures"
-            elif group[0].question == templates.BEST and steps.intersection(section.verdict.best_set[:1]):
-                command = f"To use it: embassay report {run} --format config"
-            answer = _labelled(group[0].question, section.text(group[:1]), command, label, width)
-            if lines and len(lines) + len(answer) > most:
+            elif answer.question == templates.USE.question and answer.encoder in steps:
+                command = f"Its config: embassay report {run} --format config"
+            # A question that has several answers is written once.
+            question = "" if answer.question == before else answer.question
+            answered = _labelled(question, text, command, label, width)
+            if lines and len(lines) + len(answered) > most:
                 continue
-            lines += answer
+            before = answer.question
+            lines += answered
             said += 1
         room -= _height(section.title, lines, width)
         sections.append((section.title, lines))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from embassay.findings.step_costs import Latency
+from embassay.findings.costs import Latency
 from embassay.findings.templates import place_of_step
 from embassay.formatting import DASH, number, two_digits, written_bytes
 from embassay.layout import Layout
@@ -12,7 +12,8 @@ from embassay.reports.tables import Cell, Table, difference_cell, heading_of, nu
 from embassay.result import EncoderRecord, Result, Verdict
 
 NOTE = (
-    "Paired on the same questions; p by exchanging whole units at random, with Holm's correction over all candidates. "
+    "Paired on the same questions; p by exchanging questions that share a right page together, corrected within the "
+    "family of the pair. "
     "Milliseconds: of one question, with all that it is built on. Vectors and size: of all documents."
 )
 
@@ -50,16 +51,20 @@ def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[Encode
         size = DASH
         if vectors and index_bytes:
             size = written_bytes(index_bytes)
-        opponent = verdict.opponent("part", record.name) if record.step else verdict.opponent("reference")
-        pair = opponent.difference(record.name)
+        steps = verdict.steps_of(record.name)
+        pair = steps[0] if steps else verdict.between(record.name, verdict.baseline or verdict.reference)
+        compared = (
+            ("", None, None, None, None) if pair is None else (pair.b, pair.difference, pair.low, pair.high, pair.p)
+        )
+        other, difference, low, high, p = compared
         milliseconds = latency.get((record.name, verdict.corpus))
         rows.append(
             {
                 "candidate": Cell(record.name),
                 heading_of(headline): number_cell(scope.row_of(record.name, headline), headline),
-                "compared with": Cell(opponent.name if opponent.name != record.name else DASH),
-                "difference": difference_cell(pair.difference, pair.low, pair.high, headline.format),
-                "p (Holm)": p_cell(pair.p),
+                "compared with": Cell(other or DASH),
+                "difference": difference_cell(difference, low, high, headline.format),
+                "p": p_cell(p),
                 "may be best": Cell(may_be_best.get(record.name, others)),
                 "ms a question": Cell(two_digits(milliseconds) if milliseconds else DASH),
                 "vectors": Cell(number(vectors, "count")),

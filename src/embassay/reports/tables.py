@@ -316,11 +316,11 @@ def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
 SERIES_FORMATS = {"points": "{:+.2%}", "percent": "{:.1%}", "count": "{:,}", "number": "{:.2f}", "decimal": "{:.1f}"}
 """How the numbers of a series of kind ``table`` are written; other formats are texts."""
 FAMILIES = {
-    "reference": "reference",
-    "baseline": "best lexical baseline",
-    "second_baseline": "second lexical baseline",
-    "part": "what it is built on",
-    "all": "all pairs",
+    "step": "derived from it",
+    "main": "reference and baseline",
+    "lexical": "model and baseline",
+    "models": "two models",
+    "all": "on request",
 }
 """The names of the families of comparisons in tables."""
 
@@ -348,7 +348,7 @@ def _comparison_cells(comparison: Comparison, style: Format) -> tuple[Cell, ...]
     """Return the line of a comparison, whose values are written in ``style``."""
     return (
         Cell(f"{comparison.a} − {comparison.b}"),
-        Cell(FAMILIES[comparison.family]),
+        Cell(comparison.step or FAMILIES[comparison.family]),
         difference_cell(comparison.difference, comparison.low, comparison.high, style),
         Cell(p_value(comparison.p)),
         p_cell(comparison.p_holm),

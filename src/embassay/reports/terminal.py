@@ -13,8 +13,8 @@ from rich.text import Text
 
 from embassay.errors import SpecError
 from embassay.findings import support as words
+from embassay.findings.costs import Latency
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.step_costs import Latency
 from embassay.formatting import counted, visible
 from embassay.layout import Layout
 from embassay.reports.scorecard import GAP, column_blocks, is_random

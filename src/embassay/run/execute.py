@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from contextlib import contextmanager
@@ -20,13 +21,14 @@ from embassay.findings.limits import findings_of
 from embassay.metrics.metric import headline_columns
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
 from embassay.run.examples import ScoredTask, examples_of
-from embassay.run.item_tests import changed_by_steps, headline_of, misses, with_not_worse
+from embassay.run.item_tests import changed_by_steps, headline_of, misses
 from embassay.run.plan import Plan, as_read
 from embassay.run.request import RunRequest
 from embassay.run.retrieve import runs_of
 from embassay.run.score import EncoderRun, Services, SharedVectors
 from embassay.run.variants import Variant, by_corpus, is_same_on_all_variants, joined_setting
 from embassay.samples.base import Text
+from embassay.stats.labels import Labels
 from embassay.store.cache.cache import VectorCache
 from embassay.store.runs.folder import RunFolder
 from embassay.store.runs.results import rounded
@@ -175,10 +177,10 @@ def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
     without_parts = Result(
         draws.seed, draws.resamples, encoders=tuple(encoders), corpora=tuple(corpora), failed=tuple(failures)
     )
-    return joined(without_parts, parts)
+    return joined(without_parts, parts, plan.request.accept)
 
 
-def joined(without_parts: Result, parts: Sequence[Result]) -> Result:
+def joined(without_parts: Result, parts: Sequence[Result], accept: float | None = None) -> Result:
     """Return the result of a run, with all that its tasks have given and the findings of the whole run.
 
     Parameters
@@ -187,6 +189,8 @@ def joined(without_parts: Result, parts: Sequence[Result]) -> Result:
         A result with encoders, corpora and failures only.
     parts
         The result of each task: rows, comparisons, series, examples, verdicts and findings.
+    accept
+        The loss at which a cheaper candidate is still used; None for the margin of each headline.
     """
     result = replace(
         rounded(without_parts),
@@ -197,7 +201,7 @@ def joined(without_parts: Result, parts: Sequence[Result]) -> Result:
         verdicts=tuple(chain.from_iterable(part.verdicts for part in parts)),
         findings=tuple(chain.from_iterable(part.statements for part in parts)),
     )
-    return replace(result, **answers_and_findings(findings_of(result, headline_columns(result))))
+    return replace(result, **answers_and_findings(findings_of(result, headline_columns(result), accept)))
 
 
 def without_texts(result: Result) -> Result:
@@ -264,7 +268,6 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
         if task.corpus.builtin or not of_sample:
             verdict = without_best(verdict, task.corpus)
         elif headline is not None:
-            verdict = with_not_worse(verdict, headline, draws)
             findings += changed_by_steps(task, verdict, headline, texts=request.texts)
         verdicts.append(verdict)
     part = replace(part, examples=examples, verdicts=tuple(verdicts), **answers_and_findings(findings))
@@ -273,7 +276,7 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
 
 def without_best(verdict: Verdict, corpus: AnyCorpus | CorpusRecord) -> Verdict:
     """Return a verdict without its best encoders, where nobody should choose an encoder by the corpus."""
-    unnamed = replace(verdict, best=None, value=None, low=None, high=None, best_set=(), rank_low={}, rank_high={})
+    unnamed = replace(verdict, best_set=(), undecided=(), out={}, rank_low={}, rank_high={})
     # A diagnostic that does not rank encoders needs no reason.
     if not verdict.metric:
         return unnamed
@@ -412,13 +415,15 @@ def vector_bytes(spec: str, dim: int | None) -> int | None:
 def corpus_record(corpus: AnyCorpus) -> CorpusRecord:
     """Return a corpus as the result names it."""
     audit = corpus.audit()
+    questions_of = Counter(name for sample in corpus.samples for name in set(getattr(sample, "right", ())))
+    most_right = {name: count for name, count in questions_of.most_common(1) if count > 1}
     return CorpusRecord(
         name=corpus.name,
         shape=corpus.shape,
         fingerprint=corpus.fingerprint,
         items=audit.items,
         units=audit.units,
-        effective_units=audit.effective_units,
+        effective_units=Labels.of(corpus.units, corpus.unit_labels).effective_units,
         duplicates=audit.duplicates,
         distinct_texts=audit.distinct,
         licence=corpus.licence,
@@ -428,4 +433,7 @@ def corpus_record(corpus: AnyCorpus) -> CorpusRecord:
         passages=audit.passages,
         loader=corpus.loader,
         settings=corpus.settings,
+        right_documents=len(questions_of),
+        most_right=most_right,
+        document_noun=corpus.document_noun,
     )

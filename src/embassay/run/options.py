@@ -42,7 +42,7 @@ class Off:
 
 @dataclass(frozen=True)
 class Limit:
-    """What a number must be at least, or above.
+    """What a number must be at least, above, or below.
 
     Pydantic reads it by the protocol ``GroupedMetadata`` of annotated_types. To import that package here would make
     ``embassay --help`` slower.
@@ -50,17 +50,19 @@ class Limit:
 
     at_least: int | None = None
     above: int | None = None
+    below: int | None = None
     __is_annotated_types_grouped_metadata__: ClassVar = True
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the limits as pydantic knows them."""
         from annotated_types import Interval
 
-        yield from Interval(ge=self.at_least, gt=self.above)
+        yield from Interval(ge=self.at_least, gt=self.above, lt=self.below)
 
 
 Positive = Annotated[int, Limit(above=0)]
 Count = Annotated[int, Limit(at_least=0)]
+Share = Annotated[float, Limit(at_least=0, below=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +81,8 @@ class RunOptions:
         Keep at most N randomly chosen units (groups of dependent items) of each corpus.
     reference
         Label of the encoder that the others are compared with; the first -e by default.
+    accept
+        Loss at which a cheaper encoder is still used: 0.05 is 5 points; by default the margin of the headline.
     device
         Device of neural encoders: auto (default), cpu, cuda, cuda:1 or mps; several share the work: cuda:0,cuda:1.
     backend
@@ -112,6 +116,7 @@ class RunOptions:
     resamples: Annotated[Positive, FILE, PYTHON, RECORD] = 1000
     limit: Annotated[Positive | None, FILE, PYTHON] = None
     reference: Annotated[str, FILE, PYTHON, RECORD] = ""
+    accept: Annotated[Share | None, FILE, PYTHON, RECORD] = None
     device: Annotated[str, FILE, PYTHON] = "auto"
     backend: Annotated[str, FILE, PYTHON] = "auto"
     dry_run: bool = False

@@ -13,8 +13,8 @@ from typing import cast
 from embassay._version import __version__
 from embassay.encoders.base import Remote
 from embassay.errors import EncoderError
+from embassay.findings.costs import Latency
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.step_costs import Latency
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.loaders import builtin_names
 from embassay.run.plan import Plan, corpus_sources

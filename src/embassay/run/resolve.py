@@ -18,9 +18,11 @@ from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Runtime
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
+ABOUT_OF_UNIT = {"document": "new-documents", "question": "these-documents"}
+"""What ``about`` is by the unit of independence: ``unit=question`` is another way to say it."""
 WITHOUT_MODEL = ("bow", "tfidf", "bm25", "hashing", "random")
 """Schemes without a target. A misspelt one, such as ``tfdif``, must not be looked up as the name of a model."""
-KEPT_SETTINGS = ("passages", "documents", "unit", "chosen")
+KEPT_SETTINGS = ("passages", "documents", "about", "chosen")
 """Options of corpora that sentences depend on: whoever has set one is not told to set it, and hard questions are none
 to choose by."""
 READ_FROM_FILES = frozenset("bm25 bow hashing hf onnx openvino paragraphs random st tfidf urae vectors words".split())
@@ -46,6 +48,9 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
     if not loader:
         loader = find_loader(spec.head, options)
     module = CORPORA.module(loader)
+    if "unit" in options and "about" in known_options(module.load):
+        options.setdefault("about", ABOUT_OF_UNIT.get(str(options["unit"]), options["unit"]))
+        del options["unit"]
     path = source_path(spec.head)
     is_builtin = loader in builtin_names()
     if is_builtin and spec.head != loader:

@@ -38,8 +38,8 @@ def label_sets(samples: Sequence[Sample]) -> tuple[NDArray[np.int64], NDArray[np
     """Return which unit labels each sample has.
 
     The labels of a question are the keys of its units, its right documents for example, and those of the questions with
-    the same text. They are not merged: a document that is right for many questions would merge most of them. Every other
-    sample has one label, its unit of :func:`independent_units`.
+    the same text. They are not merged: a document that is right for many questions would merge most of them. Every
+    other sample has one label, its unit of :func:`independent_units`.
 
     Returns
     -------

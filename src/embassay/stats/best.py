@@ -1,7 +1,7 @@
 """The best list and rank intervals: what the verdicts on pairs say about several systems together.
 
-It is no procedure of its own: a system is *out* if some verdict shows it to be worse than another one. So the list never
-contradicts a printed verdict, and what joins a run moves it only by its own verdicts.
+It is no procedure of its own: a system is *out* if some verdict shows it to be worse than another one. So the list
+never contradicts a printed verdict, and what joins a run moves it only by its own verdicts.
 """
 
 from __future__ import annotations

@@ -12,8 +12,6 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-FAR = 0.05
-"""A candidate that loses more than this is rejected without a verdict, unless the user accepts such a loss."""
 MOST_ALTERNATIVES = 2
 DIGITS = 10
 """Losses are rounded: 0.87 − 0.85 is 2 points, not a little more."""
@@ -52,6 +50,7 @@ def decide(
     costs: Mapping[str, Cost],
     *,
     accept: float,
+    far: float,
 ) -> Choice:
     """Decide between candidates.
 
@@ -72,6 +71,8 @@ def decide(
         unknown one, so that what is unknown never makes a candidate cheaper.
     accept
         The loss, in the unit of the values, at which a cheaper candidate is still used; at least 0.
+    far
+        A candidate that loses more is rejected without a verdict, unless the user accepts such a loss: 5 points.
 
     Raises
     ------
@@ -82,9 +83,9 @@ def decide(
     --------
     >>> values = {"mpnet": 0.87, "MiniLM": 0.83, "bm25": 0.65}
     >>> costs = {"mpnet": (1, 12.0), "MiniLM": (1, 2.0), "bm25": (1, 0.3)}
-    >>> decide(values, {"bm25": ["mpnet"]}, costs, accept=0.02)
+    >>> decide(values, {"bm25": ["mpnet"]}, costs, accept=0.02, far=0.05)
     Choice(use='mpnet', highest='mpnet', others=('MiniLM',), rejected={'bm25': 'mpnet'})
-    >>> decide(values, {"bm25": ["mpnet"]}, costs, accept=0.05)
+    >>> decide(values, {"bm25": ["mpnet"]}, costs, accept=0.05, far=0.05)
     Choice(use='MiniLM', highest='mpnet', others=('mpnet',), rejected={'bm25': 'mpnet'})
     """
     _check(values, costs)
@@ -100,7 +101,7 @@ def decide(
 
     others: list[str] = []
     cheapest = costs[use]
-    within_reach = [name for name in remaining if losses[name] <= max(FAR, accept)]
+    within_reach = [name for name in remaining if losses[name] <= max(far, accept)]
     for name in within_reach:
         if costs[name] < cheapest and len(others) < MOST_ALTERNATIVES:
             others.append(name)

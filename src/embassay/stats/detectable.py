@@ -1,7 +1,7 @@
 """The smallest difference that a test set shows, and the number of items that a smaller one needs.
 
-Both come from one formula and one :class:`Precision`, so they never contradict each other: the smallest difference needs
-exactly the present number of items, and more items never raise it.
+Both come from one formula and one :class:`Precision`, so they never contradict each other: the smallest difference
+needs exactly the present number of items, and more items never raise it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from embassay.stats.units import Floats, ratio_variance
 POWER = 0.8
 """The power that is planned for unless another one is given."""
 ROUNDING = 1e-9
+STEPS = (7.5, 5.0, 2.5, 1.0)
+"""Differences to aim at with more items, in margins: the first that is clearly below the present one is named."""
+CLEARLY_BELOW = 0.7
 MAX_GROWTH = 1e6
 """A test set that would have to grow by more is out of reach."""
 
@@ -94,6 +97,19 @@ class Precision:
         scale = self.number + z * z
         return max(z * math.sqrt(self.squares / scale), z * z / scale)
 
+    def next_target(self, margin: float) -> tuple[float | None, int | None]:
+        """Return a smaller difference to aim at, and about how many items it needs; None where there is none.
+
+        Parameters
+        ----------
+        margin
+            The difference that matters.
+        """
+        for target in (steps * margin for steps in STEPS):
+            if target <= CLEARLY_BELOW * self.smallest_difference:
+                return target, self.items_needed(target)
+        return None, None
+
     def grown(self, growth: float) -> Precision:
         """Return the precision of so many times as many items like these, about so many times as many units."""
         return replace(
@@ -125,6 +141,6 @@ class Precision:
 
 def rounded_up(number: float) -> int:
     """Round up to two significant digits."""
-    step = 10 ** max(len(str(math.ceil(number))) - 2, 0)
+    step: int = 10 ** max(len(str(math.ceil(number))) - 2, 0)
     # Rounding errors must not move 100.0000001 to the next step.
     return math.ceil(round(number / step, 6)) * step

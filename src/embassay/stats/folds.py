@@ -154,7 +154,7 @@ def _share_over_folds(values: Floats, fold: Ints, labels: Labels) -> Estimate:
     # z_u and W_u.
     residuals, _ = unit_sums(weight * from_fold_mean, unit)
     unit_weights, _ = unit_sums(weight, unit)
-    units = np.count_nonzero(unit_weights)
+    units = int(np.count_nonzero(unit_weights))
     effective_units = kish(unit_weights)
     fold_sizes = np.bincount(fold, weights=defined)
     correction = (fold_sizes / np.maximum(fold_sizes - 1, 1))[fold]

@@ -95,7 +95,7 @@ class Labels:
         """Return (labels,) Σ_{i ∋ x} v_i/√|L_i| of (n,) values."""
         of_sets = np.bincount(self.label_set, weights=values, minlength=self.sets)
         weighted = of_sets[self.pairs[:, 0]] * self._weights
-        return np.bincount(self.pairs[:, 1], weights=weighted, minlength=self.labels)
+        return np.asarray(np.bincount(self.pairs[:, 1], weights=weighted, minlength=self.labels), dtype=np.float64)
 
     @cached_property
     def partners(self) -> float:

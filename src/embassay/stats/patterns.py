@@ -1,8 +1,9 @@
 """Tests and intervals of paired differences by exchanging items that share labels together.
 
 Under the null hypothesis two systems are exchangeable, so the signs of their differences d_i may be flipped; items that
-share a label are flipped together, the more often the more labels they share. In a *pattern* every label x gets a number
-z_x from N(0, 1), and item i the sign w_i of Σ z_x over its labels. With one label each, this exchanges whole units.
+share a label are flipped together, the more often the more labels they share. In a *pattern* every label x gets a
+number z_x from N(0, 1), and item i the sign w_i of Σ z_x over its labels. With one label each, this exchanges whole
+units.
 
 The test and the interval come from the same patterns, so that the interval contains 0 exactly if p > 0.05.
 """
@@ -252,10 +253,7 @@ def step_down(observed: Floats, moved: Floats) -> Corrected:
         largest = sizes[:, order[step:]].max(axis=1)
         if last <= ALPHA:
             critical = float(np.quantile(largest, 1 - ALPHA))
-        if varies[test]:
-            last = max(last, mid_p(largest, size[test]))
-        else:
-            last = 1.0
+        last = max(last, mid_p(largest, size[test])) if varies[test] else 1.0
         adjusted[test] = last
         alone = np.count_nonzero(sizes[:, test] >= critical - ROUNDING) / patterns
         # Where values are tied, the quantile may fall on the other side of the observed one.

@@ -98,6 +98,4 @@ def bounded_means(
     design_effect = 1.0
     if of_present.items:
         design_effect = of_present.items / effective_number(of_present, pool, of_shares=of_shares)
-    return {
-        name: bounded_mean(column, labels, design_effect, of_shares=of_shares) for name, column in values.items()
-    }
+    return {name: bounded_mean(column, labels, design_effect, of_shares=of_shares) for name, column in values.items()}

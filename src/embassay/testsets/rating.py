@@ -226,7 +226,9 @@ def _subset(name: str, ratings: Floats, means: Floats, bar: float) -> Subset:
         distribution=tuple(np.bincount(rounded, minlength=HIGH + 1).tolist()),
         interval=_alpha(ratings, "interval"),
         ordinal=_alpha(ratings, "ordinal"),
-        errors=bounded_mean((means_of_rated < bar).astype(np.float64), Labels.of(np.arange(rated)), 1.0, of_shares=True),
+        errors=bounded_mean(
+            (means_of_rated < bar).astype(np.float64), Labels.of(np.arange(rated)), 1.0, of_shares=True
+        ),
     )
 
 

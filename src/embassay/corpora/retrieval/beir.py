@@ -15,7 +15,7 @@ from embassay.corpora.io.jsonl import listed
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.io.records import rows_with_header
 from embassay.corpora.io.rows import FileRow, json_rows, named_rows
-from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all, left_out
+from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, left_out
 from embassay.corpora.retrieval.judgements import JUDGED, Judgement, judged_questions
 from embassay.errors import SourceError, SpecError, quoted
 from embassay.samples.retrieval import Question
@@ -41,7 +41,7 @@ def load(
     *,
     split: str = "",
     licence: str = "",
-    unit: Unit = "question",
+    about: About = "these-documents",
     passages: str = "document",
     language: str = "en",
     follow_links: bool = False,
@@ -56,8 +56,9 @@ def load(
         Which judgements of the folder; by default ``test`` if it exists, else the only ones.
     licence
         The licence of the files, as the user states it.
-    unit
-        The unit of independence: ``question``, each question; ``document``, questions with a common right document.
+    about
+        What verdicts are about: ``new-documents``, other documents like these; ``these-documents``, these only, if each
+        question was asked on its own.
     passages
         ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
     language
@@ -90,10 +91,10 @@ def load(
         note = f"judgements: {LINES}"
     texts, empty = _texts(path / "corpus.jsonl")
     queries = _queries(path / "queries.jsonl")
-    questions, notes_on_judgements = judged_questions(judgements, _judgements(judgements), queries, texts, unit)
+    questions, notes_on_judgements = judged_questions(judgements, _judgements(judgements), queries, texts, about)
     notes = [note, f"passages: {passages}", *notes_on_judgements, *listing.notes()]
     notes += left_out(empty, "document left out: no text", "documents left out: no text")
-    if unit == "question":
+    if about == "these-documents":
         notes.append(JUDGED)
     same = len(queries.keys() & texts.keys())
     if same:

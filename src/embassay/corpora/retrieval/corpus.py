@@ -14,8 +14,9 @@ from embassay.samples.retrieval import Document, Question, StoredDocuments
 from embassay.types import Corpus
 
 SHAPE = "retrieval"
-Unit = Literal["document", "question"]
-"""The unit of independence: questions with a common right document (``document``), or each question."""
+About = Literal["new-documents", "these-documents"]
+"""What verdicts are about: other documents like these (``new-documents``), where questions with a common right document
+depend on each other; or these documents only, where each question was asked on its own."""
 GUESSED = 50_000
 """The maximum number of ids that a wrong id is compared with, for "did you mean"."""
 MAX_SHOWN = 10
@@ -29,9 +30,9 @@ def left_out(places: Sequence[str], one: str, many: str) -> list[str]:
     return [f"{counted(len(places), one, many)} (the first: {places[0]})"]
 
 
-def units(right: Iterable[str], unit: Unit) -> tuple[str, ...]:
+def units(right: Iterable[str], about: About) -> tuple[str, ...]:
     """Return the keys of a question's units: its right documents, or none, so that it is its own unit."""
-    if unit == "question":
+    if about == "these-documents":
         return ()
     return tuple(f"document:{name}" for name in right)
 

@@ -17,7 +17,7 @@ from embassay.corpora.io.documents import looks_like_documents, read_documents
 from embassay.corpora.io.labelling import ChosenBy
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
-from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all
+from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all
 from embassay.corpora.retrieval.questions import QUESTION, RIGHT, read_questions
 from embassay.errors import SourceError, SpecError
 from embassay.samples.retrieval import Document, Question
@@ -57,7 +57,7 @@ def load(
     id: str = "",  # noqa: A002 - an option's name
     text: str = "",
     passages: str = "paragraph",
-    unit: Unit = "document",
+    about: About = "new-documents",
     language: str = "en",
     follow_links: bool = False,
     method: Literal["auto", "headings", "cloze"] = "auto",
@@ -81,8 +81,9 @@ def load(
         The column names of the documents, likewise.
     passages
         ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
-    unit
-        The unit of independence: ``document``, questions with a common right document; ``question``, each question.
+    about
+        What verdicts are about: ``new-documents``, other documents like these; ``these-documents``, these only, if each
+        question was asked on its own.
     language
         The language whose rules decide where a sentence ends.
     follow_links
@@ -114,19 +115,20 @@ def load(
             raise SpecError(f"count must be 1 or more and seed 0 or more; they are {count} and {seed}")
         documents, notes = read()
         made = made_queries(documents, method, passages=passages, count=count, seed=seed, language=language)
-        return _without_questions(name, path, made, licence, unit, (*notes, f"passages: {passages}"))
+        return _without_questions(name, path, made, licence, about, (*notes, f"passages: {passages}"))
     if (method, count, seed) != ("auto", QUERIES, 0):
         raise SpecError("method=, count= and seed= make queries from the documents; leave them out with questions=")
     questions_path = source_path(questions)
     documents, notes = read(aside=[questions_path])
     texts = {document.id: document.whole for document in documents}
-    samples, notes_on_questions = read_questions(questions_path, texts, question, document, unit, chosen)
+    samples, notes_on_questions = read_questions(questions_path, texts, question, document, about, chosen)
     all_notes = [*notes, *notes_on_questions, f"passages: {passages}"]
-    return corpus_of(name, "documents", cut_all(texts, cut), samples, licence=licence, notes=all_notes)
+    corpus = corpus_of(name, "documents", cut_all(texts, cut), samples, licence=licence, notes=all_notes)
+    return replace(corpus, document_noun="page" if path.is_dir() else "document")
 
 
 def _without_questions(
-    name: str, path: Path, made: MadeQueries, licence: str, unit: Unit, notes: Sequence[str]
+    name: str, path: Path, made: MadeQueries, licence: str, about: About, notes: Sequence[str]
 ) -> Corpus[Question]:
     """Return a corpus of queries that were made from the documents, each passage a document.
 
@@ -142,7 +144,7 @@ def _without_questions(
     for query in made.queries:
         right = tuple(passage.id for passage in query.right)
         units: tuple[str, ...] = ()
-        if unit == "document":
+        if about == "new-documents":
             # Queries from one document are not independent; a dict keeps each document once, in order.
             units = tuple(dict.fromkeys(f"document:{passage.unit}" for passage in query.right))
         samples.append(Question(query.id, query.text, right, units=units))

@@ -6,18 +6,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from embassay.corpora.retrieval.corpus import Unit, left_out, units
+from embassay.corpora.retrieval.corpus import About, left_out, units
 from embassay.errors import SourceError, quoted
 from embassay.formatting import counted
 from embassay.samples.retrieval import Question
 
-JUDGED = "each question is a unit, as many share right documents; unit=document merges those that do"
+JUDGED = "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise"
 Judgement = tuple[int | None, str, str, int]
 """Line, query, document and grade."""
 
 
 def judged_questions(
-    path: Path, rows: Iterable[Judgement], queries: Mapping[str, str], documents: Mapping[str, object], unit: Unit
+    path: Path, rows: Iterable[Judgement], queries: Mapping[str, str], documents: Mapping[str, object], about: About
 ) -> tuple[tuple[Question, ...], list[str]]:
     """Return the queries that have a right document, in their order, and notes on what was left out.
 
@@ -72,14 +72,16 @@ def judged_questions(
     )
     if lost:
         notes.append(f"{counted(lost, 'query', 'queries')} left out: all their right documents are missing")
-    return _questions(queries, gains, unit), notes
+    return _questions(queries, gains, about), notes
 
 
-def _questions(queries: Mapping[str, str], gains: Mapping[str, Mapping[str, int]], unit: Unit) -> tuple[Question, ...]:
+def _questions(
+    queries: Mapping[str, str], gains: Mapping[str, Mapping[str, int]], about: About
+) -> tuple[Question, ...]:
     """Return the queries with the grades of their right documents."""
     questions = list[Question]()
     for query, text in queries.items():
         if query in gains:
             grades = gains[query]
-            questions.append(Question(query, text, tuple(grades), tuple(grades.values()), units(grades, unit)))
+            questions.append(Question(query, text, tuple(grades), tuple(grades.values()), units(grades, about)))
     return tuple(questions)

@@ -13,7 +13,7 @@ from embassay.corpora.io.documents import without_suffix
 from embassay.corpora.io.labelling import CHOSEN_BY, DISAGREEMENT, NO_DOCUMENT, TO_LABEL, ChosenBy
 from embassay.corpora.io.records import Selection, TableColumn, read_table
 from embassay.corpora.io.rows import FileRow, is_blank
-from embassay.corpora.retrieval.corpus import Unit, units, unknown_documents
+from embassay.corpora.retrieval.corpus import About, units, unknown_documents
 from embassay.errors import SourceError, quoted
 from embassay.formatting import counted
 from embassay.samples.retrieval import Question
@@ -47,7 +47,7 @@ class _Question:
 
 
 def read_questions(
-    path: Path, documents: Mapping[str, object], question: str, document: str, unit: Unit, chosen: ChosenBy = "random"
+    path: Path, documents: Mapping[str, object], question: str, document: str, about: About, chosen: ChosenBy = "random"
 ) -> tuple[tuple[Question, ...], tuple[str, ...]]:
     """Return the questions of a table, with notes: the columns that they were read from, and rows that are left out.
 
@@ -105,7 +105,7 @@ def read_questions(
     samples = list[Question]()
     for key, entry in questions.items():
         right = tuple(entry.right)
-        samples.append(Question(key, entry.text, right, units=units(right, unit)))
+        samples.append(Question(key, entry.text, right, units=units(right, about)))
     return tuple(samples), tuple(notes)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.retrieval.corpus import Unit, corpus_of
+from embassay.corpora.retrieval.corpus import About, corpus_of
 from embassay.corpora.retrieval.questions import QUESTION, RIGHT, possible_ids, read_questions
 from embassay.errors import SpecError
 from embassay.samples.retrieval import Question
@@ -36,7 +36,7 @@ def load(
     licence: str = "",
     question: str = "",
     document: str = "",
-    unit: Unit = "document",
+    about: About = "new-documents",
 ) -> Corpus[Question]:
     """Read the questions, and find their right documents among the ids of the shards.
 
@@ -50,8 +50,9 @@ def load(
         The licence of the documents, as the user states it.
     question, document
         The column names of the questions, if they are not recognised.
-    unit
-        The unit of independence: ``document``, questions with a common right document; ``question``, each question.
+    about
+        What verdicts are about: ``new-documents``, other documents like these; ``these-documents``, these only, if each
+        question was asked on its own.
 
     Raises
     ------
@@ -69,7 +70,7 @@ def load(
     table = source_path(questions)
     # The ids of all documents may not fit into memory; those that the questions may name do.
     places = documents.places(possible_ids(table, document))
-    samples, columns = read_questions(table, places, question, document, unit)
+    samples, columns = read_questions(table, places, question, document, about)
     notes = [
         "documents: the rows of a folder of shards, shown by their ids; their texts are not read",
         f"columns of the questions: {columns}",

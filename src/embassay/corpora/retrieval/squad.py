@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -93,7 +93,8 @@ def load(
     articles = {paragraph.article for paragraph in chosen}
     counts = f"{counted(len(articles), 'article')}, {counted(len(chosen), 'paragraph')}"
     notes += [counts, f"documents: {documents}", *reader.notes()]
-    return corpus_of(name, "squad", reader.documents, reader.questions, licence=licence, notes=notes)
+    corpus = corpus_of(name, "squad", reader.documents, reader.questions, licence=licence, notes=notes)
+    return replace(corpus, document_noun=documents.removesuffix("s"))
 
 
 def _sample(paragraphs: Sequence[Paragraph], number: int, seed: int) -> list[Paragraph]:

@@ -15,7 +15,7 @@ from embassay.corpora.io.passages import Cutter, collapsed
 from embassay.corpora.io.rows import FileRow
 from embassay.corpora.io.tables import table_rows
 from embassay.corpora.io.texts import read_text
-from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all, left_out
+from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, left_out
 from embassay.corpora.retrieval.judgements import JUDGED, Judgement, judged_questions
 from embassay.errors import SourceError, quoted
 from embassay.samples.retrieval import Question
@@ -36,7 +36,7 @@ def load(
     name: str,
     *,
     licence: str = "",
-    unit: Unit = "question",
+    about: About = "these-documents",
     passages: str = "document",
     language: str = "en",
     follow_links: bool = False,
@@ -49,8 +49,9 @@ def load(
         Path of the folder.
     licence
         The licence of the files, as the user states it.
-    unit
-        The unit of independence: ``question``, each question; ``document``, questions with a common right document.
+    about
+        What verdicts are about: ``new-documents``, other documents like these; ``these-documents``, these only, if each
+        question was asked on its own.
     passages
         ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
     language
@@ -74,10 +75,10 @@ def load(
     texts, notes_on_documents = _documents([file for file in files if file not in (judged, topics)])
     if not texts:
         raise SourceError(f"no document with a text; documents must be id, tab, text in {TABLE}", path)
-    questions, notes_on_judgements = judged_questions(judged, _judgements(judged), queries, texts, unit)
+    questions, notes_on_judgements = judged_questions(judged, _judgements(judged), queries, texts, about)
     notes = [f"topics: {topics.name}; judgements: {judged.name}; passages: {passages}"]
     notes += [*notes_on_judgements, *notes_on_documents, *listing.notes()]
-    if unit == "question":
+    if about == "these-documents":
         notes.append(JUDGED)
     return corpus_of(name, "trec", cut_all(texts, cut), questions, licence=licence, notes=notes)
 

@@ -297,8 +297,8 @@ class CompositionDiagnostic:
         for block, items in blocks_of(scores[0]).items():
             operator = operator_of(block)
             subset[items] = BLOCK_LABELS.get(block, block)
-            for row, encoder_scores in enumerate(requested):
-                correct[row, items] = satisfied(OperatorView(encoder_scores, operator, items))
+            for place, encoder_scores in enumerate(requested):
+                correct[place, items] = satisfied(OperatorView(encoder_scores, operator, items))
         return Outcomes(subset, correct)
 
     def examples(self, corpus: Corpus[Sample], scores: Sequence[ItemScores], items: Ints) -> Iterator[Example]:
@@ -306,22 +306,22 @@ class CompositionDiagnostic:
         correct = np.empty((len(scores), len(scores[0].item)))
         margin = np.empty_like(correct)
         for block, members in blocks_of(scores[0]).items():
-            for row, encoder_scores in enumerate(scores):
+            for place, encoder_scores in enumerate(scores):
                 view = OperatorView(encoder_scores, operator_of(block), members)
-                correct[row, members] = satisfied(view)
-                margin[row, members] = smaller_margin(view)
+                correct[place, members] = satisfied(view)
+                margin[place, members] = smaller_margin(view)
         subsets = self.outcomes(scores).subset
         for index in items.tolist():
             subset = str(subsets[index])
             texts = corpus.shown(str(scores[0].item[index]))
             yield item_example(scores[0], index, texts, subset)
-            for row, encoder_scores in enumerate(scores):
+            for place, encoder_scores in enumerate(scores):
                 cosine_of_pair = dict(zip(RAW, encoder_scores.values["cosine"][index], strict=True))
                 yield View(encoder_scores).outcome(
                     index,
                     {"a": cosine_of_pair["AT"], "b": cosine_of_pair["BT"], "ab": cosine_of_pair["AB"]},
-                    correct=correct[row, index],
-                    margin=margin[row, index],
+                    correct=correct[place, index],
+                    margin=margin[place, index],
                     subset=subset,
                 )
 

@@ -369,7 +369,7 @@ METRICS = (
         headline=True,
         margin=0.02,
         chance=lambda view: view.chance,
-        says="a right document is among the first {k} for {value} of the questions",
+        says="a right {document} is in its top {k} for {of_100}",
         term="Success@{K}",
         explanation=(
             "The share of the questions with a right document among the K nearest documents. 100% is the best value."
