@@ -17,7 +17,7 @@ from embassay.metrics.metric import headline_columns
 from embassay.result import ALPHA
 from embassay.stats.families import consistent_interval
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
-from embassay.stats.permutation import corrected
+from embassay.stats.permutation import holm
 from embassay.stats.units import ratio_variance
 from embassay.types import Diagnostic, Draws, ItemScores
 
@@ -170,11 +170,9 @@ def differences_of(merged: MergedRuns, pairs: Sequence[EncoderPair], *, texts: b
                     compared_pairs.append((task, compared))
 
     # Holm's correction is over everything that is shown, as in a check. Pairs with the same scores are not tested.
-    p_values = {}
-    for place, (_, compared) in enumerate(compared_pairs):
-        if compared.difference.p is not None:
-            p_values[place] = compared.difference.p
-    corrected_p_values, _ = corrected(p_values)
+    tested = [place for place, (_, compared) in enumerate(compared_pairs) if compared.difference.p is not None]
+    p_values = [compared_pairs[place][1].difference.p or 0.0 for place in tested]
+    corrected_p_values = dict(zip(tested, holm(p_values), strict=True))
     differences = []
     for place, (task, compared) in enumerate(compared_pairs):
         difference = _with_corrected_p(compared.difference, corrected_p_values.get(place))

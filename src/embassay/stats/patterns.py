@@ -194,7 +194,7 @@ def mid_p(moved: Floats, observed: float, tolerance: float = ROUNDING) -> float:
     sizes, size = np.abs(moved), abs(observed)
     larger = np.count_nonzero(sizes > size + tolerance)
     equal = np.count_nonzero(np.abs(sizes - size) <= tolerance)
-    return (larger + 0.5 * (equal + 1)) / (len(moved) + 1)
+    return float((larger + 0.5 * (equal + 1)) / (len(moved) + 1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,126 +1,21 @@
-"""Permutation p-values: exact where possible, otherwise from random patterns until chance no longer decides.
-
-Two encoders are compared on the same items. Under the null hypothesis they are exchangeable within a unit, so each unit
-is exchanged with probability 1/2 (Fisher's randomisation test). A *pattern* says which units are exchanged. A p-value
-is computed from
-
-``exact``
-    the whole distribution, by convolution, if the sums of the units are multiples of a common step;
-``enumerated``
-    all patterns, if at most 20 units differ;
-``drawn``
-    random patterns: p = (1 + extreme)/(1 + draws), which is never 0 (Phipson & Smyth 2010).
-
-Patterns are drawn until the 99 % Monte Carlo interval of every *adjusted* p excludes 0.05.
-"""
+"""Exchanges of whole units: exact p-values, random signs, and what chance leaves open; Holm's correction."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 
-from embassay.randomness import generator
-from embassay.result import ALPHA
-from embassay.stats.units import Bools, Floats, Ints
-from embassay.types import Draws
+from embassay.stats.units import Floats, Ints
 
 ROUNDING = 1e-9
 """Patterns whose statistics differ by less than this share of the largest possible one are tied."""
 MAX_DENOMINATOR = 2520
 """The largest common denominator of unit sums that is searched for; every number up to 10 divides it."""
-MAX_ADDITIONS = 500_000_000
-"""The most additions in a convolution: about a third of a second."""
-MAX_REACH = 10_000_000
-"""The most values in a convolution: 80 MB."""
-MAX_ENUMERATED = 20
-"""The most differing units for which all patterns are enumerated: 2¹⁹ of them, as one sign is fixed."""
-ROUNDS = (9_999, 29_999, 99_999, 299_999, 999_999)
-"""The number of patterns that have been drawn after each round."""
 MONTE_CARLO_LEVEL = 0.99
-BLOCK = 2**18
-"""The most signs that are drawn at once: 2 MB, which stay in a processor's cache."""
-
-Key = TypeVar("Key", bound=Hashable)
-Method = Literal["exact", "enumerated", "drawn", "skewed"]
-
-
-@dataclass(frozen=True)
-class PValue:
-    """A two-sided p-value, the method, and the standard error of a drawn p (0 for the other methods).
-
-    The method ``skewed`` is a t-test corrected for skewed units, where it has a larger p than their exchange
-    (:mod:`embassay.stats.skewness`).
-    """
-
-    p: float
-    method: Method
-    error: float = 0.0
-
-
-class Exchange(Protocol):
-    """The permutation tests of k pairs that share their units."""
-
-    @property
-    def units(self) -> int:
-        """The number of units."""
-
-    @property
-    def size(self) -> int:
-        """k."""
-
-    def without_drawing(self, pair: int) -> PValue | None:
-        """Return the p-value of a pair from all patterns; None where there are too many."""
-
-    def extreme(self, signs: Floats, pairs: Ints) -> Ints:
-        """Return (k,) in how many of (b, units) patterns of ±1 the difference is at least as large as observed."""
-
-
-@dataclass(frozen=True)
-class SignFlips:
-    """The permutation tests of means: to exchange two encoders in a unit flips the sign of the unit's difference.
-
-    Attributes
-    ----------
-    sums
-        (units, k) the difference a − b of each pair, summed over the items of each unit.
-    """
-
-    sums: Floats
-
-    @property
-    def units(self) -> int:
-        """The number of units."""
-        return len(self.sums)
-
-    @property
-    def size(self) -> int:
-        """The number of pairs."""
-        return int(self.sums.shape[1])
-
-    def without_drawing(self, pair: int) -> PValue | None:
-        """Return the p-value of a pair by convolution or by enumeration; None where neither is possible."""
-        sums = self.sums[:, pair]
-        multiples = whole_multiples(sums)
-        if multiples is not None and _convolves(multiples):
-            return PValue(convolved_p(multiples), "exact")
-        if np.count_nonzero(sums) <= MAX_ENUMERATED:
-            return PValue(enumerated_p(sums), "enumerated")
-        return None
-
-    def extreme(self, signs: Floats, pairs: Ints) -> Ints:
-        """Return (k,) in how many of (b, units) patterns |Σ ±d_u| is at least the observed |Σ d_u|."""
-        sums = self.sums[:, pairs]
-        observed = np.abs(sums.sum(axis=0))
-        largest_possible = np.abs(sums).sum(axis=0)
-        threshold = observed - ROUNDING * largest_possible
-        at_least = np.abs(signs @ sums) >= threshold
-        return np.asarray(at_least.sum(axis=0), dtype=np.int64)
 
 
 def whole_multiples(sums: Floats) -> Ints | None:
@@ -197,52 +92,6 @@ def enumerated_p(sums: Floats) -> float:
     return float(at_least.mean())
 
 
-def p_values(exchange: Exchange, families: Sequence[Sequence[int]], draws: Draws, *purpose: str) -> tuple[PValue, ...]:
-    """Return the p-value of every pair, not adjusted; patterns are drawn only for pairs without an exact one.
-
-    Parameters
-    ----------
-    families
-        The pairs of each family, to which Holm's correction is applied. A drawn p is settled when the 99 % Monte Carlo
-        interval of its adjusted p excludes 0.05 in every family.
-    purpose
-        Names the random stream; every pair gets the same patterns.
-
-    Returns
-    -------
-    The p-values. If the last round leaves an adjusted p unsettled, its p is the upper limit of its Monte Carlo
-    interval, so that chance never makes a difference significant.
-    """
-    # None for the pairs whose patterns have to be drawn.
-    p = [exchange.without_drawing(pair) for pair in range(exchange.size)]
-    # The limits of the Monte Carlo interval of each p; both limits of an exact p are that p.
-    low = np.full(exchange.size, np.nan)
-    for pair, exact in enumerate(p):
-        if exact is not None:
-            low[pair] = exact.p
-    high = low.copy()
-    to_draw = np.flatnonzero(np.isnan(low))
-    extreme = np.zeros(exchange.size, dtype=np.int64)
-    stream = generator(draws.seed, "signs", *purpose)
-    block = max(1, BLOCK // max(exchange.units, 1))
-    unsettled = to_draw
-    drawn = 0
-    for total in ROUNDS:
-        if not unsettled.size:
-            break
-        for signs in random_signs(stream, exchange.units, total - drawn, block):
-            extreme[unsettled] += exchange.extreme(signs, unsettled)
-        drawn = total
-        low[unsettled], high[unsettled] = monte_carlo_interval(extreme[unsettled], drawn)
-        for pair in unsettled.tolist():
-            p[pair] = _drawn_p(int(extreme[pair]), drawn)
-        undecided = _undecided(low, high, families)
-        unsettled = to_draw[undecided[to_draw]]
-    for pair in unsettled.tolist():
-        p[pair] = replace(_drawn_p(int(extreme[pair]), drawn), p=float(high[pair]))
-    return tuple(one for one in p if one is not None)
-
-
 def holm(p: Sequence[float]) -> tuple[float, ...]:
     """Return the p-values of one family after Holm's (1979) step-down correction, in the order given.
 
@@ -257,28 +106,6 @@ def holm(p: Sequence[float]) -> tuple[float, ...]:
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(stepped, 1.0)
     return tuple(adjusted.tolist())
-
-
-def holm_steps(p: Sequence[float], corrected: Sequence[float]) -> tuple[int, ...]:
-    """Return for each test of a family how many tests Holm's correction counts at its step.
-
-    A test that is rejected is compared when those with a smaller p have been rejected; one that is not, when all that
-    are significant have been. So this is m for the first one only.
-    """
-    not_rejected = sum(value > ALPHA for value in corrected)
-    steps = []
-    for own, own_corrected in zip(p, corrected, strict=True):
-        is_rejected = own_corrected <= ALPHA
-        steps.append(sum(other >= own for other in p) if is_rejected else not_rejected)
-    return tuple(steps)
-
-
-def corrected(p: Mapping[Key, float]) -> tuple[dict[Key, float], dict[Key, int]]:
-    """Return the p-values of one family after :func:`holm`, and the number of tests at each :func:`holm_steps`."""
-    uncorrected = list(p.values())
-    adjusted = holm(uncorrected)
-    steps = holm_steps(uncorrected, adjusted)
-    return dict(zip(p, adjusted, strict=True)), dict(zip(p, steps, strict=True))
 
 
 def random_signs(stream: np.random.Generator, units: int, number: int, block: int) -> Iterator[Floats]:
@@ -312,33 +139,3 @@ def monte_carlo_interval(extreme: Ints, drawn: int) -> tuple[Floats, Floats]:
     low = np.where(extreme > 0, betaincinv(np.maximum(extreme, 1), others + 1, beyond), 0.0)
     high = np.where(others > 0, betaincinv(extreme + 1, np.maximum(others, 1), 1 - beyond), 1.0)
     return low, high
-
-
-def _undecided(low: Floats, high: Floats, families: Sequence[Sequence[int]]) -> Bools:
-    """Return for which p-values the interval of the adjusted p contains 0.05 in any of their families.
-
-    No adjusted p falls when a p of its family rises. So the adjusted lower limits are the lower limits of the adjusted
-    p-values, and likewise the upper ones.
-    """
-    undecided = np.zeros(len(low), dtype=bool)
-    for family in families:
-        places = np.array(family, dtype=np.int64)
-        adjusted_low = np.array(holm(low[places].tolist()))
-        adjusted_high = np.array(holm(high[places].tolist()))
-        undecided[places] |= (adjusted_low <= ALPHA) & (adjusted_high > ALPHA)
-    return undecided
-
-
-def _drawn_p(extreme: int, drawn: int) -> PValue:
-    """Return p = (1 + extreme)/(1 + drawn) with its standard error."""
-    p = (1 + extreme) / (1 + drawn)
-    return PValue(p, "drawn", math.sqrt(p * (1 - p) / drawn))
-
-
-def _convolves(multiples: Ints) -> bool:
-    """Return whether :func:`convolved_p` stays within its limits of time and memory."""
-    total = int(np.abs(multiples).sum())
-    observed = abs(int(multiples.sum()))
-    reach = (total - observed) // 2
-    additions = int(np.count_nonzero(multiples)) * reach
-    return reach <= MAX_REACH and additions <= MAX_ADDITIONS

@@ -114,21 +114,6 @@ def ratio_variance(values: Floats, unit: Ints) -> float:
     return float(correction * np.sum(residuals**2) / items**2)
 
 
-def effective_number(values: Floats, unit: Ints) -> float:
-    """Return the effective number of items n* of a share; see :func:`effective_sample_size`.
-
-    Parameters
-    ----------
-    values
-        (n,) in [0, 1], all defined.
-    unit
-        (n,) unit codes.
-    """
-    sums, sizes = unit_sums(values, unit)
-    squares = np.asarray(((values - values.mean()) ** 2).sum())
-    return float(effective_sample_size(sums, sizes, squares))
-
-
 def effective_sample_size(sums: Floats, sizes: Floats, squares: Floats) -> Floats:
     """Return the effective sample size of a share: n* = p(1 − p)/v*, v* its variance over units.
 
@@ -162,13 +147,6 @@ def effective_sample_size(sums: Floats, sizes: Floats, squares: Floats) -> Float
         agreed = squares / items / kish_units
     units = np.count_nonzero(sizes, axis=0)
     return effective_size(p, residuals, units, kish_units, independent, agreed)
-
-
-def freedom_of_variance(values: Floats, unit: Ints) -> float:
-    """Return the degrees of freedom of :func:`ratio_variance` by :func:`satterthwaite`; all values are defined."""
-    sums, sizes = unit_sums(values, unit)
-    squared = (sums - values.mean() * sizes) ** 2
-    return float(satterthwaite(squared, int(np.count_nonzero(sizes)), kish(sizes)))
 
 
 def satterthwaite(squared: Floats, units: Ints | int, kish_units: Floats) -> Floats:
