@@ -27,12 +27,12 @@ def precision(differences, unit=None, tests=1, bounded=True):
 def test_the_formula_by_hand():
     # 20 of 100 single items differ: δ = z√((q − δ²)/n).
     found = precision([1.0] * 12 + [-1.0] * 8 + [0.0] * 80, tests=3)
-    z = stats.t.ppf(1 - 0.05 / 6, 99) + stats.norm.ppf(0.8)
+    z = stats.norm.ppf(1 - 0.05 / 6) + stats.norm.ppf(0.8)
     difference = found.smallest_difference
     assert difference == pytest.approx(z * math.sqrt((0.2 - difference**2) / 100))
     # Where nothing differs, a share of at least δ of the items must.
     difference = precision([0.0] * 100).smallest_difference
-    z = stats.t.ppf(0.975, 99) + stats.norm.ppf(0.8)
+    z = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
     assert difference == pytest.approx(z * math.sqrt((difference - difference**2) / 100))
 
 

@@ -82,18 +82,20 @@ class Precision:
     def smallest_difference(self) -> float:
         """The smallest true difference that such a test set shows with this power.
 
-        With m tests, z = t₁₋α/₂ₘ + z_power and q the mean square of the differences, it is the δ for which
+        With m tests, z = z₁₋α/₂ₘ + z_power and q the mean square of the differences, it is the δ for which
         δ = z·√((q − δ²)/n*). Where two systems hardly differ, q is δ: for a difference of δ a share of at least δ of
-        the items differs.
+        the items differs. Of other values it is (t₁₋α/₂ₘ + z_power)·error.
 
-            max(z·√(q/(n* + z²)), z²/(n* + z²))        other values: z·error
+            max(z·√(q/(n* + z²)), z²/(n* + z²))
         """
         from scipy.special import stdtrit
 
-        freedom = max(self.effective_units - 1, 1.0)
-        z = float(stdtrit(freedom, 1 - ALPHA / (2 * self.tests))) + NormalDist().inv_cdf(self.power)
+        power = NormalDist().inv_cdf(self.power)
+        quantile = 1 - ALPHA / (2 * self.tests)
         if self.number is None:
-            return z * self.error
+            return (float(stdtrit(max(self.effective_units - 1, 1.0), quantile)) + power) * self.error
+        # Few units widen n* already.
+        z = NormalDist().inv_cdf(quantile) + power
         scale = self.number + z * z
         return max(z * math.sqrt(self.squares / scale), z * z / scale)
 
