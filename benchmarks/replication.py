@@ -31,8 +31,9 @@ from scipy import stats
 from embassay.comparison.runs import figures_of, read_run
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
-from embassay.stats.best import rank_means
+from embassay.stats.best import Standings
 from embassay.stats.families import Roles, compare_means
+from embassay.stats.labels import Labels
 from embassay.stats.permutation import holm
 from embassay.types import Draws
 
@@ -115,14 +116,15 @@ def over_documents(scores, unit, *, corrected=False):
     values = dict(zip(names, scores, strict=True))
     p = np.ones((len(scores), len(scores)))
     of_shares = bool(np.isin(scores, (0, 1)).all())
-    for found in compare_means(values, unit, Roles(tuple(names), all_pairs=True), Draws(0, 100), of_shares=of_shares):
-        if found.family == "all":
-            a, b = int(found.a), int(found.b)
-            p[a, b] = p[b, a] = found.p_adjusted if corrected else found.p
+    labels, options = Labels.of(unit), {"of_shares": of_shares, "is_bounded": of_shares}
+    found = compare_means(values, labels, Roles(tuple(names)), Draws(0, 100), **options)
+    for one in found:
+        a, b = int(one.a), int(one.b)
+        p[a, b] = p[b, a] = one.p_adjusted if corrected else one.p
     better, best = from_p(scores, p)
     if corrected:
-        best_set = rank_means(values, unit, Draws(0, 100), of_shares=of_shares).best_set
-        best = np.isin(names, best_set)
+        means = {name: float(row.mean()) for name, row in values.items()}
+        best = ~np.isin(names, list(Standings.of(means, found).out))
     return better, best
 
 
@@ -134,7 +136,7 @@ RULES = {
     "t-test over questions, Holm": t_over_questions_with_holm,
     "t-test over documents, Holm": t_over_documents_with_holm,
     "Embassay, each pair alone": over_documents,
-    "Embassay, corrected; best set": lambda scores, unit: over_documents(scores, unit, corrected=True),
+    "Embassay, corrected": lambda scores, unit: over_documents(scores, unit, corrected=True),
 }
 
 

@@ -10,12 +10,14 @@ import numpy as np
 from embassay.claims import AVERAGE_LOSS, COUNT, INTERVAL, LIMIT, THRESHOLD, Template
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
-from embassay.formatting import among_first, counted, interval, names, number, rounded_down, size_in_points
+from embassay.formatting import among_first, counted, names, number, rounded_down, size_in_points
 from embassay.result import Finding, Row
 from embassay.vectors import RECALL_DEPTH
 
 RERANKED = 50
 """How many documents a reranker usually reads for a question."""
+SEPARATED = 0.9
+"""From this area under the ROC curve on, a score tells unanswerable questions from the others."""
 SATURATED = 0.95
 """From this share on, a headline leaves little room to tell good encoders apart."""
 
@@ -66,7 +68,7 @@ CHOSEN = Template(
     title="The weight to use for {encoder}",
 )
 NO_THRESHOLD = Template(
-    "None is recommended for {encoder}: {reason}.",
+    "{separates}None is recommended for {encoder}: {reason}.",
     "no threshold keeps the loss within the margin, or there are too few questions",
     THRESHOLD,
     "not shown",
@@ -74,9 +76,16 @@ NO_THRESHOLD = Template(
     question="Cut-off",
     severity="medium",
 )
+SEPARATES = Template(
+    "{a_score} separates the {unanswerable} from the others (AUC {area}). ",
+    "before it, where a corpus has unanswerable questions: it separates them where the interval of the area under the "
+    "ROC curve of the top score is above 0.9",
+    INTERVAL,
+)
+NO_SEPARATION = replace(SEPARATES, when="the same, where it is not", claim="not shown")
 DROP_BELOW = Template(
-    "{threshold} for {encoder}{scale}: dropping results below it loses at most {loss} of {headline} {guarantee}. It "
-    "drops {removed:.0%} of the results{unanswerable}.",
+    "{separates}Results of {encoder} below {threshold}{scale} may be dropped: at most {loss} of {headline} are lost "
+    "{guarantee}, {removed:.0%} of the results go.",
     "it is the highest threshold within the margin",
     THRESHOLD,
     # Those of lists are not said together with those of similarities.
@@ -183,21 +192,17 @@ def _among_first(view: RetrievalView, depth: int) -> float:
 def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], success: float) -> Finding:
     """Return which similarities to drop, the guaranteed loss and the loss here; or why nothing is recommended."""
     threshold = view.recommended
+    separates = _separation(view, row_of.get(("auc", "unanswerable")))
     if threshold.value is None or threshold.guarantee is None:
-        return NO_THRESHOLD.finding(view.scores.origin, encoder=view.encoder, reason=threshold.reason)
+        return NO_THRESHOLD.finding(
+            view.scores.origin, encoder=view.encoder, reason=threshold.reason, separates=separates
+        )
     subset = RECOMMENDED[threshold.guarantee]
     success_at_threshold = row_of["accuracy_at_tau", subset].value or 0.0
     here = f"{100 * max(success - success_at_threshold, 0.0):.1f} here"
     template, guarantee = DROP_BELOW_ON_AVERAGE, f"on average ({here}; a single test set may lose more)"
     if threshold.guarantee == "confidence":
         template, guarantee = DROP_BELOW, f"with 95% confidence ({here})"
-    kept = row_of["kept", subset].value or 0.0
-    dropped = ""
-    unanswerable = row_of.get(("unanswerable_dropped", subset))
-    if unanswerable is not None and unanswerable.value is not None:
-        count = round(unanswerable.value * unanswerable.items)
-        ends = interval(unanswerable.low, unanswerable.high, "percent")
-        dropped = f"; {count:,} of {unanswerable.items:,} unanswerable questions then get none {ends}".rstrip()
     return template.finding(
         row_of["tau", subset],
         style="threshold",
@@ -207,9 +212,27 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
         loss=size_in_points(view.loss),
         headline=view.headline,
         guarantee=guarantee,
-        removed=1 - kept,
-        unanswerable=dropped,
+        removed=1 - (row_of["kept", subset].value or 0.0),
+        separates=separates,
     )
+
+
+def _separation(view: RetrievalView, row: Row | None) -> str:
+    """Say whether the top score separates the unanswerable questions; empty where there are none."""
+    if row is None or row.value is None:
+        return ""
+    is_separated = row.low is not None and row.low >= SEPARATED
+    ends = "" if row.low is None or row.high is None else f" [{_short(row.low)}, {_short(row.high)}]"
+    return (SEPARATES if is_separated else NO_SEPARATION).sentence(
+        a_score="A score" if is_separated else "No score",
+        unanswerable=counted(len(view.largest_of_unanswerable), "unanswerable question"),
+        area=f"{_short(row.value)}{ends}",
+    )
+
+
+def _short(area: float) -> str:
+    """Write an area with two digits: ``.75``."""
+    return f"{area:.2f}".removeprefix("0")
 
 
 def first_place(view: RetrievalView, values: Mapping[str, float | None]) -> Iterator[Finding]:

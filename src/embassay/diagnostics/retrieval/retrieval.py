@@ -520,6 +520,21 @@ METRICS = (
         better="higher",
         meaning="share of unanswerable questions for which no document reaches the threshold",
     ),
+    Metric(
+        "auc",
+        "unanswerable",
+        kind="computed",
+        better="higher",
+        low=0.0,
+        high=1.0,
+        term="AUC",
+        explanation=(
+            "How well the similarity of the nearest document tells questions with an answer from those without: 0.5 is "
+            "not at all, 1 is perfectly."
+        ),
+        meaning="area under the ROC curve of the top similarity, answered against unanswerable questions",
+        source="Newcombe (2006)",
+    ),
     _share_without_items(
         "loss_limit",
         "*",
