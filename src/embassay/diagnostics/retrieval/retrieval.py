@@ -223,8 +223,8 @@ class Retrieval(RetrievalParameters):
         success = summary.headline
         success_of_requested = {view.encoder: success[view.encoder].value for view in requested}
         # About all encoders, then about each, then warnings.
-        # No encoder may be the best under MIN_UNITS units.
-        may_be_best = [view for view in views if view.encoder in summary.verdict.best_set]
+        # No encoder may be the best under MIN_UNITS units; a baseline that joined by itself is none to choose.
+        may_be_best = [view for view in requested if view.encoder in summary.verdict.best_set]
         findings = list(saturation(may_be_best, success_of_requested))
         findings += first_place(views[0], success_of_requested)
         for view in requested:
