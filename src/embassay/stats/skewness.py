@@ -25,8 +25,6 @@ from embassay.stats.units import UPPER, Bools, Floats, kish
 
 COCHRAN = 25
 """Normal theory holds for a mean of more than 25γ² units (Cochran 1977, section 2.15)."""
-ONE_SIDED = 100
-"""The same number for tests with one side, or of several candidates together, which depend more on the tails."""
 UNSEEN = 1.5
 """γ is taken as so many times that of the sample, which rarely shows the whole tail. Chosen by simulation: with 1,
 equal lognormal means are called different in up to 10 % of the cases, with 1.5 in 6 %."""
@@ -53,11 +51,8 @@ class SkewedMeans:
     freedom: Floats
 
     @classmethod
-    def of(cls, sums: Floats, sizes: Floats, rule: float = COCHRAN) -> SkewedMeans:
-        """Take the means of (units, k) sums of items, each over (units, k) numbers of items or sums of weights.
-
-        Nothing is corrected of more than rule·γ² units.
-        """
+    def of(cls, sums: Floats, sizes: Floats) -> SkewedMeans:
+        """Take the means of (units, k) sums of items, each over (units, k) numbers of items or sums of weights."""
         units = np.count_nonzero(sizes, axis=0)
         items = sizes.sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -67,7 +62,7 @@ class SkewedMeans:
             error = np.sqrt(squares * units / (units - 1)) / items
             skewness = (residuals**3).sum(axis=0) / squares**1.5 * np.sqrt(units)
             # Not so where the units do not vary and the skewness is NaN.
-            is_skewed = units <= rule * skewness**2
+            is_skewed = units <= COCHRAN * skewness**2
             skew = np.where(is_skewed, UNSEEN * skewness / (6 * np.sqrt(units)), 0.0)
         return cls(mean, error, skew, kish(sizes) - 1)
 
