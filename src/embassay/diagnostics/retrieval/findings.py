@@ -77,7 +77,7 @@ NO_THRESHOLD = Template(
     severity="medium",
 )
 SEPARATES = Template(
-    "{a_score} separates the {unanswerable} from the others (AUC {area}). ",
+    "{a_score} separates the {unanswerable} (AUC {area}). ",
     "before it, where a corpus has unanswerable questions: it separates them where the interval of the area under the "
     "ROC curve of the top score is above 0.9",
     INTERVAL,
@@ -85,7 +85,7 @@ SEPARATES = Template(
 NO_SEPARATION = replace(SEPARATES, when="the same, where it is not", claim="not shown")
 DROP_BELOW = Template(
     "{separates}Results of {encoder} below {threshold}{scale} may be dropped: at most {loss} of {headline} are lost "
-    "{guarantee}, {removed:.0%} of the results go.",
+    "{guarantee}; {removed:.0%} of the results go.",
     "it is the highest threshold within the margin",
     THRESHOLD,
     # Those of lists are not said together with those of similarities.
@@ -200,7 +200,7 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
     subset = RECOMMENDED[threshold.guarantee]
     success_at_threshold = row_of["accuracy_at_tau", subset].value or 0.0
     here = f"{100 * max(success - success_at_threshold, 0.0):.1f} here"
-    template, guarantee = DROP_BELOW_ON_AVERAGE, f"on average ({here}; a single test set may lose more)"
+    template, guarantee = DROP_BELOW_ON_AVERAGE, f"on average ({here})"
     if threshold.guarantee == "confidence":
         template, guarantee = DROP_BELOW, f"with 95% confidence ({here})"
     return template.finding(
