@@ -74,7 +74,7 @@ def create(
     return Hybrid(
         name=target,
         spec=spec,
-        fingerprint=content_hash(["hybrid", weights, depth, list(choices)]),
+        fingerprint=content_hash(["hybrid", list(choices) or weights, depth]),
         parts=parts,
         step="fusion",
         depth=depth,
