@@ -42,7 +42,7 @@ def ranks(rng: np.random.Generator, unit: Ints, success: Floats, within: float) 
 
 
 @simulation("choosing", "A weight that is chosen: its own value and what is expected on other questions")
-def chosen_weights(repeats: int = 2000) -> Iterator[Row]:
+def chosen_weights(repeats: int = 1000) -> Iterator[Row]:
     """Cross units with true curves: as in a run, the weight is chosen by the reciprocal rank, and Success@5 printed.
 
     What the sample adds to all weights alike has the mean 0; it is taken off, so that fewer repeats are needed.
