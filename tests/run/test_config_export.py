@@ -65,6 +65,42 @@ def test_the_best_candidate_is_written_with_its_parts_and_runs_again_with_the_sa
     assert again["two,weight=0.9"] == figures(run / "first")["two,weight=0.9"]
 
 
+def test_a_weight_that_was_chosen_is_written_as_a_number_and_has_the_same_rows_and_lists(tmp_path, monkeypatch):
+    """Also of a fusion that another candidate is built on."""
+    monkeypatch.chdir(tmp_path)
+    encoders = ["tfidf", "bm25", "both=hybrid:tfidf+bm25,weight=auto,depth=90", "more=hybrid:both+bm25,weight=auto"]
+    command = ["run", "-c", "handbook", *(part for encoder in encoders for part in ("-e", encoder)), "-d", "retrieval"]
+    common = ["--resamples", "50", "--no-cache", "--no-baselines", "--quiet"]
+    assert exit_code_of([*command, *common, "-o", "first"]) == 0
+    path = tmp_path / "first" / "result.json"
+    result = json.loads(path.read_text(encoding="utf-8"))
+    result["verdicts"][0]["best"] = "more"
+    path.write_text(json.dumps(result), encoding="utf-8")
+    assert exit_code_of(["report", "first", "--format", "config"]) == 0
+    written = tomllib.loads((tmp_path / "first" / "setup.toml").read_text(encoding="utf-8"))
+    options = {encoder["name"]: encoder for encoder in written["encoders"]}
+    assert isinstance(options["both"]["weight"], float) and isinstance(options["more"]["weight"], float)
+    assert options["both"]["depth"] == "90"
+
+    assert exit_code_of(["run", "first/setup.toml", *common, "-o", "second"]) == 0
+    again = json.loads((tmp_path / "second" / "result.json").read_text(encoding="utf-8"))
+    for name in ("both", "more"):
+        rows_of = [
+            [
+                (row["metric"], row["subset"], row["value"], row["low"], row["high"])
+                for row in one["rows"]
+                if row["encoder"] == name
+            ]
+            for one in (result, again)
+        ]
+        assert rows_of[0] == rows_of[1]
+        assert rows_of[0]
+    for folder in ("first", "second"):
+        assert exit_code_of(["report", folder, "--format", "trec"]) == 0
+    lists = [(tmp_path / folder / "trec" / "handbook.more.run").read_bytes() for folder in ("first", "second")]
+    assert lists[0] == lists[1]
+
+
 def test_the_options_of_a_single_encoder_are_recorded():
     plan = prepare(RunRequest("h=hashing,dim=[8,16]", "handbook", "retrieval", quiet=True))
     assert sources_of(plan)["encoders"] == {"h,dim=8": {"dim": "8"}, "h,dim=16": {"dim": "16"}}

@@ -22,7 +22,6 @@ from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus
 from embassay.samples.retrieval import Document, Question
-from embassay.stats.folds import chosen_over_folds
 from embassay.store.runs.folder import RunFolder
 from embassay.types import Card
 
@@ -654,25 +653,33 @@ def test_vectors_stay_for_the_retriever_that_needs_them(corpus):
     assert all(seen)
 
 
-def test_each_fold_is_answered_with_what_the_two_next_ones_have_chosen(many_units):
-    """The first choice is best on the folds 1 and 2 alone, so the fold 0 has it, where it is bad."""
-    fold = chosen_over_folds(np.zeros((len(many_units.samples), 1)), many_units.units).fold
-    fold_of = {sample.id: number for sample, number in zip(many_units.samples, fold.tolist(), strict=True)}
+def test_all_questions_are_answered_with_the_best_choice(many_units):
+    """The first choice is right on a third of the questions, the second on the others, so all have the second one."""
 
-    def right_on_two(questions, row):
-        return placed(0 if fold_of[questions.samples[row].id] in (1, 2) else 8, 20)(questions, row)
+    def right_on_a_third(questions, row):
+        return placed(0 if int(questions.samples[row].id[1:]) % 3 == 0 else 8, 20)(questions, row)
 
     def right_on_the_others(questions, row):
-        return placed(1 if fold_of[questions.samples[row].id] in (1, 2) else 0, 20)(questions, row)
+        return placed(8 if int(questions.samples[row].id[1:]) % 3 == 0 else 0, 20)(questions, row)
 
-    answers = {0.0: right_on_two, 1.0: right_on_the_others}
+    answers = {0.0: right_on_a_third, 1.0: right_on_the_others}
     choices = {value: Planted(name=f"{value}", answer=answer) for value, answer in answers.items()}
-    result = assay([Planted(name="auto", choices=choices)], many_units, examples="all")
-    ranks = {number: set() for number in range(5)}
-    for example in result.examples:
-        if example.encoder == "auto":
-            ranks[fold_of[example.item]].add(example.values["rank"])
-    assert ranks == {0: {9}, 1: {2}, 2: {2}, 3: {1}, 4: {1}}
+    result = assay(
+        [Planted(name="auto", choices=choices), Planted(name="second", answer=right_on_the_others)], many_units
+    )
+    everything = [row.metric for row in result.rows if row.encoder == "auto"]
+    assert figures(result, "auto", everything) == figures(result, "second", everything)
+
+
+def test_lists_of_another_choice_are_not_used_again(many_units, tmp_path):
+    """Both retrievers have one fingerprint; the first has chosen 0, which the cache keeps, the second chooses 1."""
+    for places, reciprocal_rank in (((0, 8), 1), ((8, 1), 1 / 2)):
+        choices = {}
+        for value, place in zip((0.0, 1.0), places, strict=True):
+            choices[value] = Planted(name=f"{value}", answer=placed(place, 20), keeps_answers=True)
+        auto = Planted(name="auto", choices=choices)
+        result = ea.assay([auto], [many_units], ["retrieval"], resamples=50, cache=tmp_path, baselines=False)
+        assert result.figure("RR", "auto").value == reciprocal_rank
 
 
 def test_ids_that_are_no_documents_are_counted_and_named(source, tmp_path, capsys):

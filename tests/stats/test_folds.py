@@ -11,7 +11,7 @@ from scipy import stats
 
 from embassay.stats import folds
 from embassay.stats.families import Roles
-from embassay.stats.folds import chosen_over_folds, compare_means_over_folds, contiguous_folds
+from embassay.stats.folds import compare_means_over_folds, contiguous_folds
 from embassay.stats.resample import counts
 from embassay.stats.shares import intra_unit_sums, share
 from embassay.types import Draws
@@ -284,36 +284,3 @@ def test_a_pair_that_is_nowhere_defined_together_has_no_difference():
     a[::2], b[1::2] = NAN, NAN
     (found,) = compare_means_over_folds({"a": a, "b": b}, fold, unit, TWO, DRAWS, "x")
     assert (found.difference, found.p, found.p_adjusted) == (None, None, None)
-
-
-@pytest.mark.parametrize("undefined", [False, True])
-def test_a_setting_is_chosen_on_other_units_only(undefined):
-    rng = np.random.default_rng(1)
-    unit = rng.integers(0, 23, 200)
-    values = rng.random((200, 5))
-    if undefined:
-        values[unit > 11] = np.nan
-    chosen = chosen_over_folds(values, unit)
-    assert all(len(np.unique(chosen.fold[unit == one])) == 1 for one in np.unique(unit))
-    known = ~np.isnan(values).any(axis=1)
-    units_of_fold = [len(np.unique(unit[known & (chosen.fold == number)])) for number in range(5)]
-    assert max(units_of_fold) - min(units_of_fold) <= 1
-    for number, column in enumerate(chosen.of_fold):
-        means = [
-            np.mean(
-                [
-                    v[setting]
-                    for v, f, k in zip(values, chosen.fold, known, strict=True)
-                    if k and (f - number) % 5 in (1, 2)
-                ]
-            )
-            for setting in range(5)
-        ]
-        assert column == np.argmax(means)
-    assert chosen.of_all == np.argmax(chosen.curve)
-    np.testing.assert_allclose(chosen.curve, np.nanmean(values, axis=0))
-
-
-def test_of_equal_settings_the_middle_one_is_chosen():
-    values = np.tile([0.1, 0.5, 0.5, 0.5, 0.2], (40, 1))
-    assert chosen_over_folds(values, np.arange(40)).of_all == 2

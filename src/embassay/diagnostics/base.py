@@ -49,6 +49,11 @@ class ScoresInParallel(Protocol):
 class ScoresRankings(Protocol):
     """Asks only for rankings, so that it scores retrievers, too; they are left out of all other diagnostics."""
 
+    @property
+    def k(self) -> int:
+        """How many of the nearest documents count for its headline."""
+        ...
+
     def score_rankings(self, corpus: Corpus[Any], nearest: Neighbours, origin: Origin) -> ItemScores:
         """Look at the lists of a retriever, instead of ``score``; no statistics.
 

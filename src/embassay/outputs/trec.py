@@ -136,7 +136,8 @@ def make_rankings(
             corpus = task.corpus
             for scores in task.scores:
                 label = scores.origin.encoder
-                lists = stored_lists(folder, lists_key(scores.origin.encoder_fingerprint, corpus))
+                setting = scores.scalars.get("setting")
+                lists = stored_lists(folder, lists_key(scores.origin.encoder_fingerprint, corpus, setting))
                 try:
                     if len(lists.rows):
                         ranking = _listed(corpus, label, lists)

@@ -177,8 +177,8 @@ class Retriever(ABC):
     spending
         Tokens and price of the service that it sends texts to; None if it sends none that are paid for.
     choices
-        By the value of a setting, the retrievers that the engine chooses from, all built on the same parts: each fifth
-        of the units gets the lists of the one that is best on two others. Empty where nothing is chosen.
+        By the value of a setting, in ascending order, the retrievers that the engine chooses from, all built on the
+        same parts: the lists are those of the one with the highest mean reciprocal rank. Empty where nothing is chosen.
     """
 
     name: str

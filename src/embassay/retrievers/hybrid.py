@@ -40,7 +40,7 @@ def create(
     ----------
     weight
         The weight of the first of two parts, 0 to 1, by default 0.5; the second has the rest. Three parts have equal
-        weights. ``auto``: that with the highest mean reciprocal rank, chosen for each fifth of the units on two others.
+        weights. ``auto``: the one with the highest mean reciprocal rank on the questions of the corpus.
     depth
         How many documents of each list count.
 
@@ -74,7 +74,7 @@ def create(
     return Hybrid(
         name=target,
         spec=spec,
-        fingerprint=content_hash(["hybrid", weights, depth, list(choices)]),
+        fingerprint=content_hash(["hybrid", list(choices) or weights, depth]),
         parts=parts,
         step="fusion",
         depth=depth,

@@ -28,11 +28,12 @@ from embassay.run.plan import Plan, Task
 from embassay.run.score import EncoderRun, Services, as_encoder_error
 from embassay.samples.base import Text
 from embassay.samples.retrieval import right_pairs
-from embassay.stats.folds import chosen_over_folds
+from embassay.stats.choosing import best_column, cross_fit
 from embassay.stats.ranking import RightPlaces
+from embassay.stats.units import Floats, Ints
 from embassay.store.lists import FROM_CACHE, read_lists, write_lists
 from embassay.types import AnyCorpus, Encoder, content_hash
-from embassay.vectors import RECALL_DEPTH, Indices, Neighbours, Vectors
+from embassay.vectors import RECALL_DEPTH, Neighbours, Vectors
 
 SAVED_AFTER = 30.0
 """Seconds after which finished lists are written while a retriever still answers."""
@@ -68,15 +69,15 @@ class RetrieverRun(EncoderRun):
         The runs of all entries, by label; those that it is built on are scored before it.
     known
         By a hash of encoder and text, the scores that a retriever of the run has had computed as vectors.
-    learnt
-        By corpus, what its scores say about the setting that was chosen: the scalars of :func:`choose`.
+    choice_on
+        By corpus, what its setting was chosen by, where one is chosen.
     seconds
         Of each question of all corpora.
     """
 
     others: Mapping[str, EncoderRun] = field(default_factory=dict)
     known: dict[str, float] = field(default_factory=dict)
-    learnt: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    choice_on: dict[str, Choice] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
 
     @property
@@ -126,8 +127,10 @@ class RetrieverRun(EncoderRun):
             with self.noting_failure(task.key):
                 diagnostic = cast("ScoresRankings", task.diagnostic)
                 scores = diagnostic.score_rankings(corpus, self.nearest[corpus.name], self.origin(task))
-                scalars = {**scores.scalars, **self.learnt.get(corpus.name, {})}
-                self.keep(task.key, replace(scores, scalars=scalars))
+                if self.retriever.choices:
+                    scalars = self.choice_on[corpus.name].scalars(diagnostic.k, plan.request.seed)
+                    scores = replace(scores, scalars={**scores.scalars, **scalars})
+                self.keep(task.key, scores)
 
     def price_of_questions(self, corpus: AnyCorpus) -> float | None:
         """Return what 1,000 questions cost with all that it is built on; None where a price is not known.
@@ -180,11 +183,12 @@ class RetrieverRun(EncoderRun):
         encoding = partial(_encoded, services=self.services, known=self.known)
         questions = Questions(corpus, corpus.samples, lists_of_parts, vectors, encoding)
         with self.services.timeline.during("encoding"):
-            asked = [(retriever, np.arange(len(questions.samples)))]
+            chosen, setting = retriever, None
             if retriever.choices:
-                asked, self.learnt[corpus.name] = choose(retriever, questions)
-            key = lists_key(self.fingerprints[corpus.name], corpus)
-            lists = self.ask(asked, questions, key, plan.request.cache_folder)
+                choice = self.choice_on[corpus.name] = choose(retriever, questions)
+                chosen, setting = retriever.choices[choice.setting], choice.setting
+            key = lists_key(self.fingerprints[corpus.name], corpus, setting)
+            lists = self.ask(chosen, questions, key, plan.request.cache_folder)
         self.note(questions, lists)
         nearest = ranked(corpus, lists, parts.get(retriever.continues))
         if retriever.needs_vectors and len(parts) == 1:
@@ -193,20 +197,13 @@ class RetrieverRun(EncoderRun):
             nearest = replace(nearest, recall=recall_of(nearest, exact, retriever.depth))
         self.nearest[corpus.name] = nearest
 
-    def ask(
-        self, asked: Sequence[tuple[Retriever, Indices]], questions: Questions, key: str, cache: Path | None
-    ) -> Lists:
-        """Return the lists of all questions that have one: stored ones, and those that retrievers give now.
+    def ask(self, retriever: Retriever, questions: Questions, key: str, cache: Path | None) -> Lists:
+        """Return the lists of all questions that have one: stored ones, and those that a retriever gives now.
 
-        What they have given is stored, even if they fail later.
-
-        Parameters
-        ----------
-        asked
-            Retrievers, each with the rows of the questions that it answers.
+        What it has given is stored, even if it fails later.
         """
         folder = self.services.folder.path if self.services.folder else None
-        if not self.retriever.keeps_answers:
+        if not retriever.keeps_answers:
             cache = None
         places = [place for place in (folder, cache) if place]
         kept = [stored_lists(place, key) for place in places]
@@ -221,13 +218,11 @@ class RetrieverRun(EncoderRun):
         parts = [stored]
         saved = started = time.perf_counter()
         try:
-            for retriever, rows in asked:
-                rows = np.intersect1d(rows, missing)
-                for given in self.answers(retriever, of_rows(questions, rows)):
-                    parts.append(replace(given, rows=rows[given.rows]))
-                    if time.perf_counter() - saved > SAVED_AFTER:
-                        parts = [_save(parts, places, key)]
-                        saved = time.perf_counter()
+            for given in self.answers(retriever, of_rows(questions, missing)):
+                parts.append(replace(given, rows=missing[given.rows]))
+                if time.perf_counter() - saved > SAVED_AFTER:
+                    parts = [_save(parts, places, key)]
+                    saved = time.perf_counter()
         finally:
             lists = _save(parts, places, key)
         self.effort = (self.effort or Effort()) + Effort(
@@ -282,16 +277,49 @@ class RetrieverRun(EncoderRun):
             self.milliseconds |= {"": p50, corpus.name: own + sum(parts)}
 
 
-def choose(retriever: Retriever, questions: Questions) -> tuple[list[tuple[Retriever, Indices]], dict[str, float]]:
-    """Choose one of a retriever's choices for each fold of units, by the mean reciprocal rank on two others.
+@dataclass(frozen=True)
+class Choice:
+    """A setting that was chosen by the m answered questions of a corpus.
 
-    Returns
-    -------
-    asked
-        The chosen retrievers, each with the rows of the questions in its fold.
-    scalars
-        ``setting/all``: what is best on all units; ``setting/fold0`` …: what was chosen for each fold; by setting,
-        ``curve/0.05`` …: the mean reciprocal rank.
+    Attributes
+    ----------
+    setting
+        The one with the highest mean reciprocal rank.
+    places
+        By setting, in ascending order, the places of the right documents.
+    reciprocal_rank
+        (m, settings).
+    unit
+        (m,) unit codes.
+    """
+
+    setting: float
+    places: Mapping[float, RightPlaces]
+    reciprocal_rank: Floats
+    unit: Ints
+
+    def scalars(self, k: int, seed: int) -> dict[str, float]:
+        """Return what scores say about the choice.
+
+        ``setting``: what was chosen; ``setting/expected``: the Success@k that is expected on other questions;
+        ``setting/lowest`` and ``setting/highest``: what was chosen for single folds; by setting, ``curve/0.05`` …: the
+        mean reciprocal rank.
+        """
+        settings = list(self.places)
+        success = np.stack([places.success(k) for places in self.places.values()], axis=1)
+        expected, columns = cross_fit(self.reciprocal_rank, success, self.unit, seed)
+        curve = zip(settings, self.reciprocal_rank.mean(axis=0).tolist(), strict=True)
+        return {
+            "setting": self.setting,
+            "setting/expected": expected,
+            "setting/lowest": settings[min(columns)],
+            "setting/highest": settings[max(columns)],
+            **{f"curve/{setting:g}": mean for setting, mean in curve},
+        }
+
+
+def choose(retriever: Retriever, questions: Questions) -> Choice:
+    """Choose one of a retriever's choices by the questions of a corpus.
 
     Raises
     ------
@@ -300,35 +328,38 @@ def choose(retriever: Retriever, questions: Questions) -> tuple[list[tuple[Retri
     """
     corpus = questions.corpus
     pairs = right_pairs(corpus.samples, corpus.documents)
-    units = len(np.unique(corpus.units[pairs[:, 0]]))
+    answered, question = np.unique(pairs[:, 0], return_inverse=True)
+    unit = corpus.units[answered]
+    units = len(np.unique(unit))
     if units < MIN_UNITS:
         raise EncoderError(
             f"{retriever.card.spec} is chosen on {MIN_UNITS} units of answered questions or more; {corpus.name} has "
             f"{units}: give it a fixed value"
         )
-    settings = list(retriever.choices)
-    values = np.empty((len(corpus.samples), len(settings)))
-    for column, choice in enumerate(retriever.choices.values()):
+    places_at = {}
+    for setting, choice in retriever.choices.items():
         with as_encoder_error("retrieve"):
             lists = joined([checked(given, questions, 0.0) for given in choice.retrieve(questions)])
         nearest = ranked(corpus, lists, pairs=pairs)
         # The gain of a right document does not matter here.
         gains = np.ones_like(nearest.tied)
-        places = RightPlaces(len(values), pairs[:, 0], nearest.greater, nearest.tied, gains)
-        values[:, column] = places.reciprocal_rank()
-    chosen = chosen_over_folds(values, corpus.units)
-    asked = []
-    scalars = {"setting/all": settings[chosen.of_all]}
-    for number, column in enumerate(chosen.of_fold.tolist()):
-        setting = scalars[f"setting/fold{number}"] = settings[column]
-        asked.append((retriever.choices[setting], np.flatnonzero(chosen.fold == number)))
-    scalars |= {f"curve/{setting:g}": mean for setting, mean in zip(settings, chosen.curve.tolist(), strict=True)}
-    return asked, scalars
+        places_at[setting] = RightPlaces(len(answered), question, nearest.greater, nearest.tied, gains)
+    reciprocal_rank = np.stack([places.reciprocal_rank() for places in places_at.values()], axis=1)
+    setting = list(places_at)[best_column(reciprocal_rank.mean(axis=0))]
+    return Choice(setting, places_at, reciprocal_rank, unit)
 
 
-def lists_key(fingerprint: str, corpus: AnyCorpus) -> str:
-    """Return what lists are stored under: the fingerprint of the retriever with its parts, and that of the corpus."""
-    return content_hash([fingerprint, corpus.fingerprint])
+def lists_key(fingerprint: str, corpus: AnyCorpus, setting: float | None) -> str:
+    """Return what lists are stored under.
+
+    Parameters
+    ----------
+    fingerprint
+        That of the retriever with its parts.
+    setting
+        What was chosen on the corpus; None where nothing is chosen.
+    """
+    return content_hash([fingerprint, corpus.fingerprint, setting])
 
 
 def _encoded(encoder: Encoder, texts: Sequence[Text], *, services: Services, known: dict[str, float]) -> Vectors:

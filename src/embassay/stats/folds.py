@@ -10,77 +10,14 @@ No classifier is trained again: an interval is conditional on the classifiers th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.randomness import generator
 from embassay.result import Estimate
 from embassay.stats.labels import Labels
 from embassay.stats.resample import undefined_estimate
 from embassay.stats.shares import wilson
 from embassay.stats.units import Floats, Ints, effective_size, kish, unit_sums
-
-FOLDS = 5
-"""Folds over which a setting is chosen."""
-
-
-@dataclass(frozen=True)
-class ChosenSettings:
-    """A setting that was chosen for each fold on the units of two others.
-
-    Attributes
-    ----------
-    fold
-        (n,) the fold of each item; a unit has one fold.
-    of_fold
-        (F,) the column that was chosen for each fold.
-    of_all
-        The column that is chosen on all units.
-    curve
-        (settings,) the mean of each column.
-    """
-
-    fold: Ints
-    of_fold: Ints
-    of_all: int
-    curve: Floats
-
-
-def chosen_over_folds(values: Floats, unit: Ints) -> ChosenSettings:
-    """Choose the column with the highest mean, for each of 5 folds of whole units on the items of the next two.
-
-    What an item has in the column of its fold is independent of the choice, so the mean is unbiased for choosing on 2/5
-    of the units. No two folds choose for each other: of two folds, say f does not choose for g. Given all units but
-    those of f, both columns and the error of g are fixed, and the error of f has mean 0. So the errors of the folds are
-    uncorrelated, and the usual standard error holds. With all other folds it is up to a fifth too small. Of equal
-    columns, the middle one is chosen.
-
-    Parameters
-    ----------
-    values
-        (n, settings) with NaN in the rows of undefined items.
-    unit
-        (n,) unit codes from 0; 10 units or more have a defined item.
-    """
-    is_defined = ~np.isnan(values).any(axis=1)
-    has_items = np.bincount(unit, weights=is_defined) > 0
-    # Units with a defined item are dealt first, so that each fold has as many of them.
-    shuffled = generator(0, "folds").permutation(len(has_items))
-    dealt = shuffled[np.argsort(~has_items[shuffled], kind="stable")]
-    fold_of_unit = np.empty(len(dealt), dtype=np.int64)
-    fold_of_unit[dealt] = np.arange(len(dealt)) % FOLDS
-    fold = fold_of_unit[unit]
-
-    def best(means: Floats) -> int:
-        """Return the middle one of the best columns."""
-        columns = np.flatnonzero(means >= means.max() - 1e-12)
-        return int(columns[len(columns) // 2])
-
-    steps = (fold - np.arange(FOLDS)[:, None]) % FOLDS
-    of_fold = [best(values[is_defined & ((ahead == 1) | (ahead == 2))].mean(axis=0)) for ahead in steps]
-    curve = values[is_defined].mean(axis=0)
-    return ChosenSettings(fold, np.array(of_fold), best(curve), curve)
 
 
 def contiguous_folds(labels: Ints, folds: int) -> Ints:

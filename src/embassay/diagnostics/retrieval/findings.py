@@ -20,6 +20,8 @@ SEPARATED = 0.9
 """From this area under the ROC curve on, a score tells unanswerable questions from the others."""
 SATURATED = 0.95
 """From this share on, a headline leaves little room to tell good encoders apart."""
+SETTLED = 0.2
+"""Weights chosen on parts of the questions that span more do not agree."""
 
 NOT_SHOWN = Template(
     "{encoder} finds a right document {where} for {success} of the questions; random order has {chance:.1%}.",
@@ -61,11 +63,17 @@ HEADROOM = Template(
     title="Headroom for a reranker",
 )
 CHOSEN = Template(
-    "{encoder}: weight={best:g} has the highest mean reciprocal rank on all questions; the folds chose {low:g} to "
-    "{high:g}. Its figures are of units on which the weight was not chosen.",
+    "{encoder}: with weight {weight:g}, {headline} is {own:.1%} on the questions it was chosen on; {expected:.1%} is "
+    "expected on others.{unsettled}",
     "a retriever chooses a weight",
     COUNT,
-    title="The weight to use for {encoder}",
+    title="The weight of {encoder}",
+    question="Weight",
+)
+UNSETTLED = Template(
+    "The weight is not settled by {questions} ({low:g} to {high:g}).",
+    f"the same, where the weights that are chosen on four fifths of the units span more than {SETTLED:g}",
+    COUNT,
 )
 NO_THRESHOLD = Template(
     "{separates}None is recommended for {encoder}: {reason}.",
@@ -159,12 +167,9 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
             missed=counted(missed, "question"),
         )
         yield replace(lists, value=missed)
-    chosen = view.of_settings("setting/")
-    if chosen:
-        best, *of_folds = chosen.values()
-        low, high = min(of_folds), max(of_folds)
-        yield CHOSEN.finding(view.scores.origin, encoder=view.encoder, best=best, low=low, high=high)
     if success is not None and success.value is not None:
+        if view.curve:
+            yield _chosen_weight(view, success.value)
         is_known = view.listed is None or view.listed >= RERANKED
         if is_known and not view.is_baseline and view.scores.scalars["documents"] > RERANKED:
             share = _among_first(view, RERANKED)
@@ -178,6 +183,24 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
             )
             yield replace(headroom, value=share)
         yield _threshold(view, row_of, success.value)
+
+
+def _chosen_weight(view: RetrievalView, success: float) -> Finding:
+    """Return which weight was chosen, and what is expected of it."""
+    scalars, unsettled = view.scores.scalars, ""
+    low, high = scalars["setting/lowest"], scalars["setting/highest"]
+    if round(high - low, 9) > SETTLED:
+        questions = counted(int(view.answered.sum()), "question")
+        unsettled = " " + UNSETTLED.sentence(questions=questions, low=low, high=high)
+    return CHOSEN.finding(
+        view.scores.origin,
+        encoder=view.encoder,
+        weight=scalars["setting"],
+        headline=view.headline,
+        own=success,
+        expected=scalars["setting/expected"],
+        unsettled=unsettled,
+    )
 
 
 def _among_first(view: RetrievalView, depth: int) -> float:

@@ -70,8 +70,8 @@ def page(options: RetrievalParameters, ranking: Sequence[RankingMetric]) -> Layo
             Curves(
                 "The weight of a hybrid's first part",
                 "weights",
-                note="The mean reciprocal rank of all questions by weight. The figures of weight=auto are of units on "
-                "which the weight was not chosen; the highest point of this curve is too high.",
+                note="The mean reciprocal rank of all questions by weight. weight=auto is the weight of the highest "
+                "point, which is too high: it was chosen on these questions.",
                 zero=False,
             ),
             *_meaning(options),

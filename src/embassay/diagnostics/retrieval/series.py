@@ -84,11 +84,10 @@ def series_of(
         yield table(NAME, corpus, "widths", WIDTHS, _widths(candidates, draws))
     lines = list[dict[str, object]]()
     for view in views:
-        # Stored scalars are in alphabetical order, which is that of 0, 0.05 … 1.
-        mean_of = view.of_settings("curve/")
-        if mean_of:
-            at = list(map(float, mean_of))
-            lines.append({"encoder": view.encoder, "line": "RR", "at": at, "y": list(mean_of.values())})
+        curve_of_settings = view.curve
+        if curve_of_settings:
+            at, means = list(curve_of_settings), list(curve_of_settings.values())
+            lines.append({"encoder": view.encoder, "line": "RR", "at": at, "y": means})
     if lines:
         yield Series(NAME, corpus, "weights", "curve", {"x": "weight", "y": "RR", "at": (), "lines": lines})
     value_of = {(r.encoder, r.metric, r.subset): r.value for r in rows}

@@ -101,10 +101,11 @@ class RetrievalView(RetrievalParameters, View):
         listed = self.scores.scalars.get("listed")
         return None if listed is None else int(listed)
 
-    def of_settings(self, beginning: str) -> dict[str, float]:
-        """Return scalars of a retriever that chooses a setting: ``setting/`` those chosen, ``curve/`` RR by setting."""
+    @property
+    def curve(self) -> dict[float, float]:
+        """The mean reciprocal rank by setting, of a retriever that chooses one; empty for others."""
         scalars = self.scores.scalars
-        return {name.removeprefix(beginning): scalars[name] for name in scalars if name.startswith(beginning)}
+        return {float(name.removeprefix("curve/")): scalars[name] for name in scalars if name.startswith("curve/")}
 
     @property
     def why_no_similarities(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from embassay.errors import OutputError
+from embassay.findings.support import findings_of, use_of
 from embassay.outputs.formats import Written
 from embassay.run.finished import FinishedRun
 from embassay.store.canonical import write as write_file
@@ -33,16 +34,20 @@ def write(finished: FinishedRun, place: Path) -> Written:
         raise OutputError("this run's run.json does not say how it was made; repeat its command")
     if not sources["corpora"]:
         raise OutputError("the corpora of this run were made in Python; a config needs files")
-    name = chosen(finished)
+    name, corpus = chosen(finished)
     parts_of = {encoder.name: encoder.parts for encoder in finished.result.encoders}
     spec_of = {label: spec for label, spec, _, _ in settings["encoders"]}
-    setting = dict(part.split("=", 1) for part in name.removeprefix(label_in(spec_of, name)).split(",") if part)
+    variant = name.removeprefix(label_in(spec_of, name))
+    setting = dict(part.split("=", 1) for part in variant.split(",") if part)
+    # What weight=auto has chosen on this corpus.
+    on_corpus = [s for s in finished.folder.stored(any_version=True) if s.origin.corpus == corpus + variant]
+    weight_of = {s.origin.encoder: {"weight": s.scalars["setting"]} for s in on_corpus if "setting" in s.scalars}
 
     lines = [f"{MARKER}{name} of {finished.folder.path.name}. To repeat it: embassay run {place}"]
     lines += run_options(settings, sources)
-    for corpus in sources["corpora"]:
-        options = {option: setting.get(option, value) for option, value in corpus["options"].items()}
-        lines += table("corpora", corpus["head"], corpus["label"], options)
+    for source in sources["corpora"]:
+        options = {option: setting.get(option, value) for option, value in source["options"].items()}
+        lines += table("corpora", source["head"], source["label"], options)
     tested = dict.fromkeys((diagnostic, json.dumps(options)) for diagnostic, _, options, _ in settings["diagnostics"])
     for diagnostic, of_diagnostic in tested:
         lines += table("diagnostics", diagnostic, None, json.loads(of_diagnostic))
@@ -58,7 +63,7 @@ def write(finished: FinishedRun, place: Path) -> Written:
                 f"{label}: what follows ? in its address is not stored, and of headers and parameters only those that "
                 "are $NAME; add them"
             )
-        lines += table("encoders", spec, label, given or {})
+        lines += table("encoders", spec, label, {**(given or {}), **weight_of.get(label, {})})
     write_file(place, ("\n".join(lines) + "\n").encode())
     return Written(place, notes=notes)
 
@@ -78,8 +83,8 @@ def run_options(settings: RunSettings, sources: Sources) -> Iterator[str]:
         yield "follow_links = true"
 
 
-def chosen(finished: FinishedRun) -> str:
-    """Return the first candidate of the first verdict that ranks any.
+def chosen(finished: FinishedRun) -> tuple[str, str]:
+    """Return the candidate to use by the first verdict that ranks any, and the corpus of that verdict.
 
     Raises
     ------
@@ -88,7 +93,8 @@ def chosen(finished: FinishedRun) -> str:
     """
     for verdict in finished.result.verdicts:
         if verdict.metric and verdict.candidates:
-            return verdict.best or verdict.candidates[0]
+            use = use_of(findings_of(finished.result, verdict))
+            return use or verdict.candidates[0], verdict.corpus
     raise OutputError("no candidate of this run has a value, so there is no set-up to write")
 
 
