@@ -175,7 +175,7 @@ ALLOWED = {
     },
     "diagnostics": {"metrics", "geometry", "layout", "lexical", "result", "samples", "stats", "types", "vectors"},
     "encoders": {"corpora", "endpoint", "samples", "types", "vectors"},
-    "retrievers": {"corpora", "encoders", "endpoint", "engine", "samples", "types", "vectors"},
+    "retrievers": {"corpora", "encoders", "endpoint", "engine", "samples", "stats", "types", "vectors"},
     "corpora": {"samples", "types"},
     "endpoint": set(),
     "engine": {"geometry", "samples", "types", "vectors"},

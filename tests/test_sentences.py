@@ -13,7 +13,7 @@ FOLDERS = ("adaptation", "comparison", "diagnostics", "findings", "reports", "ru
 ABSENCE = (
     r"does not differ|do not differ|makes no difference|has no effect",
     r"no difference (?!is shown|can be shown|from a wrong)",
-    r"cannot be used for|says nothing about|is equally good|as good as",
+    r"cannot be used for|says nothing about|is equally good|as good as (?!\{original\}|exact)",
     r"differences are real|systematic|are enough|not worth",
 )
 """What only a test of equivalence could show, or no test."""

@@ -54,6 +54,11 @@ TWO_INTERVALS = Procedure("two 95% intervals over units that do not overlap", ("
 EXCHANGE = Procedure("exchange of items that share labels, p corrected within the family, 5%", ("shown", "not shown"))
 BEST_LIST = Procedure("the verdicts on pairs: nothing shows it to be worse than another one", ("shown", "not shown"))
 NOT_WORSE = Procedure('test of "not worse" at the margin, 5%', ("shown", "not shown"), excludes_loss=True)
+OVERLAP = Procedure(
+    "95% interval of the overlap of the ten nearest documents against a floor of 95%, over questions without labels",
+    ("shown", "not shown", "count"),
+    excludes_loss=True,
+)
 THRESHOLD = Procedure("95% limit of the loss", ("shown", "not shown"))
 AVERAGE_LOSS = Procedure("estimate of the loss on average", ("count",))
 POWER = Procedure("effective number of items, at the correction of the pair's family, power 80%", ("limit",))

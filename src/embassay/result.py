@@ -566,6 +566,16 @@ class Failure:
         return f"{', '.join(part for part in (self.encoder, where) if part)}: {self.reason}"
 
 
+CHANGES = ("int8", "binary", "dtype", "dim", "prompt", "passages", "server", "export")
+"""What a candidate may have that is another than that of the candidate which it is derived from.
+
+The quantisation of vectors, the precision of weights, the number of dimensions, a prompt, how documents are cut, the
+service, or the runtime of an exported model.
+"""
+SCREENED = ("index", "int8", "binary", "dtype", "dim", "server", "export")
+"""Steps after which the same documents should be found."""
+
+
 @dataclass(frozen=True)
 class EncoderRecord:
     """An encoder in a result.
@@ -601,9 +611,10 @@ class EncoderRecord:
     dim_in
         The number of dimensions on each corpus, where it depends on the corpus.
     parts
-        The encoders of the run that it is built on, if it is.
+        The encoders of the run that it is built on or derived from, if it is.
     step
-        What it adds to them: ``fusion``, ``reranker`` or ``index``.
+        What it adds to them, ``fusion``, ``reranker``, ``index`` or a word of another package, or what it changes, one
+        of ``CHANGES``; empty where it adds and changes nothing.
     question_price
         What 1,000 questions cost with all that it is built on, by corpus, where the user has said prices: estimated
         from the length of texts.
@@ -649,6 +660,58 @@ class EncoderRecord:
         if self.vector_bytes is None:
             return None
         return self.vectors.get(corpus, 1) * self.vector_bytes
+
+
+ScreeningOutcome = Literal["same", "differs", "near", "few"]
+
+
+@dataclass(frozen=True)
+class Screening:
+    """How much of what the exact search of its original finds a set-up lists, judged without labels.
+
+    Attributes
+    ----------
+    corpus, encoder, base
+        The labels of the corpus, of the set-up, and of its original.
+    step
+        What it changes: one of ``SCREENED``.
+    overlap, low, high
+        The share of the ten nearest documents of the original that are among its own ten, a mean over questions, with
+        its 95 % interval; None under ``FEW_UNITS`` questions.
+    questions
+        How many there are, answered or not; equal texts count once.
+    changed, most_points
+        For how many of them the first five documents changed, and by how many points Success@5 can move at most: the
+        upper 95 % limit of their share.
+    outcome
+        ``same``: at least 95 % are listed; ``differs``: less; ``near``: neither is shown; ``few``: under ``FEW_UNITS``
+        questions.
+    more_questions
+        How many more of them would decide, where it is near.
+    settings
+        What an index was set to, as far as that is known: ``lists=122, probes=1``.
+    recommended
+        A setting of the index that reaches 95 %, where this one does not: ``probes=16``. Empty where none was tried.
+    """
+
+    corpus: str
+    encoder: str
+    base: str
+    step: str
+    overlap: float
+    low: float | None
+    high: float | None
+    questions: int
+    changed: int
+    most_points: float
+    outcome: ScreeningOutcome
+    more_questions: int | None = None
+    settings: str = ""
+    recommended: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse NaN, infinity, and an interval whose ends are swapped."""
+        _check_figures(self, ("overlap", "low", "high", "most_points"), ("questions", "changed"))
 
 
 @dataclass(frozen=True)
@@ -717,6 +780,8 @@ class Result:
 
     Attributes
     ----------
+    screenings
+        How much of what the exact search of its original finds each index and each cheaper copy of a model lists.
     failed
         The encoders and diagnostics that failed; ``failures`` in ``result.json``.
     answers
@@ -737,6 +802,7 @@ class Result:
     series: tuple[Series, ...] = ()
     examples: tuple[Example, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    screenings: tuple[Screening, ...] = ()
     failed: tuple[Failure, ...] = ()
     answers: tuple[Answer, ...] = ()
     findings: tuple[Finding, ...] = ()

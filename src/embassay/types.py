@@ -313,6 +313,8 @@ class Card:
         is part of the key in the cache, and not of the fingerprint.
     price
         Price per million tokens, if known.
+    target, options
+        Scheme and model, and the options that are set by name, where a spec is made of both; empty for all others.
     known
         True when the fingerprint covers everything that its vectors depend on. If not, as for a function without a
         source file, its scores are never reused.
@@ -335,6 +337,8 @@ class Card:
     remote: bool = False
     route: str = ""
     price: float | None = None
+    target: str = ""
+    options: Mapping[str, object] = field(default_factory=dict)
     known: bool = True
     full: Encoder | None = field(default=None, repr=False)
 

@@ -25,10 +25,6 @@ VectorMatrix: TypeAlias = DenseVectors | csr_array
 """Vectors, one a row: dense float32, or sparse."""
 
 
-RECALL_DEPTH = 10
-"""How many of the nearest documents of a query the recall of an approximate search is about."""
-
-
 @dataclass(frozen=True)
 class Neighbours:
     """The documents nearest to each of Q queries, and the ranks of given documents; all similarities in float64.
@@ -48,9 +44,6 @@ class Neighbours:
         (R,) how many documents are strictly nearer to the query than the given one, and how many are exactly as near,
         itself included. Documents without a similarity rank after all others and are tied with each other; −1 where
         the query has no similarity to any document, or where no list has the document.
-    recall
-        Of lists of an approximate search: the share of the documents nearest by an exact search, at most
-        ``RECALL_DEPTH`` for each query, that are among as many listed ones. None for all others.
     """
 
     documents: Indices
@@ -60,7 +53,6 @@ class Neighbours:
     own_passages: Indices
     greater: Indices
     tied: Indices
-    recall: float | None = None
 
     def shown_by(self, passages: Indices) -> Neighbours:
         """Return it with the (N,) passages that stand for documents, where each was searched as one passage."""
@@ -69,6 +61,17 @@ class Neighbours:
             return np.where(documents < 0, -1, passages[documents])
 
         return replace(self, passages=shown(self.passages), own_passages=shown(self.own_passages))
+
+    def first(self, depth: int) -> NDArray[np.float64]:
+        """Return (Q, m) the first documents of each query, and all others that are exactly as near as the last of them.
+
+        NaN after the last one.
+        """
+        is_listed = self.documents >= 0
+        if self.documents.shape[1] > depth:
+            is_listed[:, depth:] &= self.similarity[:, depth:] == self.similarity[:, depth - 1 : depth]
+        longest = int(is_listed.sum(axis=1).max(initial=0))
+        return np.where(is_listed, self.documents, np.nan)[:, :longest]
 
 
 class Search(Protocol):

@@ -16,6 +16,7 @@ from embassay.run.plan import load_given_corpora, prepare
 from embassay.run.request import RunRequest
 from embassay.run.variants import limited_variants, load_variants, merged_units
 from embassay.store.runs.folder import RunFolder
+from embassay.types import Card
 
 PARTS = ("ba", "ke", "li", "mo", "nu", "pa", "re", "si", "to", "vu")
 WORDS = [first + last for first in PARTS for last in ("dor", "fin", "gal", "hup")]
@@ -366,11 +367,11 @@ def test_a_look_lists_each_variant(docs, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("spec", "dim", "size"),
-    [("st:m", 384, 1536), ("st:m,dim=64,vectors=int8", 64, 64), ("st:m,vectors=binary", 100, 13), ("bm25", None, None)],
+    ("vectors", "dim", "size"), [("", 384, 1536), ("int8", 64, 64), ("binary", 100, 13), ("", None, None)]
 )
-def test_the_size_of_a_vector(spec, dim, size):
-    assert vector_bytes(spec, dim) == size
+def test_the_size_of_a_vector(vectors, dim, size):
+    assert vector_bytes(Card("st:m", options={"vectors": vectors} if vectors else {}), dim) == size
+    assert vector_bytes(Card("sparse:m"), dim) is None
 
 
 def test_cuts_that_change_no_passage_are_said(docs):

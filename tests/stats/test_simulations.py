@@ -45,6 +45,8 @@ REPEATS = {
     "not-worse-unit-more": 300,
     "pearson": 40,
     "releases": 20,
+    "screening-above-the-floor": 60,
+    "screening-at-the-floor": 60,
     "screens": 12,
     "screens-first": 12,
     "shares": 400,

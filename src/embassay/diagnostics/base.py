@@ -20,6 +20,12 @@ from embassay.stats.units import Floats
 from embassay.types import Corpus, ItemScores, Origin
 from embassay.vectors import Neighbours, Vectors
 
+NEAREST = "nearest"
+"""Item values of this name are (n, m) documents, the nearest first: two encoders are compared by them without labels.
+
+The first ten, and those that are exactly as near as the last of these, by their places in the corpus; NaN after them.
+"""
+
 
 @runtime_checkable
 class ChecksCorpus(Protocol):

@@ -14,6 +14,7 @@ from embassay.claims import (
     INTERVAL,
     LIMIT,
     NOT_WORSE,
+    OVERLAP,
     POWER,
     Template,
 )
@@ -182,6 +183,43 @@ ABOUT_THESE = replace(
     ABOUT_OTHERS,
     text="these {pages} only, if each question was asked on its own.",
     when="the same, with about=these-documents",
+)
+
+# Screening without labels
+
+SAME_LISTS = Template(
+    "{encoder} lists {overlap} of what {exact} finds: as good as {original}.",
+    "of each index, and each int8, binary, dtype, dim, other service and export of a candidate, with 30 questions or "
+    "more: the lower end of the interval, with one more question that shares half, reaches the floor",
+    OVERLAP,
+)
+OTHER_LISTS_OF_INDEX = Template(
+    "{encoder} lists {overlap} of what {exact} finds: do not use it as it is{settings}{recommended}.",
+    "of an index; the upper end is below the floor",
+    OVERLAP,
+)
+OTHER_LISTS = Template(
+    "{encoder} lists {overlap} of what {exact} finds: it cannot stand for {original}, and its own figures decide.",
+    "of each other step; the upper end is below the floor",
+    OVERLAP,
+)
+NEAR_THE_FLOOR = Template(
+    "{encoder} lists {overlap} of what {exact} finds, near the floor of 95%: about {more} would decide{recommended}.",
+    "the floor is inside the interval. With s the standard deviation of the questions and of the one more, about "
+    "(1.96 s/(overlap − floor))² questions would decide",
+    OVERLAP,
+    "count",
+)
+FEW_QUESTIONS_FOR_LISTS = Template(
+    "{encoder} lists {overlap} of what {exact} finds ({questions}; a verdict needs 30).",
+    "there are fewer than 30 questions",
+    OVERLAP,
+    "count",
+)
+CHANGED_TOPS = Template(
+    "The top 5 changed for {changed} of {questions}, so Success@5 cannot move by more than {points} points.",
+    "the number of points is the upper end of Wilson's 95 % interval of that share",
+    OVERLAP,
 )
 
 # What limits a run

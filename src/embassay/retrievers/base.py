@@ -57,6 +57,8 @@ class Lists:
         they were given.
     unknown
         Ids that were listed and are no documents of the corpus; the engine counts and names them.
+    facts
+        Numbers that the retriever has found out, for the scalars of its scores: ``index/probes=8``.
     """
 
     rows: Indices
@@ -65,6 +67,7 @@ class Lists:
     passages: Indices | None = None
     seconds: NDArray[np.float64] | None = None
     unknown: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -163,8 +166,7 @@ class Retriever(ABC):
     depth
         How many documents of each part's list it needs.
     needs_vectors
-        Whether it needs the vectors of its parts, too, which then are encoders. With one part, it is taken for an
-        approximate search of these: its recall is stated.
+        Whether it needs the vectors of its parts, too, which then are encoders.
     continues
         The label of the part whose order goes on after the list of this retriever; empty if nothing is known of what is
         not in the list. Only for one whose list has the first documents of that part in another order: a right document

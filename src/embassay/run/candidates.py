@@ -39,6 +39,10 @@ class RunEncoder:
         The group that its spec names, for means of groups.
     published
         What papers call its model, as its spec says.
+    original
+        The label of what it is another service or an export of, as its spec says.
+    base, change
+        The label of what an encoder is derived from, and what is another than there; see :mod:`embassay.run.steps`.
     """
 
     label: str
@@ -48,6 +52,9 @@ class RunEncoder:
     setting: str = ""
     group: str = ""
     published: str = ""
+    original: str = ""
+    base: str = ""
+    change: str = ""
 
     @property
     def published_name(self) -> str:
@@ -63,13 +70,17 @@ class RunEncoder:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The labels of the candidates that it is built on; only a retriever has any."""
-        return self.encoder.parts if isinstance(self.encoder, Retriever) else ()
+        """The labels of the candidates that a retriever is built on, or of the one that it is derived from."""
+        if isinstance(self.encoder, Retriever) and self.encoder.parts:
+            return self.encoder.parts
+        return (self.base,) if self.base else ()
 
     @property
     def step(self) -> str:
-        """What a retriever adds to its parts: ``fusion``, ``reranker`` or ``index``; empty for all others."""
-        return self.encoder.step if isinstance(self.encoder, Retriever) else ""
+        """What a retriever adds to its parts, or what is changed; see ``EncoderRecord``. Empty for all others."""
+        if isinstance(self.encoder, Retriever) and self.encoder.step:
+            return self.encoder.step
+        return self.change
 
     def suits(self, corpus: AnyCorpus) -> bool:
         """Return whether the encoder is for corpora of this shape, and has the vectors of documents without texts."""
@@ -236,7 +247,7 @@ def load_object(encoder_object: Encoder) -> RunEncoder:
 def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEncoder:
     """Load the encoder of a spec, with the label of the spec or else the name of its target.
 
-    Its options ``group`` and ``published`` are the run's, not the encoder's.
+    Its options ``group``, ``published`` and ``original`` are the run's, not the encoder's.
 
     Parameters
     ----------
@@ -246,8 +257,9 @@ def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEnco
     label = spec.label or default_label(spec)
     runtime = replace(runtime, trust_remote_code=label in trusted)
     options = dict(spec.options)
-    group, published = (str(options.pop(name, "")) for name in ("group", "published"))
-    return RunEncoder(label, load_encoder(replace(spec, options=options), runtime), group=group, published=published)
+    group, published, original = (str(options.pop(name, "")) for name in ("group", "published", "original"))
+    encoder = load_encoder(replace(spec, options=options), runtime)
+    return RunEncoder(label, encoder, group=group, published=published, original=original)
 
 
 def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunEncoder]:
@@ -281,7 +293,8 @@ def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
         path = (*path, entry.label)
         for label in entry.parts:
             if label not in entry_of:
-                raise UnknownNameError(f"part of {entry.label!r}:", label, set(entry_of) - {entry.label}, PARTS_HINT)
+                what = "original" if entry.original else "part"
+                raise UnknownNameError(f"{what} of {entry.label!r}:", label, set(entry_of) - {entry.label}, PARTS_HINT)
             if label in path:
                 raise SpecError(f"built on itself: {' → '.join((*path, label))}; name other parts")
             add(entry_of[label], path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
@@ -26,13 +25,14 @@ from embassay.run.plan import Plan, as_read
 from embassay.run.request import RunRequest
 from embassay.run.retrieve import runs_of
 from embassay.run.score import EncoderRun, Services, SharedVectors
+from embassay.run.screenings import screenings_of
 from embassay.run.variants import Variant, by_corpus, is_same_on_all_variants, joined_setting
 from embassay.samples.base import Text
 from embassay.stats.labels import Labels
 from embassay.store.cache.cache import VectorCache
 from embassay.store.runs.folder import RunFolder
 from embassay.store.runs.results import rounded
-from embassay.types import AnyCorpus
+from embassay.types import AnyCorpus, Card
 
 LOG = logging.getLogger(__name__)
 FLOAT32_BITS = 32
@@ -199,6 +199,7 @@ def joined(without_parts: Result, parts: Sequence[Result], accept: float | None 
         series=tuple(chain.from_iterable(part.series for part in parts)),
         examples=tuple(chain.from_iterable(part.examples for part in parts)),
         verdicts=tuple(chain.from_iterable(part.verdicts for part in parts)),
+        screenings=tuple(chain.from_iterable(part.screenings for part in parts)),
         findings=tuple(chain.from_iterable(part.statements for part in parts)),
     )
     return replace(result, **answers_and_findings(findings_of(result, headline_columns(result), accept)))
@@ -270,7 +271,13 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
         elif headline is not None:
             findings += changed_by_steps(task, verdict, headline, texts=request.texts)
         verdicts.append(verdict)
-    part = replace(part, examples=examples, verdicts=tuple(verdicts), **answers_and_findings(findings))
+    part = replace(
+        part,
+        examples=examples,
+        verdicts=tuple(verdicts),
+        screenings=tuple(screenings_of(task, draws)),
+        **answers_and_findings(findings),
+    )
     return rounded(part)
 
 
@@ -305,10 +312,10 @@ def encoder_records(run: EncoderRun, plan: Plan) -> Iterator[EncoderRecord]:
         for corpus in recorded:
             corpora_of_setting.setdefault(Variant.of(corpus).setting, []).append(corpus)
     for setting, corpora in corpora_of_setting.items():
-        yield encoder_record(run, setting, corpora)
+        yield encoder_record(run, setting, corpora, plan)
 
 
-def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) -> EncoderRecord:
+def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus], plan: Plan) -> EncoderRecord:
     """Return the record of an encoder on corpora of one setting; the setting is empty for corpora that do not vary."""
     entry = run.entry
     card = entry.encoder.card
@@ -318,6 +325,11 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
     texts_in = {}
     if setting:
         texts_in = {Variant.of(corpus).corpus: len(corpus.texts()) for corpus in corpora}
+    parts, step = tuple(joined_setting(part, setting) for part in entry.parts), entry.step
+    if setting and not parts:
+        first = by_corpus(plan.corpora)[Variant.of(corpora[0]).corpus][0]
+        if first not in corpora and any(corpus == first.name for _, corpus in run.scores):
+            parts, step = (Variant.of(first).label(entry.label, card.spec),), "passages"
     prices = {Variant.of(one).corpus: run.price_of_questions(one) for one in corpora if one.documents}
     return EncoderRecord(
         name=joined_setting(entry.label, setting),
@@ -338,12 +350,12 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
         without_words=without_words,
         setting=joined_setting(entry.setting, setting),
         vectors=vectors,
-        vector_bytes=vector_bytes(card.spec, run.dim),
+        vector_bytes=vector_bytes(card, run.dim),
         dim_in=dim_by_corpus(run, corpora),
         texts_in=texts_in,
         missing_prompts=card.missing_prompts,
-        parts=tuple(joined_setting(part, setting) for part in entry.parts),
-        step=entry.step,
+        parts=parts,
+        step=step,
         question_price={name: price for name, price in prices.items() if price},
     )
 
@@ -400,15 +412,11 @@ def document_vectors(corpora: Sequence[AnyCorpus]) -> dict[str, int]:
     return vectors
 
 
-def vector_bytes(spec: str, dim: int | None) -> int | None:
+def vector_bytes(card: Card, dim: int | None) -> int | None:
     """Return the bytes of a stored vector; None where its numbers, or those that are not 0, depend on the corpus."""
-    if dim is None or spec.startswith("sparse:"):
+    if dim is None or card.spec.startswith("sparse:"):
         return None
-    # "e5,dim=64,vectors=int8" -> "int8"
-    number_type = re.search(r",vectors=(\w+)", spec)
-    bits_per_coordinate = FLOAT32_BITS
-    if number_type:
-        bits_per_coordinate = BITS.get(number_type[1], FLOAT32_BITS)
+    bits_per_coordinate = BITS.get(str(card.options.get("vectors")), FLOAT32_BITS)
     return math.ceil(dim * bits_per_coordinate / 8)
 
 

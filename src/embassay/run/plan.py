@@ -18,6 +18,7 @@ from embassay.run.profiles import DEFAULT, diagnostics_of
 from embassay.run.request import RunRequest
 from embassay.run.resolve import NamedDiagnostic, encoder_list, load_corpus, load_diagnostic
 from embassay.run.specs import Spec, as_spec
+from embassay.run.steps import with_bases
 from embassay.run.training_overlap import overlaps
 from embassay.run.variants import (
     Variant,
@@ -176,6 +177,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         # Where no encoder was loaded, every note says why one was left out.
         reasons = f" ({'; '.join(candidates.notes[:MAX_NAMED])})" if candidates.notes else ""
         raise SpecError(f"no encoder to assay{reasons}; add one with -e, or drop --no-baselines")
+    entries = with_bases(entries)
     in_scoring_order(entries)
     if request.reference:
         entries = with_reference(entries, request.reference, corpora)

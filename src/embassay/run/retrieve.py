@@ -18,7 +18,7 @@ import numpy as np
 
 from embassay.diagnostics.base import ScoresRankings
 from embassay.engine.encode import Effort, encode
-from embassay.engine.search.lists import NONE, checked, joined, lists_of, of_rows, ranked, recall_of
+from embassay.engine.search.lists import NONE, checked, joined, lists_of, of_rows, ranked
 from embassay.errors import EncoderError
 from embassay.formatting import counted, names
 from embassay.result import MIN_UNITS
@@ -33,7 +33,7 @@ from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints
 from embassay.store.lists import FROM_CACHE, read_lists, write_lists
 from embassay.types import AnyCorpus, Encoder, content_hash
-from embassay.vectors import RECALL_DEPTH, Neighbours, Vectors
+from embassay.vectors import Neighbours, Vectors
 
 SAVED_AFTER = 30.0
 """Seconds after which finished lists are written while a retriever still answers."""
@@ -51,10 +51,8 @@ def runs_of(entries: Sequence[RunEncoder], services: Services) -> dict[str, Enco
             run_of[entry.label] = EncoderRun(entry, services)
             continue
         run_of[entry.label] = RetrieverRun(entry, services, others=run_of, known=known)
-        # For the recall: documents that are as near as the last one.
-        depth = retriever.depth + RECALL_DEPTH * retriever.needs_vectors
         for label in retriever.parts:
-            run_of[label].depth = max(run_of[label].depth, depth)
+            run_of[label].depth = max(run_of[label].depth, retriever.depth)
             run_of[label].keeps_vectors |= retriever.needs_vectors
     return run_of
 
@@ -71,6 +69,8 @@ class RetrieverRun(EncoderRun):
         By a hash of encoder and text, the scores that a retriever of the run has had computed as vectors.
     choice_on
         By corpus, what its setting was chosen by, where one is chosen.
+    facts
+        By corpus, the numbers that it has found out; see ``Lists.facts``.
     seconds
         Of each question of all corpora.
     """
@@ -78,6 +78,7 @@ class RetrieverRun(EncoderRun):
     others: Mapping[str, EncoderRun] = field(default_factory=dict)
     known: dict[str, float] = field(default_factory=dict)
     choice_on: dict[str, Choice] = field(default_factory=dict)
+    facts: dict[str, dict[str, float]] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
 
     @property
@@ -127,10 +128,10 @@ class RetrieverRun(EncoderRun):
             with self.noting_failure(task.key):
                 diagnostic = cast("ScoresRankings", task.diagnostic)
                 scores = diagnostic.score_rankings(corpus, self.nearest[corpus.name], self.origin(task))
+                scalars = {**scores.scalars, **self.facts[corpus.name]}
                 if self.retriever.choices:
-                    scalars = self.choice_on[corpus.name].scalars(diagnostic.k, plan.request.seed)
-                    scores = replace(scores, scalars={**scores.scalars, **scalars})
-                self.keep(task.key, scores)
+                    scalars |= self.choice_on[corpus.name].scalars(diagnostic.k, plan.request.seed)
+                self.keep(task.key, replace(scores, scalars=scalars))
 
     def price_of_questions(self, corpus: AnyCorpus) -> float | None:
         """Return what 1,000 questions cost with all that it is built on; None where a price is not known.
@@ -190,12 +191,9 @@ class RetrieverRun(EncoderRun):
             key = lists_key(self.fingerprints[corpus.name], corpus, setting)
             lists = self.ask(chosen, questions, key, plan.request.cache_folder)
         self.note(questions, lists)
-        nearest = ranked(corpus, lists, parts.get(retriever.continues))
-        if retriever.needs_vectors and len(parts) == 1:
-            # It searches the vectors of its part, which was searched exactly.
-            (exact,) = parts.values()
-            nearest = replace(nearest, recall=recall_of(nearest, exact, retriever.depth))
-        self.nearest[corpus.name] = nearest
+        facts = (fact.split("=") for fact in lists.facts)
+        self.facts[corpus.name] = {name: float(number) for name, number in facts}
+        self.nearest[corpus.name] = ranked(corpus, lists, parts.get(retriever.continues))
 
     def ask(self, retriever: Retriever, questions: Questions, key: str, cache: Path | None) -> Lists:
         """Return the lists of all questions that have one: stored ones, and those that a retriever gives now.
@@ -382,8 +380,8 @@ def stored_lists(folder: Path, key: str) -> Lists:
     arrays = read_lists(folder, key)
     if not arrays or not (arrays["documents"] >= 0).any():
         return NONE
-    unknown = tuple(arrays.pop("unknown").tolist())
-    return Lists(**arrays, unknown=unknown)
+    unknown, facts = (tuple(arrays.pop(name, np.array([])).tolist()) for name in ("unknown", "facts"))
+    return Lists(**arrays, unknown=unknown, facts=facts)
 
 
 def _save(parts: Sequence[Lists], folders: Sequence[Path], key: str) -> Lists:

@@ -199,6 +199,7 @@ def join_scores(
     joined = {}
     for variant in variants:
         is_first = variant == variants[0]
+        on_first = {scores.origin.encoder for scores in scores_of[variants[0]]}
         relabelled = []
         origins = [scores.origin for scores in scores_of[variant]]
         label_of = {origin.encoder: variant.label(origin.encoder, origin.spec) for origin in origins}
@@ -208,11 +209,15 @@ def join_scores(
                 continue
             # "m" on "docs,passages=100" -> "m,passages=100" on "docs"
             label = label_of[origin.encoder]
-            parts = tuple(label_of.get(part, part) for part in origin.parts)
+            parts, step = tuple(label_of.get(part, part) for part in origin.parts), origin.step
+            if not parts and not is_first and origin.encoder in on_first:
+                parts, step = (variants[0].label(origin.encoder, origin.spec),), "passages"
             is_reference = reference == label
             if is_first and reference == origin.encoder:
                 is_reference = True
-            new_origin = replace(origin, corpus=variant.corpus, encoder=label, reference=is_reference, parts=parts)
+            new_origin = replace(
+                origin, corpus=variant.corpus, encoder=label, reference=is_reference, parts=parts, step=step
+            )
             unit = scores.unit
             if common_unit is not None:
                 unit = common_unit

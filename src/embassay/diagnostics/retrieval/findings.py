@@ -10,9 +10,8 @@ import numpy as np
 from embassay.claims import AVERAGE_LOSS, COUNT, INTERVAL, LIMIT, THRESHOLD, Template
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
-from embassay.formatting import among_first, counted, names, number, rounded_down, size_in_points
+from embassay.formatting import among_first, counted, names, number, size_in_points
 from embassay.result import Finding, Row
-from embassay.vectors import RECALL_DEPTH
 
 RERANKED = 50
 """How many documents a reranker usually reads for a question."""
@@ -39,14 +38,6 @@ BELOW_CHANCE = replace(
     claim="shown",
     title="Search is worse than chance",
     consequence="For search on this corpus it is worse than random order.",
-)
-APPROXIMATE = Template(
-    "{encoder} lists {recall:.1%} of the documents nearest by an exact search, at most {depth} for a question; a right "
-    "one that it does not list counts as missed.",
-    "an index that searches approximately was used, and it lists other documents than an exact search",
-    COUNT,
-    title="Approximate search",
-    severity="medium",
 )
 LISTED = Template(
     "{encoder} lists at most {listed:,} of {documents:,.0f} documents; for {missed} no right one is listed, which "
@@ -135,7 +126,7 @@ OVERFITTED = Template(
 
 
 def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
-    """Yield what is found about one encoder: failure, approximate search, and the recommended threshold."""
+    """Yield what is found about one encoder: failure, and the recommended threshold."""
     row_of = {(r.metric, r.subset): r for r in rows if r.encoder == view.encoder and not r.condition}
     success = row_of.get((view.headline, "all"))
     if success is not None:
@@ -148,14 +139,6 @@ def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
                 where=among_first(view.k),
                 chance=view.chance,
             )
-    recall = view.scores.scalars.get("recall", 1.0)
-    if recall < 1:
-        yield replace(
-            APPROXIMATE.finding(
-                view.scores.origin, encoder=view.encoder, recall=rounded_down(recall), depth=RECALL_DEPTH
-            ),
-            value=recall,
-        )
     missed = int(np.isnan(view.scores.values["rank"][view.answered]).sum())
     if view.listed is not None and missed:
         lists = LISTED.finding(

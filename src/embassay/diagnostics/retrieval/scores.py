@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from embassay.diagnostics.base import NEAREST
 from embassay.geometry import transforms
 from embassay.geometry.closeness import paired
 from embassay.geometry.isotropy import isotropy
 from embassay.metrics.metric import Metric
 from embassay.randomness import generator
 from embassay.samples.retrieval import Document, Question, first_passages, right_pairs
+from embassay.stats.overlap import COMPARED
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints, ranges
 from embassay.types import Corpus
@@ -158,13 +160,14 @@ def search_documents(encoded: EncodedCorpus, k: int, declared: Iterable[RankingM
         ``top`` (n, k) similarities, ``own`` (n,) that to the nearest right document, ``random`` (n, 10) to random ones,
         ``answered`` (n,) 1 where there is a right document, and the ranking metrics: NaN where there is none, or where
         the question's vector has no similarity to anything. Also ``found`` (n, k) the rows of the nearest documents'
-        passages, and what :func:`nearest_right` returns.
+        passages, ``nearest`` (n, m) the places of the ten nearest documents and of all that are exactly as near as the
+        last of them, 20 at most, and what :func:`nearest_right` returns.
     """
     corpus, pairs = encoded.corpus, encoded.pairs
     nearest = encoded.search(
         encoded.queries,
         encoded.passages,
-        k=k,
+        k=max(k, 2 * COMPARED),
         similarity_function=encoded.vectors.similarity,
         starts=encoded.starts,
         pairs=pairs,
@@ -184,16 +187,13 @@ def read_lists(
     """Return what :func:`search_documents` does, from the lists of a retriever, and facts about the lists.
 
     A right document that is in no list, and has no rank, is missed. ``scored`` is 1 where there are scores, else 0.
-    Where some lists lack documents, ``listed`` is the length of the longest of these. ``recall``
-    is that of an approximate search.
+    Where some lists lack documents, ``listed`` is the length of the longest of these.
     """
     pairs = right_pairs(corpus.samples, corpus.documents)
     never = np.zeros(len(corpus.samples), dtype=np.bool_)
     values = _values(corpus, pairs, nearest, k, declared, never)
     values["random"] = np.full((len(corpus.samples), RANDOM), np.nan)
     scalars = {"scored": float(not np.isnan(nearest.similarity).all())}
-    if nearest.recall is not None:
-        scalars["recall"] = nearest.recall
     lengths = (nearest.documents >= 0).sum(axis=1)
     is_part = lengths < len(corpus.documents)
     if is_part.any():
@@ -229,6 +229,7 @@ def _values(
     values["top"] = np.pad(nearest.similarity[:, :k], beyond, constant_values=np.nan)
     found = np.pad(nearest.passages[:, :k], beyond, constant_values=-1)
     values["found"] = np.where(found < 0, np.nan, found)
+    values[NEAREST] = nearest.first(COMPARED)
     values |= nearest_right(len(corpus.samples), pairs, nearest)
     values[RIGHT] = _largest_at(pairs[:, 0], nearest.own, len(corpus.samples))
     values["answered"] = np.array([float(bool(s.right)) for s in corpus.samples])

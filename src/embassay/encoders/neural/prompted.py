@@ -126,6 +126,8 @@ class PromptedEncoder(UnfittedEncoder, ABC):
             spec.append(f"{name}={'true' if value is True else value}")
         return Card(
             ",".join(spec),
+            target=head,
+            options=self.options.explicit,
             prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
             max_tokens=self.max_tokens,
             # Each subclass is an encoder.

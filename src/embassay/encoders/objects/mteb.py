@@ -108,6 +108,8 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
         has_limit = tokens and np.isfinite(tokens)
         return Card(
             spec_of(f"mteb:{self.name}", {"dim": self.dim}),
+            target=f"mteb:{self.name}",
+            options={"dim": self.dim} if self.dim else {},
             revision=self.meta.revision or "",
             parameters=self.meta.n_parameters,
             max_tokens=int(tokens) if has_limit else None,

@@ -137,6 +137,8 @@ class ApiEncoder(UnfittedEncoder):
         }
         return Card(
             spec_of(f"api:{self.name}", options),
+            target=f"api:{self.name}",
+            options={name: value for name, value in options.items() if value},
             max_tokens=self.max_length,
             prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
             warnings=tuple(unprompted_texts(self.prompts)),

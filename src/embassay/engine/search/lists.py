@@ -14,7 +14,7 @@ from embassay.errors import EncoderError
 from embassay.retrievers.base import Lists, Questions
 from embassay.samples.retrieval import right_pairs
 from embassay.types import AnyCorpus
-from embassay.vectors import RECALL_DEPTH, Indices, Neighbours
+from embassay.vectors import Indices, Neighbours
 
 NONE = Lists(
     rows=np.empty(0, dtype=np.int64),
@@ -99,27 +99,8 @@ def joined(parts: Sequence[Lists]) -> Lists:
         passages=padded("passages", -1),
         seconds=np.concatenate([part.seconds for part in parts if part.seconds is not None]),
         unknown=tuple(chain.from_iterable(part.unknown for part in parts)),
+        facts=tuple(dict.fromkeys(chain.from_iterable(part.facts for part in parts))),
     )
-
-
-def recall_of(nearest: Neighbours, exact: Neighbours, depth: int) -> float:
-    """Return the recall of the lists of an approximate search; 1 where an exact search finds nothing.
-
-    A document that is exactly as near as the last one of the exact search counts like that one.
-
-    Parameters
-    ----------
-    depth
-        How many documents a list may have.
-    """
-    hits = documents = 0
-    for listed, found, similarity in zip(nearest.documents, exact.documents, exact.similarity, strict=True):
-        number = min(depth, RECALL_DEPTH, int(np.count_nonzero(found >= 0)))
-        if number:
-            is_near = similarity >= similarity[number - 1]
-            hits += int(np.count_nonzero(np.isin(listed[:number], found[is_near])))
-            documents += number
-    return hits / documents if documents else 1.0
 
 
 def ranked(corpus: AnyCorpus, lists: Lists, rest: Neighbours | None = None, pairs: Indices | None = None) -> Neighbours:

@@ -9,7 +9,9 @@ from pathlib import Path
 from embassay.errors import OutputError
 from embassay.findings.support import findings_of, use_of
 from embassay.outputs.formats import Written
+from embassay.result import CHANGES
 from embassay.run.finished import FinishedRun
+from embassay.run.screenings import settings_of
 from embassay.store.canonical import write as write_file
 from embassay.store.runs.record import RunSettings, Sources
 
@@ -35,13 +37,15 @@ def write(finished: FinishedRun, place: Path) -> Written:
     if not sources["corpora"]:
         raise OutputError("the corpora of this run were made in Python; a config needs files")
     name, corpus = chosen(finished)
-    parts_of = {encoder.name: encoder.parts for encoder in finished.result.encoders}
+    # What a candidate is only derived from is not needed to run it.
+    parts_of = {encoder.name: encoder.parts for encoder in finished.result.encoders if encoder.step not in CHANGES}
     spec_of = {label: spec for label, spec, _, _ in settings["encoders"]}
     variant = name.removeprefix(label_in(spec_of, name))
     setting = dict(part.split("=", 1) for part in variant.split(",") if part)
-    # What weight=auto has chosen on this corpus.
+    # What weight=auto and an index have chosen on this corpus.
     on_corpus = [s for s in finished.folder.stored(any_version=True) if s.origin.corpus == corpus + variant]
-    weight_of = {s.origin.encoder: {"weight": s.scalars["setting"]} for s in on_corpus if "setting" in s.scalars}
+    chosen_of = {s.origin.encoder: {"weight": s.scalars["setting"]} for s in on_corpus if "setting" in s.scalars}
+    chosen_of |= {s.origin.encoder: settings_of(s) for s in on_corpus if settings_of(s)}
 
     lines = [f"{MARKER}{name} of {finished.folder.path.name}. To repeat it: embassay run {place}"]
     lines += run_options(settings, sources)
@@ -63,7 +67,8 @@ def write(finished: FinishedRun, place: Path) -> Written:
                 f"{label}: what follows ? in its address is not stored, and of headers and parameters only those that "
                 "are $NAME; add them"
             )
-        lines += table("encoders", spec, label, {**(given or {}), **weight_of.get(label, {})})
+        options = {option: value for option, value in (given or {}).items() if option != "original"}
+        lines += table("encoders", spec, label, {**options, **chosen_of.get(label, {})})
     write_file(place, ("\n".join(lines) + "\n").encode())
     return Written(place, notes=notes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -38,6 +38,9 @@ class Collection:
         Those that were set; the others are the store's own.
     keep
         The name under which it stays; empty: it is removed.
+    sample, count
+        (m, d) some of the questions, none of them zero where they are compared by cosine, and how many rows are asked
+        for: to find out without labels how thoroughly an index has to be searched.
     """
 
     rows: Rows
@@ -45,6 +48,8 @@ class Collection:
     index: str
     numbers: Mapping[str, int]
     keep: str = ""
+    sample: Rows = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    count: int = 0
 
     @property
     def name(self) -> str:
@@ -52,6 +57,8 @@ class Collection:
         return self.keep or f"embassay_{secrets.token_hex(8)}"
 
 
+Numbers: TypeAlias = Mapping[str, int]
+"""What an open index is set to, as far as that is known; ``enough`` are the probes that would do, if it has fewer."""
 Ask: TypeAlias = Callable[[Rows, int], tuple[Indices, NDArray[np.float64]]]
 """Takes a (d,) query, which is not zero where it is compared by cosine, and how many rows are asked for at most.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.errors import EncoderError
-from embassay.retrievers.stores.index import Ask, Collection, Rows
+from embassay.retrievers.stores.index import Ask, Collection, Numbers, Rows
 from embassay.vectors import Indices
 
 OPTIONS = {"m": "m", "ef_construction": "ef_construction", "lists": "num_partitions"}
@@ -19,7 +19,7 @@ OPTIONS = {"m": "m", "ef_construction": "ef_construction", "lists": "num_partiti
 
 
 @contextmanager
-def in_lancedb(collection: Collection, folder: str) -> Iterator[Ask]:
+def in_lancedb(collection: Collection, folder: str) -> Iterator[tuple[Ask, Numbers]]:
     """Hold the rows in a table of the database in a folder; without one, in a temporary folder.
 
     Raises
@@ -44,7 +44,7 @@ def in_lancedb(collection: Collection, folder: str) -> Iterator[Ask]:
         try:
             if collection.index != "none":
                 table.create_index("vector", config=_index_of(collection))
-            yield _asking(table, collection)
+            yield _asking(table, collection), collection.numbers
             stays = bool(collection.keep)
         finally:
             if not stays:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from embassay.endpoint.secrets import hider
 from embassay.errors import EncoderError, first_line_of
-from embassay.retrievers.stores.index import Ask, Collection, Rows
+from embassay.retrievers.stores.index import Ask, Collection, Numbers, Rows
 from embassay.vectors import Indices
 
 METHODS = {"hnsw": "hnsw", "ivf": "ivfflat"}
@@ -27,7 +27,7 @@ CLASSES = {"cosine": "vector_cosine_ops", "dot": "vector_ip_ops"}
 
 
 @contextmanager
-def in_pgvector(collection: Collection, dsn_env: str) -> Iterator[Ask]:
+def in_pgvector(collection: Collection, dsn_env: str) -> Iterator[tuple[Ask, Numbers]]:
     """Hold the rows in a table of the database whose connection string is in an environment variable.
 
     Raises
@@ -56,7 +56,7 @@ def in_pgvector(collection: Collection, dsn_env: str) -> Iterator[Ask]:
                     "CREATE EXTENSION vector in the database"
                 )
             register_vector(connection)
-            yield _filled(connection, collection)
+            yield _filled(connection, collection), collection.numbers
             if not collection.keep:
                 connection.rollback()
     except psycopg.Error as error:

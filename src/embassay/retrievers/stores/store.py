@@ -27,14 +27,14 @@ from embassay.encoders.checks import check_whole
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 from embassay.formatting import counted, names
 from embassay.retrievers.base import PARTS_HINT, Lists, Questions, Retriever
-from embassay.retrievers.stores.index import NUMBERS, Ask, Collection, Rows
+from embassay.retrievers.stores.index import NUMBERS, Ask, Collection, Numbers, Rows
 from embassay.retrievers.stores.on_faiss import in_faiss
 from embassay.retrievers.stores.on_lancedb import in_lancedb
 from embassay.retrievers.stores.on_pgvector import in_pgvector
 from embassay.types import Runtime, content_hash
 from embassay.vectors import Indices
 
-Holding: TypeAlias = Callable[[Collection], AbstractContextManager[Ask]]
+Holding: TypeAlias = Callable[[Collection], AbstractContextManager[tuple[Ask, Numbers]]]
 TARGET = "KIND"
 OPTIONS_HINT = PARTS_HINT
 EXTRA = "stores"
@@ -44,6 +44,8 @@ PLACES = {"faiss": (), "lancedb": ("folder", "keep"), "pgvector": ("dsn_env", "k
 """The options that say where a kind of store holds the collection."""
 DEPTH = 10
 """How many documents are asked for: more would make an index search more thoroughly than in use."""
+SAMPLE = 200
+"""How many questions of the corpus, about, decide how many lists are searched."""
 MORE = 4
 """How many times more passages are asked for where documents have several, and again where these were too few."""
 
@@ -107,6 +109,7 @@ def create(
     _check(place, target, index, {**numbers, "depth": depth}, [name for name, value in places.items() if value])
 
     options = {"index": index, **numbers, "depth": depth}
+    chosen = ["probes by overlap"] if target == "faiss" and index == "ivf" and probes is None else []
     # What the store itself needs to know of its place.
     holding: dict[str, Holding] = {
         "faiss": in_faiss,
@@ -116,9 +119,10 @@ def create(
     return Store(
         name=target,
         spec=spec_of(f"store:{target}", {"encoder": encoder, **options, **places}),
-        fingerprint=content_hash(["store", target, options, places]),
+        fingerprint=content_hash(["store", target, options, places, *chosen]),
         parts=(encoder,),
-        step="index",
+        # Searched exactly inside a store, the same documents are found.
+        step="" if index == "none" else "index",
         depth=depth,
         needs_vectors=True,
         holding=holding[target],
@@ -184,9 +188,16 @@ class Store(Retriever):
         lists = self.numbers.get("lists", 0)
         if lists > len(stored):
             raise EncoderError(f"lists={lists} are more than its {counted(len(stored), 'vector')}; set fewer")
-        collection = Collection(passages[stored], vectors.similarity, self.index, self.numbers, self.keep)
         count = self.depth * MORE if questions.corpus.is_cut else self.depth
-        with self.holding(collection) as ask:
+        # Of all questions, whichever are left to be answered.
+        sample = vectors.take([sample.question for sample in questions.corpus.samples], "query")
+        sample = sample[sample.any(axis=1) | is_dot]
+        sample = sample[:: max(1, len(sample) // SAMPLE)]
+        collection = Collection(
+            passages[stored], vectors.similarity, self.index, self.numbers, self.keep, sample, count
+        )
+        with self.holding(collection) as (ask, numbers):
+            facts = (f"depth={self.depth}", *(f"index/{name}={number}" for name, number in sorted(numbers.items())))
             for row in np.flatnonzero(queries.any(axis=1) | is_dot).tolist():
                 began = time.perf_counter()
                 places, scores = self._nearest(ask, queries[row], document_of_row, count)
@@ -197,6 +208,7 @@ class Store(Retriever):
                     scores[None],
                     stored[places][None],
                     np.array([seconds]),
+                    facts=facts,
                 )
 
     def _nearest(

@@ -27,6 +27,7 @@ from embassay.result import (
     Finding,
     Result,
     Row,
+    Screening,
     Series,
     Verdict,
 )
@@ -36,7 +37,7 @@ from embassay.types import JsonObject
 
 SERIES_HEAD = ("diagnostic", "corpus", "name", "kind")
 """The fields of a series; the others are its data."""
-ENCODER_FIELDS = ("encoder", "a", "b", "best")
+ENCODER_FIELDS = ("encoder", "a", "b", "best", "base")
 """The fields of the records of a corpus that name an encoder; empty or None for none."""
 UNION_TAGS = ("int", "float", "str", "bool")
 """What pydantic adds to the place of a value that may have several types."""
@@ -152,6 +153,7 @@ class ResultFile(TypedDict):
     series: list[Annotated[Curve | Histogram | MatrixData | Points | TableData, Field(discriminator="kind")]]
     examples: tuple[Example, ...]
     verdicts: tuple[Verdict, ...]
+    screenings: tuple[Screening, ...]
     failures: tuple[Failure, ...]
     answers: tuple[Answer, ...]
     findings: tuple[Finding, ...]
@@ -262,7 +264,7 @@ def _check_names(result: Result, path: Path) -> None:
         if len(set(names)) < len(names):
             raise SourceError(f"not an Embassay result: two {part} have the same name; {MENDED}", path, field=part)
     encoders, corpora = set(known["encoders"]), set(known["corpora"])
-    for part in ("rows", "comparisons", "series", "examples", "verdicts", "answers", "findings"):
+    for part in ("rows", "comparisons", "series", "examples", "verdicts", "screenings", "answers", "findings"):
         for number, record in enumerate(getattr(result, part)):
             for field, name in _named(record):
                 if name and name not in (corpora if field == "corpus" else encoders):

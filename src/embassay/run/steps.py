@@ -1,0 +1,72 @@
+"""What each candidate of a run is derived from: another one with the same target, or the one that its spec names.
+
+Retrievers know what they are built on. An encoder whose spec differs from that of another candidate in the options
+below only is a step on it. That it is another service or an export of the same model no spec tells, so the user does:
+``original=LABEL``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from embassay.errors import SpecError
+from embassay.retrievers.base import Retriever
+from embassay.run.candidates import RunEncoder
+from embassay.types import Card
+
+STEP_OF_OPTION = {
+    "vectors": "",
+    "dtype": "dtype",
+    "dim": "dim",
+    "query_prompt": "prompt",
+    "document_prompt": "prompt",
+    "text_prompt": "prompt",
+}
+"""What an option changes, in the order in which one of several names the step; that of ``vectors`` is its value."""
+
+
+def with_bases(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
+    """Return the candidates, each with what it is derived from.
+
+    Raises
+    ------
+    SpecError
+        If ``original=`` is said of a retriever that is built on candidates.
+    """
+    derived = []
+    for entry in entries:
+        card = entry.encoder.card
+        base, change = entry.original, ""
+        if base and entry.parts:
+            raise SpecError(f"encoder {entry.label!r} is built on {entry.parts[0]!r}: remove original=")
+        if base:
+            change = "server" if card.remote or isinstance(entry.encoder, Retriever) else "export"
+        elif card.target:
+            base, change = _base(entry, entries)
+        derived.append(replace(entry, base=base, change=change))
+    return derived
+
+
+def _base(entry: RunEncoder, entries: Sequence[RunEncoder]) -> tuple[str, str]:
+    """Return the label of the candidate that an encoder is a step on, and the kind of step; empty if there is none."""
+
+    def set_options(other: RunEncoder) -> int:
+        return len(other.encoder.card.options)
+
+    card = entry.encoder.card
+    family = [other for other in entries if _differ_in_steps(other.encoder.card, card)]
+    simpler = [other for other in family if other.encoder.card.options.items() < card.options.items()]
+    # The one with most of its options, or else the first of those with the fewest.
+    base = max(simpler, key=set_options, default=min(family, key=set_options))
+    for option, step in STEP_OF_OPTION.items():
+        value = card.options.get(option)
+        if value not in (None, base.encoder.card.options.get(option)):
+            return base.label, step or str(value)
+    return "", ""
+
+
+def _differ_in_steps(one: Card, other: Card) -> bool:
+    """Return whether two encoders have the same target and the same options, other than those that are steps."""
+    names = (one.options.keys() | other.options.keys()) - STEP_OF_OPTION.keys()
+    return one.target == other.target and all(one.options.get(name) == other.options.get(name) for name in names)
