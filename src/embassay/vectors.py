@@ -70,8 +70,7 @@ class Neighbours:
         is_listed = self.documents >= 0
         if self.documents.shape[1] > depth:
             is_listed[:, depth:] &= self.similarity[:, depth:] == self.similarity[:, depth - 1 : depth]
-        longest = int(is_listed.sum(axis=1).max(initial=0))
-        return np.where(is_listed, self.documents, np.nan)[:, :longest]
+        return np.where(is_listed, self.documents, np.nan)[:, is_listed.any(axis=0)]
 
 
 class Search(Protocol):

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from embassay.result import Screening
 from embassay.stats.overlap import (
     COMPARED,
     FLOOR,
@@ -88,7 +89,7 @@ def ends_of_all_patterns(values):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_interval_is_that_of_all_patterns(seed):
     values = np.random.default_rng(seed).binomial(10, 0.9, 13) / 10
-    low, high = interval(values, 0, "here")
+    low, high = interval(values, Draws())
     expected_low, _ = ends_of_all_patterns(np.append(values, 0.5))
     _, expected_high = ends_of_all_patterns(values)
     assert low == pytest.approx(expected_low, abs=0.012)
@@ -98,7 +99,8 @@ def test_the_interval_is_that_of_all_patterns(seed):
 
 def verdict(values, changed=None):
     values = np.array(values)
-    return judged(values, values < 1 if changed is None else np.array(changed), Draws(), "here")
+    fields = judged(values, values < 1 if changed is None else np.array(changed), Draws())
+    return Screening("mine", "copy", "m", "int8", **fields)
 
 
 def test_what_follows_from_the_interval():
@@ -136,12 +138,10 @@ def test_as_many_questions_decide_as_are_said(mean, questions):
     more = questions_to_decide(values)
     # Two digits.
     assert more == float(f"{more:.2g}")
-    needed = questions + more
-    # With as many questions like these, and one more, an end of the normal interval is near the floor.
-    spread = 1.96 * np.append(values, 0.5).std(ddof=1) / np.sqrt(needed)
+    # With as many questions like these, and one more, an end of the normal interval is at the floor.
+    spread = 1.96 * np.append(values, 0.5).std(ddof=1) / np.sqrt(questions + more)
     distance = max(abs(values.mean() - FLOOR), 0.001)
-    assert spread <= distance * 1.0001 or more == 1
-    assert more <= 1.2 * ((1.96 * np.append(values, 0.5).std(ddof=1) / distance) ** 2 - questions) + 1 or more == 1
+    assert more == 1 or spread == pytest.approx(distance, rel=0.05)
 
 
 def test_a_sample_reaches_the_floor_where_that_is_shown_or_by_its_mean_if_it_is_small():

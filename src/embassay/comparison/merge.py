@@ -15,7 +15,7 @@ from embassay.comparison.runs import Common, CommonTask, StoredRun, TaskName
 from embassay.corpora.io.labelling import is_sample
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import SpecError
-from embassay.result import CorpusRecord, EncoderRecord, Result, Screening
+from embassay.result import CorpusRecord, EncoderRecord, Result
 from embassay.run.execute import joined, without_best
 from embassay.stats.units import Floats
 from embassay.store.runs.results import rounded
@@ -89,7 +89,15 @@ def merge(runs: Sequence[StoredRun], common: Common) -> MergedRuns:
     draws = Draws(last.seed, last.resamples)
     head = Result(draws.seed, draws.resamples, tuple(encoders.values()), _corpora(last, common.tasks, scores))
     results = [_summarised(task, list(scores[task.name].values()), last, draws) for task in common.tasks]
-    result = replace(joined(head, results), screenings=_screenings(runs, labels, head.corpora))
+    merged_corpora = {corpus.name for corpus in head.corpora}
+    screenings = {}
+    for run in runs:
+        for one in run.result.screenings:
+            if one.corpus in merged_corpora:
+                encoder, base = labels[run.name, one.encoder], labels[run.name, one.base]
+                # Of the questions and documents of its run, whatever the runs have in common.
+                screenings[one.corpus, encoder] = replace(one, encoder=encoder, base=base)
+    result = replace(joined(head, results), screenings=tuple(screenings.values()))
     return MergedRuns(result, common.tasks, scores, labels, records, draws)
 
 
@@ -180,20 +188,6 @@ def _summarised(task: CommonTask, scores: Sequence[ItemScores], last: Result, dr
         if record.name == task.corpus and (record.builtin or not is_sample(record.settings)):
             part = replace(part, verdicts=tuple(without_best(verdict, record) for verdict in part.verdicts))
     return part
-
-
-def _screenings(
-    runs: Sequence[StoredRun], labels: Mapping[Place, str], corpora: Sequence[CorpusRecord]
-) -> tuple[Screening, ...]:
-    """Return the screenings of all runs, each on the questions and documents of its run; the last one of an encoder."""
-    names = {corpus.name for corpus in corpora}
-    screenings = {}
-    for run in runs:
-        for one in run.result.screenings:
-            if one.corpus in names:
-                encoder, base = labels[run.name, one.encoder], labels[run.name, one.base]
-                screenings[one.corpus, encoder] = replace(one, encoder=encoder, base=base)
-    return tuple(screenings.values())
 
 
 def _corpora(

@@ -6,7 +6,6 @@ counts as the same as its original. How often that is wrong: ``docs/simulations.
 
 from __future__ import annotations
 
-from math import ceil
 from statistics import NormalDist
 from typing import Any
 
@@ -85,7 +84,7 @@ def judged(values: Floats, changed: Bools, draws: Draws) -> dict[str, Any]:
     low = high = more = None
     outcome = "few"
     if count >= FEW_UNITS:
-        low, high = lower_end(values, draws), typical(values, draws).high
+        low, high = interval(values, draws)
         outcome = "same" if low >= FLOOR else "differs" if high < FLOOR else "near"
     if outcome == "near":
         more = questions_to_decide(values)
@@ -103,25 +102,24 @@ def judged(values: Floats, changed: Bools, draws: Draws) -> dict[str, Any]:
 
 def reaches_floor(values: Floats) -> bool:
     """Return whether (n,) overlaps are shown to reach the floor; of fewer than 30, whether their mean does."""
-    end = lower_end(values, Draws()) if len(values) >= FEW_UNITS else values.mean()
-    return round(float(end), DIGITS) >= FLOOR
+    if len(values) < FEW_UNITS:
+        return round(float(values.mean()), DIGITS) >= FLOOR
+    return interval(values, Draws())[0] >= FLOOR
 
 
-def lower_end(values: Floats, draws: Draws) -> float:
-    """Return the lower end of the interval of (n,) overlaps; see :func:`judged`."""
-    # Where the mean is below 1/2, one more question would raise it.
-    return min(typical(values, draws).low, typical(np.append(values, ONE_MORE), draws).low)
+def interval(values: Floats, draws: Draws) -> tuple[float, float]:
+    """Return the 95 % interval of the mean of (n,) overlaps; see :func:`judged`."""
 
+    def typical(values: Floats) -> Interval:
+        patterns = Patterns(Labels.of(np.arange(len(values))), draws, ("overlap",))
+        return Exchanged.of(values[:, None], patterns).interval(0)
 
-def typical(values: Floats, draws: Draws) -> Interval:
-    """Return the 95 % interval of the mean of (n,) overlaps of questions that are units."""
-    patterns = Patterns(Labels.of(np.arange(len(values))), draws, ("overlap",))
-    return Exchanged.of(values[:, None], patterns).interval(0)
+    return typical(np.append(values, ONE_MORE)).low, typical(values).high
 
 
 def questions_to_decide(values: Floats) -> int:
     """Return about how many more questions would decide, with two digits; see :func:`judged`."""
-    distance = max(abs(float(values.mean()) - FLOOR), SMALLEST_DISTANCE)
     deviation = float(np.append(values, ONE_MORE).std(ddof=1))
+    distance = max(abs(float(values.mean()) - FLOOR), SMALLEST_DISTANCE)
     more = (NormalDist().inv_cdf(UPPER) * deviation / distance) ** 2 - len(values)
-    return ceil(float(f"{max(more, 1.0):.2g}"))
+    return int(float(f"{max(more, 1.0):.2g}"))

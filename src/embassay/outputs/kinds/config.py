@@ -44,8 +44,10 @@ def write(finished: FinishedRun, place: Path) -> Written:
     setting = dict(part.split("=", 1) for part in variant.split(",") if part)
     # What weight=auto and an index have chosen on this corpus.
     on_corpus = [s for s in finished.folder.stored(any_version=True) if s.origin.corpus == corpus + variant]
-    chosen_of = {s.origin.encoder: {"weight": s.scalars["setting"]} for s in on_corpus if "setting" in s.scalars}
-    chosen_of |= {s.origin.encoder: settings_of(s) for s in on_corpus if settings_of(s)}
+    chosen_of = dict[str, Mapping[str, float]]()
+    for scores in on_corpus:
+        weight = {"weight": scores.scalars["setting"]} if "setting" in scores.scalars else {}
+        chosen_of[scores.origin.encoder] = {**weight, **settings_of(scores)}
 
     lines = [f"{MARKER}{name} of {finished.folder.path.name}. To repeat it: embassay run {place}"]
     lines += run_options(settings, sources)
