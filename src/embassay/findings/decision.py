@@ -13,6 +13,7 @@ from embassay.corpora.io.labelling import is_sample
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.findings import templates
 from embassay.findings.costs import written_ratio
+from embassay.findings.screenings import screening_sentence
 from embassay.formatting import (
     counted,
     difference_format,
@@ -23,11 +24,9 @@ from embassay.formatting import (
     size_in_points,
 )
 from embassay.layout import Column, Format
-from embassay.result import CorpusRecord, Difference, EncoderRecord, Finding, Result, Row, Verdict, record_of
+from embassay.result import SCREENED, CorpusRecord, Difference, EncoderRecord, Finding, Result, Row, Verdict, record_of
 from embassay.stats.decide import Choice, decide
 
-SCREENED = ("index", "int8", "binary", "dtype", "dim", "server", "export")
-"""Steps that are judged by what they list beside the original, without labels: no decision is about them."""
 FAR = 2.5
 """In margins: what is lower by more is not to be used, with or without a verdict."""
 MOST_REJECTED = 3
@@ -73,6 +72,7 @@ class Decision:
         if not is_sample(self.corpus.settings):
             return
         yield from self.steps(self.choice)
+        yield from self.screened()
         yield from self.precision(self.choice)
         yield from self.about()
 
@@ -265,6 +265,21 @@ class Decision:
                     difference=self.difference(one.a, one.b),
                 )
                 yield self.with_difference(found, one.a, one.b)
+
+    def screened(self) -> Iterator[Finding]:
+        """Yield what indexes and copies of a model list of what the exact search of the original finds."""
+        here = [one for one in self.result.screenings if one.corpus == self.verdict.corpus]
+        for question, is_index in ((templates.INDEX, True), (templates.COPIES, False)):
+            sentences = []
+            for one in here:
+                if (one.step == "index") == is_index:
+                    sentences.append(screening_sentence(one))
+                    # What the labels say stands beside it, never in front.
+                    if one.outcome == "differs":
+                        difference = self.difference(one.encoder, one.base)
+                        sentences.append(templates.BY_LABELS.sentence(difference=difference))
+            if sentences:
+                yield self.finding(templates.SCREENED, sentences=" ".join(sentences), question=question)
 
     def precision(self, choice: Choice) -> Iterator[Finding]:
         """Yield which difference could be detected, and how many items a smaller one needs; or why none can."""

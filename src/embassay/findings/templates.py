@@ -164,6 +164,17 @@ STEP = Template(
     question="{question}",
     severity="medium",
 )
+INDEX, COPIES = "Index", "Copies"
+"""The questions about what is judged beside its original."""
+SCREENED = Template(
+    "{sentences}",
+    "of each index, and of each other precision, size, server or export of a model, where the original is in the run",
+    COUNT,
+    title="What is listed of what the original finds",
+    question="{question}",
+    severity="medium",
+)
+BY_LABELS = Template("By the labels: {difference}.", "after it, where it differs from the original", COUNT)
 DATA = Template(
     "A true difference of {smallest} between {a} and {b} would be detected 80% of the time{more}.",
     "of the pair that a choice depends on",
@@ -304,8 +315,8 @@ SHORT_PASSAGES = Template(
     LIMIT,
 )
 DEPENDENT_QUESTIONS = Template(
-    "{items:,} questions depend on each other (they share right documents or a topic): they count as about "
-    "{effective:,.0f}{remedy}",
+    "{items:,} questions depend on each other, because they share right documents or a topic: they count as "
+    "{effective:,.0f} to {items:,}{remedy}",
     "the effective number of units is under half that of the questions",
     LIMIT,
 )

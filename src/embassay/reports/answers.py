@@ -15,8 +15,6 @@ from embassay.layout import Format, Layout
 from embassay.result import Answer, Finding, Result, Verdict, anchor
 
 FIRST = tuple(template.question for template in (templates.USE, templates.HIGHEST_VALUE, templates.OR, templates.NOT))
-SCREENING = ("Index", "Copies")
-"""What is judged beside its original."""
 LAST = tuple(template.question for template in (templates.MISSES, templates.DATA, templates.ABOUT_OTHERS))
 """Questions that stand before and after those of the diagnostic itself."""
 SEVERAL = templates.OR.question
@@ -113,7 +111,7 @@ def _place_of(question: str, steps: Collection[str]) -> tuple[int, str]:
         return FIRST.index(question), ""
     if question in steps:
         return len(FIRST), question
-    if question in SCREENING:
+    if question in (templates.INDEX, templates.COPIES):
         return len(FIRST) + 1, question
     if question in LAST:
         return len(FIRST) + 3 + LAST.index(question), ""

@@ -69,7 +69,7 @@ def enough_probes(index: Any, queries: Rows, count: int) -> int:
     probes, exact = 1, found(index.nlist)
     while probes < index.nlist and not reaches_floor(overlaps(found(probes), exact, count)):
         probes *= 2
-    return min(probes, index.nlist)
+    return int(min(probes, index.nlist))
 
 
 def _scaled(rows: Rows, collection: Collection) -> Rows:
