@@ -180,10 +180,11 @@ def effective_number(labels: Labels, rows: Sequence[Floats], *, of_shares: bool)
         return float(labels.items)
     excess, agreement = [0.0], [0.0]
     for values in rows:
-        of_row = labels.agreement(values)
-        scale = 1.0 if of_shares else float(np.var(values[np.isfinite(values)])) or 1.0
-        excess.append(of_row[0] / scale)
-        agreement.append(of_row[1] / scale)
+        excess_of_row, agreement_of_row = labels.agreement(values)
+        if agreement_of_row:
+            scale = 1.0 if of_shares else float(np.var(values[np.isfinite(values)]))
+            excess.append(excess_of_row / scale)
+            agreement.append(agreement_of_row / scale)
     # In ascending order, so that the order of the systems does not change even the last digit.
     prior = PRIOR_WEIGHT * partners
     correlation = (sum(sorted(excess)) + PRIOR * prior) / (sum(sorted(agreement)) + prior)
