@@ -154,7 +154,8 @@ def test_plan_says_how_many_pairs_it_takes(runs):
     code, out, err = runs("plan", "good", "--difference", "0.05")
     assert code == 0, err
     assert "accuracy (partner_first on mypairs)" in out
-    assert "To show a difference of 5.0 points between other and mine takes" in out
+    # A share q of .083 differs: z√(q/(n + z²)) is .05 for n = 254.
+    assert "A true difference of 5.0 points between mine and other needs about 260 items; there are 90." in out
 
 
 def test_an_evaluator_watches_it(embassay):
