@@ -17,6 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
+from embassay.formatting import counted
 from embassay.result import MIN_UNITS
 from embassay.stats.units import UPPER, Bools, Floats, Ints, unit_codes
 
@@ -148,7 +149,7 @@ class Labels:
     def too_few(self) -> str:
         """Why nothing can be said about other items like these, a clause; empty where something can."""
         if self.sets < MIN_UNITS:
-            return f"no interval: {self.sets} independent units, {MIN_UNITS} are needed"
+            return f"no interval: {counted(self.sets, 'independent unit')}, {MIN_UNITS} are needed"
         if self.largest > MAX_SHARE * self.items:
             return f"no interval: one unit holds {self.largest:,} of {self.items:,} items"
         return ""
