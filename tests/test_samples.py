@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, dataclass, replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from embassay.samples.choice import Choice
 from embassay.samples.composition import OPERATORS, Composition
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.pairs import Pair
-from embassay.samples.units import independent_units
+from embassay.samples.retrieval import Question
+from embassay.samples.units import independent_units, label_sets
+from embassay.stats.labels import Labels
 
 
 @dataclass(frozen=True)
@@ -156,6 +159,69 @@ def test_the_order_of_samples_changes_numbers_but_not_units(drawn, random):
 def test_numbers_have_no_gaps_and_appear_in_order(drawn):
     found = independent_units(stubs(*drawn)).tolist()
     assert list(dict.fromkeys(found)) == list(range(len(set(found))))
+
+
+# --- labels of questions ---------------------------------------------------------------------------------
+
+
+def about(*pages, text=None):
+    """Return questions, each about some pages."""
+    return [Question(f"q{n}", text or f"text {n}", tuple(own), units=tuple(own)) for n, own in enumerate(pages)]
+
+
+def sets_of(samples):
+    """Return the labels of each sample, as sets of numbers."""
+    unit, pairs = label_sets(samples)
+    if not len(pairs):
+        return [{code} for code in unit.tolist()]
+    return [set(pairs[pairs[:, 0] == code, 1].tolist()) for code in unit.tolist()]
+
+
+def test_a_hub_page_does_not_merge_the_questions_about_it():
+    unit, pairs = label_sets(about("a", "ah", "bh", "b", "h", "ha"))
+    # The labels are numbered in the order of the sets: a, h, b.
+    assert unit.tolist() == [0, 1, 2, 3, 4, 1]
+    assert pairs.tolist() == [[0, 0], [1, 0], [1, 1], [2, 2], [2, 1], [3, 2], [4, 1]]
+
+
+def test_single_labels_are_not_listed():
+    for samples, expected in ((about("a", "b", "a", "c"), [0, 1, 0, 2]), (about("", "", "a"), [0, 1, 2]), ([], [])):
+        unit, pairs = label_sets(samples)
+        assert (unit.tolist(), pairs.shape) == (expected, (0, 2))
+
+
+def test_labels_that_stand_together_everywhere_count_as_one():
+    unit, pairs = label_sets(about("ab", "cd", "ba"))
+    assert (unit.tolist(), pairs.tolist()) == ([0, 1, 0], [[0, 0], [0, 1], [1, 2], [1, 3]])
+    assert Labels.of(unit, pairs).partners == pytest.approx(Labels.of(unit).partners)
+
+
+def test_questions_with_one_text_have_the_labels_of_all_of_them():
+    samples = [Question("1", "Who?", ("a",), units=("a",)), Question("2", "Who?", ("b",), units=("b",)), *about("b")]
+    assert sets_of(samples) == [{0, 1}, {0, 1}, {1}]
+    # Without labels, only those with the same text belong together.
+    assert sets_of([Question("1", "Who?", ()), Question("2", "What?", ()), Question("3", "Who?", ())]) == [
+        {0},
+        {1},
+        {0},
+    ]
+
+
+def test_other_samples_have_one_label_each():
+    other = replace(CHOICE, id="8")
+    unit, pairs = label_sets([CHOICE, other, Choice("9", *("abcd"), part_of_speech="v", pair="x–y")])
+    assert (unit.tolist(), pairs.shape) == ([0, 0, 1], (0, 2))
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=3, unique=True), max_size=10), st.data())
+def test_neither_the_order_of_labels_nor_that_of_questions_changes_what_is_shared(pages, data):
+    samples = about(*pages)
+    turned = [replace(sample, units=sample.units[::-1]) for sample in samples]
+    assert all(np.array_equal(one, other) for one, other in zip(label_sets(samples), label_sets(turned), strict=True))
+    order = data.draw(st.permutations(range(len(samples))))
+    before, after = sets_of(samples), sets_of([samples[place] for place in order])
+    for (i, of_i), (j, of_j) in product(enumerate(order), repeat=2):
+        assert len(before[of_i] & before[of_j]) == len(after[i] & after[j])
 
 
 def test_minimal_pairs_have_the_original_and_the_edits_that_there_are():

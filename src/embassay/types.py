@@ -552,7 +552,8 @@ class ItemScores:
         Raises
         ------
         ValueError
-            For labels that are no texts, values that are no float64, and units or values of another number than items.
+            For labels that are no texts, values that are no float64, units or values of another number than items, and
+            a unit without a label where units have labels.
         """
         number = len(self.item)
         if self.item.dtype.kind != "U" or any(labels.dtype.kind != "U" for labels in self.labels.values()):
@@ -562,6 +563,9 @@ class ItemScores:
         for name, array in {"unit": self.unit, **self.values}.items():
             if len(array) != number:
                 raise ValueError(f"{name!r} has {len(array)} entries, and there are {number} items")
+        pairs = self.unit_labels
+        if pairs.shape[1:] != (2,) or (len(pairs) and not np.isin(self.unit, pairs[:, 0]).all()):
+            raise ValueError("'unit_labels' must be pairs of a unit and a label, with each unit of the items")
 
     @cached_property
     def digest(self) -> str:

@@ -81,7 +81,7 @@ def test_the_figures_are_those_of_a_loop(runs):
     assert row["value"] == pytest.approx(sum(right) / 90)
     assert row["low"] < row["value"] < row["high"]
     (verdict,) = result["verdicts"]
-    assert (verdict["metric"], verdict["chance"], verdict["best"]) == ("accuracy", 0.5, "mine")
+    assert (verdict["metric"], verdict["chance"], verdict["best_set"][0]) == ("accuracy", 0.5, "mine")
 
 
 def test_show_prints_a_page_that_no_file_describes(runs):
@@ -154,7 +154,8 @@ def test_plan_says_how_many_pairs_it_takes(runs):
     code, out, err = runs("plan", "good", "--difference", "0.05")
     assert code == 0, err
     assert "accuracy (partner_first on mypairs)" in out
-    assert "To show a difference of 5.0 points between other and mine takes" in out
+    # A share q of .083 differs: z√(q/(n + z²)) is .05 for n = 254.
+    assert "A true difference of 5.0 points between mine and other needs about 260 items; there are 90." in out
 
 
 def test_an_evaluator_watches_it(embassay):

@@ -64,7 +64,7 @@ def test_judgements_become_questions_with_gains(folder):
         "passages: document",
         "1 query left out: no right document in test.tsv",
         "2 judgements with grade 0 or less: not right",
-        "each question is a unit, as many share right documents; unit=document merges those that do",
+        "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise",
         "3 documents, 2 questions",
         "1 to 2 right documents for a question",
     )
@@ -75,7 +75,7 @@ def test_units_may_be_documents_and_passages_sentences(folder):
     corpus = load_corpus(f"{path},unit=document,passages=sentence")
     assert corpus.units.tolist() == [0, 0, 1]
     assert corpus.documents[2].passages == ("She sang.", "He left.")
-    assert not any("each question is a unit" in note for note in corpus.notes)
+    assert not any("about these documents" in note for note in corpus.notes)
 
 
 def test_what_is_not_there_is_left_out_and_counted(folder):

@@ -178,13 +178,36 @@ def test_rows_of_one_question_are_merged_by_its_id(docs, at):
     assert corpus.notes[-1] == "1 question repeats another word for word"
 
 
-def test_units_are_the_right_documents_or_the_questions(docs, at):
-    asked = at("q.csv", "question,document\nQ0,a\nQ1,a b\nQ2,b\nQ3,c d\nQ4,\nQ5,\n")
+def test_the_labels_of_a_question_are_its_right_documents(docs, at):
+    asked = at("q.csv", "question,document\nQ0,a\nQ1,a b\nQ2,b\nQ3,c d\nQ4,\nQ5,\nQ6,b a\n")
     corpus = load(docs, "mine", questions=asked)
     assert corpus.samples[1].units == ("document:a", "document:b")
     assert corpus.samples[4].units == ()
-    assert corpus.units.tolist() == [0, 0, 0, 1, 2, 3]
-    assert load(docs, "mine", questions=asked, unit="question").units.tolist() == [0, 1, 2, 3, 4, 5]
+    # Q1 and Q6 have the same right documents, in another order.
+    assert corpus.units.tolist() == [0, 1, 2, 3, 4, 5, 1]
+    labels = [sorted(corpus.unit_labels[corpus.unit_labels[:, 0] == unit, 1].tolist()) for unit in range(6)]
+    assert labels == [[0], [0, 1], [1], [2], [3], [4]]
+    assert corpus.audit().units == 6
+
+
+def test_about_these_documents_each_question_stands_alone(docs, at):
+    asked = at("q.csv", "question,document\nQ0,a\nQ1,a b\nQ2,b\n")
+    alone = load(docs, "mine", questions=asked, about="these-documents")
+    assert alone.units.tolist() == [0, 1, 2]
+    assert len(alone.unit_labels) == 0
+    # The unit of independence is another way to say it.
+    for unit, about in (("question", "these-documents"), ("document", "new-documents")):
+        by_unit = load_corpus(f"mine={docs},questions={asked},unit={unit}")
+        assert by_unit.units.tolist() == load(docs, "mine", questions=asked, about=about).units.tolist()
+        assert by_unit.settings == load_corpus(f"mine={docs},questions={asked},about={about}").settings
+        assert by_unit.settings["about"] == about
+
+
+def test_documents_of_a_folder_are_called_pages_and_others_documents(docs, at, tmp_path):
+    at("f/a.md", "It rained.")
+    questions = at("q.csv", "question,document\nx,a\n")
+    assert load(str(tmp_path / "f"), "f", questions=questions).document_noun == "page"
+    assert load(docs, "mine", questions=questions).document_noun == "document"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from embassay.run.resolve import load_corpus
@@ -60,20 +61,14 @@ def test_questions_ask(corpus):
         assert sample.question == sample.question.strip()
 
 
-def test_units_are_pages_joined_by_questions_that_span_two(corpus):
-    # Pages are put together one question after the other; an unanswerable question stands alone.
-    pages = [{page_of(name) for name in s.right} for s in corpus.samples]
-    groups = []
-    for own in filter(None, pages):
-        joined = set(own).union(*(g for g in groups if g & own))
-        groups = [*(g for g in groups if not g & own), joined]
-    answered = [unit for unit, own in zip(corpus.units.tolist(), pages, strict=True) if own]
-    alone = [unit for unit, own in zip(corpus.units.tolist(), pages, strict=True) if not own]
-    place = [next(n for n, g in enumerate(groups) if own <= g) for own in filter(None, pages)]
-    assert len(set(zip(answered, place, strict=True))) == len(groups) == len(set(answered))
-    assert len(set(alone)) == 15
-    assert not set(alone) & set(answered)
-    assert corpus.audit().units == len(groups) + 15
+def test_the_labels_of_a_question_are_its_pages(corpus):
+    # An unanswerable question stands alone; questions about the same pages have the same unit.
+    pages = [frozenset(page_of(name) for name in s.right) for s in corpus.samples]
+    names = [own or question for own, question in zip(pages, range(len(pages)), strict=True)]
+    assert len(set(zip(corpus.units.tolist(), names, strict=True))) == len(set(names)) == corpus.audit().units
+    label_counts = dict(zip(*np.unique(corpus.unit_labels[:, 0], return_counts=True), strict=True))
+    assert [label_counts[unit] for unit in corpus.units] == [max(len(own), 1) for own in pages]
+    assert len(np.unique(corpus.unit_labels[:, 1])) == len(frozenset().union(*pages)) + sum(not own for own in pages)
 
 
 def test_sentences_of_a_page_stand_together(corpus):

@@ -368,7 +368,7 @@ def test_the_method_can_be_chosen(folder):
     corpus = load_corpus(f"{folder},method=headings,count=5,seed=3")
     assert corpus.source == SOURCES["headings"]
     assert [sample.question for sample in corpus.samples] == ["Washers: Cleaning the filter"]
-    assert load(str(folder), "x", method="cloze", unit="question").samples[0].units == ()
+    assert load(str(folder), "x", method="cloze", about="these-documents").samples[0].units == ()
 
 
 def test_a_table_without_questions_has_made_queries_if_a_method_is_named(tmp_path):

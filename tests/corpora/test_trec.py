@@ -56,7 +56,7 @@ def test_a_folder_is_read(folder):
         "1 judgement with grade 0 or less: not right",
         "1 document left out: no text (the first: 'A-3' on line 4 of a.tsv)",
         "1 other file left out: it has no document (the first: README.txt)",
-        "each question is a unit, as many share right documents; unit=document merges those that do",
+        "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise",
         "3 documents, 2 questions",
         "1 to 2 right documents for a question",
     )

@@ -38,8 +38,8 @@ def test_the_heading_of_a_verdict_follows_from_the_declaration_and_has_the_value
     assert set(columns) == {"retrieval", "similarity", "of_another_package"}, "isotropy ranks nothing"
     of_success = columns["retrieval"]
     assert (of_success.heading, of_success.format) == ("Success@3", "percent")
-    assert of_success.says == "a right document is among the first 3 for {value} of the questions"
+    assert of_success.says == "a right {document} is in its top 3 for {of_100}"
     (of_first,) = headline_columns(Result(0, 0, verdicts=(Verdict("retrieval", "c", "Success@1", 10, 10),))).values()
-    assert of_first.says == "a right document is first for {value} of the questions"
+    assert of_first.says == "a right {document} is in its top 1 for {of_100}"
     assert (columns["similarity"].heading, columns["similarity"].level) == ("Spearman", "0")
     assert columns["of_another_package"] == Column("score", "score")

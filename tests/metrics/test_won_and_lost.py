@@ -1,4 +1,4 @@
-"""A verdict counts on how many items a candidate has the higher and the lower value than its opponent."""
+"""A verdict counts on how many items one encoder has the higher and the lower value than another."""
 
 import numpy as np
 import pytest
@@ -17,15 +17,17 @@ def run(tmp_path):
     return tmp_path / "run"
 
 
-def test_items_that_are_won_and_lost_are_counted_for_shares(run):
+def test_items_that_are_won_and_lost_are_counted(run):
     of_handbook = read_run(run).tasks["retrieval", "handbook"].scores
     gaps = of_handbook["hashing"].values["Success@5"] - of_handbook["bow"].values["Success@5"]
-    verdicts = {verdict.diagnostic: verdict for verdict in ea.read(run).verdicts}
-    difference = verdicts["retrieval"].opponent("reference").difference("hashing")
+    result = ea.read(run)
+    (verdict,) = (verdict for verdict in result.verdicts if verdict.diagnostic == "retrieval")
+    difference = verdict.between("hashing", "bow")
     assert (difference.won, difference.lost) == (np.sum(gaps > 0), np.sum(gaps < 0))
     # Questions without an answer are no ties.
     assert difference.won + difference.tied + difference.lost == np.sum(~np.isnan(gaps)) < len(gaps)
     assert difference.won + difference.lost > 0
-    # A mean of cosines rises or falls a little on nearly every item, which says nothing.
-    difference = verdicts["minimal_pairs"].opponent("reference").difference("hashing")
-    assert (difference.won, difference.tied, difference.lost) == (None, None, None)
+    (comparison,) = (
+        one for one in result.comparisons if verdict.ranks_by(one) and {one.a, one.b} == {"bow", "hashing"}
+    )
+    assert (comparison.a, comparison.won, comparison.lost) == ("bow", difference.lost, difference.won)

@@ -15,13 +15,15 @@ import pytest
 from scipy import stats
 
 from embassay.randomness import generator
+from embassay.stats import patterns
 from embassay.stats.correlate import correlate
-from embassay.stats.exchange import CorrelationExchange, compare_correlations, correlation_sums
-from embassay.stats.families import Roles, compare_means
-from embassay.stats.permutation import SignFlips, p_values
+from embassay.stats.exchange import compare_correlations
+from embassay.stats.families import Roles, Step, compare_means
+from embassay.stats.labels import Labels
 from embassay.stats.resample import bootstrap_means, mean, means, percentiles
-from embassay.stats.shares import share, wilson
+from embassay.stats.shares import bounded_mean, bounded_means, wilson
 from embassay.types import Draws
+from stats.test_labels import labels_of
 
 pytestmark = pytest.mark.slow
 
@@ -114,7 +116,8 @@ def coverage_of_shares(p, units, sizes, correlation, repeats=1000, groups=20):
     for group in range(groups):
         rng = generator(group, "share", str(p), str(units), sizes, str(correlation))
         unit = np.repeat(np.arange(units), SIZES[sizes](rng, units))
-        found = [share(column, unit) for column in yes_no(rng, unit, p, correlation, repeats // groups).T]
+        labels, columns = Labels.of(unit), yes_no(rng, unit, p, correlation, repeats // groups).T
+        found = [bounded_means({"a": column}, labels, ["a"], of_shares=True)["a"] for column in columns]
         hits += [e.low <= p <= e.high for e in found]
     return np.mean(hits)
 
@@ -166,14 +169,7 @@ def test_two_to_eight_per_cent_of_intervals_of_nothing_miss_0():
 
 
 def bounds_of_shares(p, units, sizes="one", correlation=0.0):
-    """Return what a share may cover, with no other encoder to pool the correlation within units with.
-
-    Yes answers come in whole numbers: where units are few no interval covers 95 % exactly, and Wilson's errs on the
-    wide side, up to 98.5 %. Where p or 1 − p is small too few answers are yes, or no, and without another encoder
-    the items of a unit count as one: up to 100 %. Where a few large units hold most of rare answers that come together
-    (Pareto sizes, correlation, p or 1 − p at most 0.1, up to 40 units), 91 % is reached. With 10 units of several items
-    the limits at 9 answers, whose items count as one a unit, reach as far as p = ½: up to 100 % again.
-    """
+    """Return what a share may cover where no other encoder tells how alike the items of a unit are."""
     rare = min(p, 1 - p) <= 0.1
     least = 0.91 if rare and sizes == "pareto" and correlation > 0 and units <= 40 else 0.93
     if rare or (units <= 10 and sizes != "one"):
@@ -185,7 +181,9 @@ def bounds_of_shares(p, units, sizes="one", correlation=0.0):
 @pytest.mark.parametrize("units", UNITS)
 def test_the_interval_of_a_share_of_single_items_holds(units, p):
     # No simulation: the exact probability over all numbers of yes. From 93.0 % (a tenth of 10) to 98.4 % (2 % of 10).
-    found = [share((np.arange(units) < yes).astype(float), np.arange(units)) for yes in range(units + 1)]
+    labels = Labels.of(np.arange(units))
+    answers = [(np.arange(units) < yes).astype(float) for yes in range(units + 1)]
+    found = [bounded_mean(values, labels, 1.0, of_shares=True) for values in answers]
     covered = sum(stats.binom.pmf(yes, units, p) for yes, e in enumerate(found) if e.low <= p <= e.high)
     least, most = bounds_of_shares(p, units)
     assert least - 0.0005 <= covered <= most
@@ -218,24 +216,6 @@ def test_the_percentile_interval_of_a_small_share_would_not_hold(units, most):
 # --- differences -----------------------------------------------------------------------------------------
 
 
-def two_shares(p, q, correlation=0.3):
-    def draw(rng, unit, columns):
-        return yes_no(rng, unit, p, correlation, columns) - yes_no(rng, unit, q, correlation, columns)
-
-    return draw
-
-
-def two_means(law, correlation=0.3):
-    """Return the difference of two encoders that have half of each item in common."""
-    of = LAWS[law][0]
-
-    def draw(rng, unit, columns):
-        both, one, two = (latent(rng, unit, correlation, columns) for _ in range(3))
-        return of((both + one) / sqrt(2)) - of((both + two) / sqrt(2))
-
-    return draw
-
-
 def discordant(rate, lean, correlation=0.0):
     """Return differences of shares: ±1 in a share ``rate`` of the items, which come together, ``lean`` of these +1."""
 
@@ -246,54 +226,101 @@ def discordant(rate, lean, correlation=0.0):
     return draw
 
 
-@pytest.mark.parametrize("units", [15, 120])
-@pytest.mark.parametrize("sizes", ["one", "poisson"])
-@pytest.mark.parametrize("law", ["normal", "cosine"])
-def test_the_interval_of_a_difference_of_means_holds(law, sizes, units):
-    name = "difference", law, sizes, str(units)
-    assert holds(covered_by_means(two_means(law), units, sizes, 0.0, name), 1000)
-
-
-@pytest.mark.parametrize("units", [10, 40])
-@pytest.mark.parametrize("sizes", ["one", "pareto"])
-@pytest.mark.parametrize(("p", "q"), [(0.6, 0.5), (0.9, 0.7), (0.3, 0.3)])
-def test_the_interval_of_a_difference_of_shares_holds(p, q, sizes, units):
-    # Some items either way, added to every resample, make few units wide.
-    name = "difference", str(p), str(q), sizes, str(units)
-    covered = covered_by_means(two_shares(p, q), units, sizes, p - q, name, of_shares=True)
-    assert holds(covered, 1000, 0.93, 0.99 if units <= 20 else 0.97)
-
-
 @pytest.mark.parametrize(
     ("rate", "lean", "correlation", "least", "most"),
     [
         (0.02, 0.75, 0.0, 0.95, 0.98),
-        (0.1, 0.75, 0.0, 0.94, 0.97),
         (0.1, 0.75, 0.1, 0.94, 0.98),
-        (0.02, 1.0, 0.1, 0.93, 0.98),
         (0.3, 1.0, 0.3, 0.93, 0.97),
         (0.02, 1.0, 0.3, 0.87, 0.92),  # in one direction, and half of the items that differ in two units or so
     ],
 )
-def test_the_interval_of_a_difference_of_many_items_a_unit_holds(rate, lean, correlation, least, most):
-    # 48 units of 25, as questions about documents: half a *unit* of either sign would cover 100 %, three times as wide.
+def test_the_bootstrap_interval_of_a_difference_of_shares_holds(rate, lean, correlation, least, most):
+    # An excess over the null, of 48 units of 25 items: half a *unit* of either sign would be three times as wide.
     name = "many", str(rate), str(lean), str(correlation)
     draw = discordant(rate, lean, correlation)
     covered = covered_by_means(draw, 48, "many", rate * (2 * lean - 1), name, repeats=1000, groups=10, of_shares=True)
     assert holds(covered, 1000, least, most)
 
 
-def test_the_interval_of_a_difference_holds_through_compare():
-    unit, hits = np.repeat(np.arange(40), 4), []
-    for call in range(50):
-        rng = generator(call, "compare")
-        a, b = yes_no(rng, unit, 0.6, 0.3, 4).T, yes_no(rng, unit, 0.5, 0.3, 4).T
-        values = {f"{name}{k}": column for name, columns in (("a", a), ("b", b)) for k, column in enumerate(columns)}
-        for k in range(4):
-            two = {"b": values[f"b{k}"], "a": values[f"a{k}"]}
-            (found,) = compare_means(two, unit, Roles(("b", "a")), Draws(call), "coverage", of_shares=True)
-            hits.append(found.low <= 0.1 <= found.high)
-    assert holds(np.mean(hits), 200)
+def units(number, sizes):
+    """Return a design of units with one label each."""
+    return lambda rng: Labels.of(np.repeat(np.arange(number), SIZES[sizes](rng, number)))
+
+
+def hub(questions, pages, share):
+    """Return a design of questions about one page each, and about a hub in this share of the cases."""
+
+    def draw(rng):
+        page, of_hub = rng.integers(0, pages, questions), rng.random(questions) < share
+        return labels_of([{1 + p, 0} if also else {1 + p} for p, also in zip(page, of_hub, strict=True)])
+
+    return draw
+
+
+DESIGNS = {
+    "12 questions": units(12, "one"),
+    "120 questions": units(120, "one"),
+    "12 units of 4": units(12, "four"),
+    "40 units of 1 to 8": units(40, "poisson"),
+    "40 units of 4 to 28": units(40, "pareto"),
+    "60 questions about 45 pages, a hub on 30 %": hub(60, 45, 0.3),
+}
+
+
+def latent_of_labels(rng, labels, correlation, columns):
+    """Draw (items, columns) standard normal values; those of items correlate by the part of their labels in common."""
+    of_label = rng.standard_normal((labels.labels, columns))
+    of_set = np.zeros((labels.sets, columns))
+    np.add.at(of_set, labels.pairs[:, 0], of_label[labels.pairs[:, 1]])
+    of_set /= np.sqrt(np.bincount(labels.pairs[:, 0]))[:, None]
+    own = rng.standard_normal((labels.items, columns))
+    return sqrt(correlation) * of_set[labels.label_set] + sqrt(1 - correlation) * own
+
+
+@pytest.fixture
+def compare(monkeypatch):
+    """Compare many pairs of shares in a design, each in a family of its own; chance may decide a p close to 5 %."""
+    monkeypatch.setattr(patterns, "ROUNDS", (9_999,))
+
+    def compared(design, p, q, repeats, groups=20, correlation=0.4, as_items=False):
+        found = []
+        for group in range(groups):
+            rng = generator(group, "compare", design, str(p), str(q))
+            labels = DESIGNS[design](rng)
+            columns = repeats // groups
+            of_a, of_b = (latent_of_labels(rng, labels, correlation, columns) < stats.norm.ppf(x) for x in (p, q))
+            values = {f"a{k}": column for k, column in enumerate(of_a.T.astype(float))}
+            values |= {f"b{k}": column for k, column in enumerate(of_b.T.astype(float))}
+            # Two base systems give n*; the others are pairs of a set-up and what it is derived from.
+            steps = {f"a{k}": Step(f"kind {k}", (f"b{k}",)) for k in range(2, columns)}
+            steps |= {f"b{k}": Step("other", ("absent",)) for k in range(1, columns)} | {"a1": Step("o", ("absent",))}
+            roles = Roles(tuple(values), steps=steps)
+            used = Labels.of(np.arange(labels.items)) if as_items else labels
+            pairs = compare_means(values, used, roles, Draws(group), "c", of_shares=True, is_bounded=True)
+            found += [pair for pair in pairs if pair.family == "step"]
+        return found
+
+    return compared
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize(("p", "q"), [(0.6, 0.5), (0.95, 0.85)])
+def test_the_interval_of_a_difference_of_shares_holds(design, p, q, compare):
+    found = compare(design, p, q, 600)
+    assert holds(np.mean([pair.low <= p - q <= pair.high for pair in found]), len(found), 0.92, 0.985)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_the_test_of_a_difference_has_its_size(design, compare):
+    found = compare(design, 0.7, 0.7, 1000)
+    seen = np.mean([pair.p <= 0.05 for pair in found])
+    assert 0.01 <= seen <= 0.061 + allowance(0.05, len(found))
+
+
+def test_flipping_items_instead_of_units_would_reject_too_often(compare):
+    found = compare("40 units of 4 to 28", 0.7, 0.7, 1000, as_items=True)
+    assert np.mean([pair.p <= 0.05 for pair in found]) > 0.10
 
 
 # --- correlations ----------------------------------------------------------------------------------------
@@ -322,70 +349,21 @@ def test_the_interval_of_a_correlation_holds(kind, items, size, repeats):
     assert holds(coverage_of_correlations(kind, items, size, repeats), repeats)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pearson", "spearman"])
 @pytest.mark.parametrize("size", [1, 4])
-def test_the_interval_of_a_difference_of_correlations_holds(kind, size):
-    hits = []
+def test_the_interval_and_the_test_of_a_difference_of_correlations_hold(kind, size, monkeypatch):
+    monkeypatch.setattr(patterns, "ROUNDS", (9_999,))
+    hits, rejected = [], []
     for seed in range(200):
         rng = generator(seed, "two correlations", kind, str(size))
         x, a, unit = pairs(rng, 100 // size, size)
         b = 0.8 * x + 0.6 * latent(rng, unit, 0.5 if size > 1 else 0.0, 1)[:, 0]
-        roles = Roles(("b", "a"))
-        (found,) = compare_correlations(x, {"a": a, "b": b}, unit, kind, roles, Draws(seed), "coverage")
+        values, labels = {"a": a, "b": b}, Labels.of(unit)
+        (found,) = compare_correlations(x, values, labels, kind, Roles(("a", "b")), Draws(seed), "coverage")
         hits.append(found.low <= 0 <= found.high)
+        rejected.append(found.p <= 0.05)
     assert holds(np.mean(hits), 200)
-
-
-# --- the permutation test --------------------------------------------------------------------------------
-
-
-def size_of_the_test(gaps, unit, groups=40):
-    """Return how often p is at most 5 % over the columns; a group of columns has its own patterns of signs."""
-    sums = np.stack([np.bincount(unit, weights=column) for column in gaps.T], axis=1)
-    return rejected(SignFlips(part) for part in np.array_split(sums, groups, axis=1))
-
-
-def rejected(exchanges):
-    """Return how often p is at most 5 %, each pair in a family of its own."""
-    found = []
-    for seed, exchange in enumerate(exchanges):
-        alone = [[pair] for pair in range(exchange.size)]
-        found += [p.p <= 0.05 for p in p_values(exchange, alone, Draws(seed), "size")]
-    return np.mean(found)
-
-
-@pytest.mark.parametrize("units", [12, 120])
-@pytest.mark.parametrize("size", [1, 4])
-@pytest.mark.parametrize("kind", ["shares", "numbers"])
-def test_the_permutation_test_has_its_size(kind, size, units):
-    # Exchangeable within units: both encoders have unit effects of their own.
-    rng, unit = generator(0, "size", kind, str(size), str(units)), np.repeat(np.arange(units), size)
-    draw = two_shares(0.3, 0.3) if kind == "shares" else two_means("exponential")
-    seen = size_of_the_test(draw(rng, unit, 1000), unit)
-    # Sums of shares tie, and a tie counts as extreme: the fewer the units, the less often than 5 % p gets there.
-    least = {12: 0.0, 40: 0.03, 120: 0.04}[units] if kind == "shares" else 0.05
-    assert least - allowance(0.05, 1000) <= seen <= 0.05 + allowance(0.05, 1000)
-
-
-@pytest.mark.parametrize("kind", ["pearson", "spearman"])
-@pytest.mark.parametrize("size", [1, 4])
-def test_the_permutation_test_of_correlations_has_its_size(kind, size):
-    sides, units = [], 100 // size
-    for seed in range(500):
-        rng = generator(seed, "size of correlations", kind, str(size))
-        x, a, unit = pairs(rng, units, size)
-        b = 0.8 * x + 0.6 * latent(rng, unit, 0.5 if size > 1 else 0.0, 1)[:, 0]
-        sides.append([correlation_sums(x, y, unit, units, kind) for y in (a, b)])
-    first, second = (np.stack(sums, axis=2) for sums in zip(*sides, strict=True))
-    parts = np.array_split(np.arange(500), 20)
-    seen = rejected(CorrelationExchange.of(first[..., p], second[..., p], np.full(len(p), 100)) for p in parts)
-    assert 0.05 - allowance(0.05, 500) <= seen <= 0.05 + allowance(0.05, 500)
-
-
-def test_flipping_items_instead_of_units_would_reject_too_often():
-    gaps = two_shares(0.3, 0.3)(generator(0, "size of items"), np.repeat(np.arange(40), 4), 1000)
-    assert size_of_the_test(gaps, np.arange(160)) > 0.10
+    assert abs(np.mean(rejected) - 0.05) <= allowance(0.05, 200)
 
 
 # --- documented limits -----------------------------------------------------------------------------------
@@ -410,42 +388,3 @@ def test_limit_answers_over_very_unequal_units_fall_a_little_short(p, units, lea
     # The same sizes: 93 % of one half. Of a tenth, where answers are few, the items of a unit count as one: 97 %; their
     # own variance over units would hold 89 %.
     assert holds(coverage_of_shares(p, units, "heavy", 0.3, repeats=1000), 1000, least, most)
-
-
-@pytest.mark.parametrize(("sizes", "least", "most"), [("one", 0.31, 0.35), ("four", 0.77, 0.83)])
-def test_limit_plain_differences_that_rest_on_a_few_items_fall_far_short(sizes, least, most):
-    # 2 % of the items differ, all in one direction, at 20 units: none of 20 items does with probability
-    # 0.98²⁰ = 0.67, none of 80 with 0.20, and then the plain bootstrap ends at [0, 0]. It holds the truth in 33 % and
-    # 80 %; as differences of shares the same have intervals that hold in 99 %.
-    name = "rare", sizes
-    plain = covered_by_means(discordant(0.02, 1.0), 20, sizes, 0.02, name)
-    assert holds(plain, 1000, least, most)
-    assert covered_by_means(discordant(0.02, 1.0), 20, sizes, 0.02, name, of_shares=True) >= 0.99
-
-
-@pytest.mark.parametrize(
-    ("rate", "units", "sizes", "least", "most"),
-    [
-        (0.02, 40, "four", 0.98, 1.0),
-        (0.02, 120, "one", 0.90, 0.93),
-        (0.02, 450, "one", 0.93, 0.97),
-        (0.1, 20, "one", 0.87, 0.90),
-        (0.1, 20, "four", 0.98, 1.0),
-        (0.1, 40, "one", 0.90, 0.93),
-        (0.1, 120, "one", 0.93, 0.97),
-        (0.3, 20, "one", 0.93, 0.97),
-    ],
-)
-def test_limit_differences_of_shares_in_which_items_differ_in_one_direction_only(rate, units, sizes, least, most):
-    # The encoders differ on a share of the items, on each in favour of the same one. With two or so such items the
-    # interval falls short, 88 % at worst (a tenth of 20 single items); with fewer it is wide, with many it holds.
-    name = "one direction", str(rate), str(units), sizes
-    covered = covered_by_means(discordant(rate, 1.0), units, sizes, rate, name, of_shares=True)
-    assert holds(covered, 1000, least, most)
-
-
-@pytest.mark.parametrize("sizes", ["one", "four"])
-def test_limit_differences_of_0_that_rest_on_a_few_items_are_held_too_often(sizes):
-    # 2 % of the items differ, in both directions, at 20 units: a difference of 0 is hardly ever missed.
-    covered = covered_by_means(discordant(0.02, 0.5), 20, sizes, 0.0, ("null", sizes), of_shares=True)
-    assert covered > 0.99

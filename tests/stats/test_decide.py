@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import math
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -12,9 +13,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from embassay.stats import decide as module
-from embassay.stats.decide import FAR, Choice, decide
+from embassay.stats.decide import Choice
 
 UNKNOWN = math.inf
+FAR = 0.05
+decide = partial(module.decide, far=FAR)
 
 
 def costs_in_order(*names):

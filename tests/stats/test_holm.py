@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.result import ALPHA
-from embassay.stats.permutation import holm, holm_steps
+from embassay.stats.permutation import holm
 
 P_VALUES = st.lists(st.floats(1e-6, 1), max_size=12)
 
@@ -63,18 +62,3 @@ def test_an_adjusted_p_rises_with_every_p(pairs):
     low = holm([p for p, _ in pairs])
     high = holm([min(1.0, p * factor) for p, factor in pairs])
     assert all(a <= b for a, b in zip(low, high, strict=True))
-
-
-def test_the_tests_at_a_step_are_those_that_are_not_rejected_before_it():
-    # 0.001·4 and 0.01·3 are rejected, 0.04·2 is not, and then neither is 0.045.
-    p = [0.04, 0.001, 0.045, 0.01]
-    assert holm_steps(p, holm(p)) == (2, 4, 2, 3)
-
-
-@given(P_VALUES)
-def test_a_test_is_rejected_where_its_p_is_below_the_level_of_its_step(p):
-    corrected = holm(p)
-    for own, own_corrected, step in zip(p, corrected, holm_steps(p, corrected), strict=True):
-        assert 1 <= step <= len(p)
-        if own_corrected <= ALPHA:
-            assert own * step <= ALPHA * (1 + 1e-12)

@@ -61,6 +61,13 @@ def test_the_effective_number_is_that_of_all_pairs_of_items(sets, seed, of_share
     assert labels.effective_units - 1e-9 <= found <= labels.items + 1e-9
 
 
+@pytest.mark.parametrize("of_shares", [True, False])
+def test_systems_that_do_not_vary_or_are_undefined_say_nothing(of_shares):
+    labels, row = Labels.of(np.repeat(np.arange(20), 3)), np.tile([0.0, 1, 1], 20)
+    alone = effective_number(labels, [row], of_shares=of_shares)
+    assert effective_number(labels, [np.full(60, np.nan), row, np.ones(60)], of_shares=of_shares) == alone
+
+
 def test_one_label_each_gives_units():
     labels = Labels.of(np.array([3, 3, 3, 7, 9, 9]))
     assert (labels.sets, labels.labels, labels.largest, labels.is_partition) == (3, 3, 3, True)

@@ -183,7 +183,7 @@ def test_newcombe_by_hand():
     low, high = newcombe(np.zeros(60), 33)
     z2 = stats.norm.ppf(0.975) ** 2
     assert (low, high) == (pytest.approx(-z2 / (33 + z2)), pytest.approx(z2 / (33 + z2)))
-    # 36 both, 12 and 2 discordant, 0 neither: won .24 of Wilson [.143, .374], lost .04 [.011, .135], r = −√(.0096/.7296).
+    # Of 50, 12 are won and 2 lost: .24 with Wilson's [.143, .374], and .04 [.011, .135]; r = −√(.0096/.7296).
     differences = np.array([1.0] * 12 + [-1.0] * 2 + [0.0] * 36)
     w, wl, wh, lost, ll, lh = 0.24, 0.14297, 0.37411, 0.04, 0.01105, 0.13459
     r = -np.sqrt(w * lost / ((1 - w) * (1 - lost)))

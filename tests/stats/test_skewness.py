@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from embassay.stats.best import rank_means
 from embassay.stats.families import Roles, compare_means
-from embassay.stats.noninferiority import mean_not_worse
+from embassay.stats.labels import Labels
 from embassay.stats.resample import bootstrap_means, mean, percentiles, tail
 from embassay.stats.skewness import COCHRAN, UNSEEN, SkewedMeans
 from embassay.stats.units import ratio_variance
@@ -97,25 +96,25 @@ def test_cochrans_rule_says_from_how_many_units_nothing_is_corrected():
 # --- where it is used ------------------------------------------------------------------------------------
 
 
-def difference(gaps, **options):
+def difference(gaps, is_bounded=False):
     values = {"a": gaps, "b": np.zeros(len(gaps))}
-    return compare_means(values, UNIT, Roles(("b", "a")), DRAWS, "x", **options)[0]
+    return compare_means(values, Labels.of(UNIT), Roles(("a", "b")), DRAWS, "x", is_bounded=is_bounded)[0]
 
 
-def test_skewed_differences_are_tested_with_more_caution_but_not_those_of_shares():
+def test_skewed_differences_are_tested_with_more_caution_but_not_those_of_bounded_values():
     few_losses = GAINS - 0.2
-    corrected, plain = difference(few_losses), difference(few_losses, of_shares=True)
-    assert (plain.p_method, plain.significant) == ("exact", True)
-    assert (corrected.p_method, corrected.significant, corrected.p_error) == ("skewed", False, 0.0)
-    assert corrected.p == means_of(few_losses).least_p()[0]
+    corrected, plain = difference(few_losses), difference(few_losses, is_bounded=True)
+    assert plain.significant
+    assert not corrected.significant
+    assert corrected.p == corrected.p_adjusted == means_of(few_losses).least_p()[0]
     assert corrected.low < 0 < plain.low
-    assert corrected.high == mean(few_losses, UNIT, DRAWS, "x").high
+    assert corrected.high == plain.high
 
 
-def test_a_loss_by_few_large_losses_is_tested_as_before():
-    found = difference(GAINS - 1.5)
+def test_a_loss_by_few_large_losses_is_tested_as_any_other():
+    found, plain = difference(GAINS - 1.5), difference(GAINS - 1.5, is_bounded=True)
     assert found.difference < 0
-    assert found.p_method == "exact"
+    assert found.p == plain.p
 
 
 def test_a_mean_has_a_longer_interval_on_the_side_of_the_tail_only():
@@ -123,23 +122,3 @@ def test_a_mean_has_a_longer_interval_on_the_side_of_the_tail_only():
     low, high = percentiles(bootstrap_means(GAINS[:, None], UNIT, DRAWS, "x"), np.array([tail(np.ones(40))]))
     assert estimate.low == means_of(GAINS).widened(low, high)[0][0] < low[0]
     assert estimate.high == high[0]
-
-
-def test_the_best_set_keeps_what_few_losses_may_decide():
-    values = {"a": GAINS - 0.2, "b": np.zeros(40)}
-    assert rank_means(values, UNIT, DRAWS, "x").best_set == ("a", "b")
-    assert rank_means(values, UNIT, DRAWS, "x", of_shares=True).best_set == ("a",)
-    # Both rules agree where the difference is large.
-    assert rank_means({**values, "a": GAINS + 3}, UNIT, DRAWS, "x").best_set == ("a",)
-
-
-def test_not_worse_counts_on_more_losses_than_it_saw():
-    gaps = GAINS - 0.7
-    found = mean_not_worse(gaps, UNIT, 0.5, DRAWS, "x")
-    low, _ = means_of(gaps).widened(np.array([9.0]), np.array([9.0]))
-    assert found.smallest_margin == pytest.approx(-low[0])
-    assert found.outcome == "inconclusive"
-    # Large gains are no risk: the bootstrap alone decides.
-    replicates = bootstrap_means(-gaps[:, None], UNIT, DRAWS, "x")
-    expected = max(-np.quantile(replicates, tail(np.ones(40), level=0.9)), 0)
-    assert mean_not_worse(-gaps, UNIT, 0.5, DRAWS, "x").smallest_margin == pytest.approx(expected)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, norm, t
 
+from embassay.stats.labels import Labels
 from embassay.stats.thresholds import (
     effective_questions,
     guarantee_for,
@@ -16,10 +17,11 @@ from embassay.stats.thresholds import (
     questions_needed,
     recommend,
 )
+from stats.test_labels import labels_of, loop_kernel
 
 
 def alone(number):
-    return np.arange(number)
+    return Labels.of(np.arange(number))
 
 
 def test_questions_that_a_guarantee_takes():
@@ -89,7 +91,7 @@ def test_questions_of_few_units_are_worth_less_and_it_takes_more_of_them():
     # Ten units of 15 that stand or fall together: worth ten.
     unit = np.repeat(np.arange(10), 15)
     right = np.repeat(np.arange(10) / 10, 15)
-    found = recommend(right, np.ones(150), right, unit, 0.02)
+    found = recommend(right, np.ones(150), right, Labels.of(unit), 0.02)
     assert found.effective == pytest.approx(10)
     assert found.value is None
     assert "needs about 735 questions like these" in found.reason
@@ -111,19 +113,37 @@ def test_the_effective_number_by_its_formula():
     rho = between / (300 * p * (1 - p) * g)
     assert 0.05 < rho < 0.9
     widening = (t.ppf(0.95, 59) / norm.ppf(0.95)) ** 2
-    assert effective_questions(right, success, unit) == pytest.approx(300 / min((1 + g * rho) * widening, 1 + g))
+    assert effective_questions(right, success, Labels.of(unit)) == pytest.approx(
+        300 / min((1 + g * rho) * widening, 1 + g)
+    )
+
+
+def test_questions_that_share_some_of_their_right_documents_by_the_definition():
+    # Question i is about the pages i // 3 and i // 4: against the matrix of all pairs of questions.
+    rng = np.random.default_rng(2)
+    sets = [{number // 3, 100 + number // 4} for number in range(120)]
+    right = np.repeat(rng.normal(size=40), 3) + 0.3 * rng.normal(size=120)
+    kernel = loop_kernel(sets)
+    lost = (right <= np.sort(right)[11]).astype(float)
+    e, g = lost - lost.mean(), kernel.sum() / 120 - 1
+    units = 120 / (1 + g)
+    rho = (units / (units - 1) * (e @ kernel @ e) - e @ e) / (g * (e @ e))
+    assert 0.05 < rho < 0.95
+    widening = (t.ppf(0.95, units - 1) / norm.ppf(0.95)) ** 2
+    expected = 120 / min((1 + g * rho) * widening, 1 + g)
+    assert effective_questions(right, np.ones(120), labels_of(sets)) == pytest.approx(expected)
 
 
 def test_independent_questions_are_worth_their_number():
     right = np.random.default_rng(1).normal(size=200)
     assert effective_questions(right, np.ones(200), alone(200)) == 200
-    assert effective_questions(right, np.ones(200), np.zeros(200, dtype=np.int64)) == pytest.approx(1)
+    assert effective_questions(right, np.ones(200), Labels.of(np.zeros(200, dtype=np.int64))) == pytest.approx(1)
     assert effective_questions(np.zeros(0), np.zeros(0), alone(0)) == 0
 
 
 def test_where_all_right_answers_are_alike_units_count_as_one_question_each():
     # Nothing varies, so nothing says how alike the questions of a unit are.
-    assert effective_questions(np.ones(100), np.ones(100), np.repeat(np.arange(20), 5)) == pytest.approx(20)
+    assert effective_questions(np.ones(100), np.ones(100), Labels.of(np.repeat(np.arange(20), 5))) == pytest.approx(20)
 
 
 @settings(max_examples=100, deadline=None)
@@ -133,8 +153,7 @@ def test_it_is_the_highest_that_passes_and_all_below_pass(seed, loss, size):
     number = int(rng.integers(60, 400))
     right = np.round(rng.normal(size=number), int(rng.integers(1, 4)))
     success = rng.choice([0.0, 0.5, 1.0], size=number, p=[0.2, 0.1, 0.7])
-    unit = np.arange(number) // size
-    found = recommend(right, success, right, unit, loss)
+    found = recommend(right, success, right, Labels.of(np.arange(number) // size), loss)
     if found.value is None:
         assert found.reason
         return

@@ -18,7 +18,7 @@ SETTINGS = {"encoders": [], "corpora": [], "diagnostics": [], "seed": 0, "resamp
 ORIGIN = Origin("negated_antonyms", "", "c", "cf", "a/b c", "ef", "st:a")
 
 
-def scores(origin=ORIGIN):
+def scores(origin=ORIGIN, **more):
     return ItemScores(
         origin,
         "cosine",
@@ -27,6 +27,7 @@ def scores(origin=ORIGIN):
         labels={"subset": np.array(["é:x–y", ""])},
         values={"cosine": np.array([[0.1, np.nan, 1.0], [0.25, 0.5, 0.75]])},
         scalars={"dim": 3.0},
+        **more,
     )
 
 
@@ -44,6 +45,25 @@ def test_scores_come_back_exactly(folder):
     assert found.similarity_function == "cosine"
     assert found.scalars == {"dim": 3.0}
     assert found.labels["subset"].tolist() == ["é:x–y", ""]
+    assert found.unit_labels.shape == (0, 2)
+
+
+def test_labels_of_units_and_what_an_encoder_is_derived_from_come_back(folder):
+    origin = replace(ORIGIN, step="index", parts=("a/b",))
+    stored = scores(origin, unit_labels=np.array([[0, 0], [0, 1], [1, 1]]))
+    folder.save(stored)
+    found = folder.load(origin)
+    assert found.origin == origin
+    assert found.unit_labels.tolist() == [[0, 0], [0, 1], [1, 1]]
+    assert found.digest == stored.digest != scores(origin).digest
+    # The same label as another step is something else.
+    assert folder.load(replace(origin, step="int8")) is None
+
+
+@pytest.mark.parametrize("pairs", [np.array([[0, 0], [0, 1]]), np.array([0, 1]), np.zeros((2, 3), dtype=np.int64)])
+def test_a_unit_without_a_label_is_refused(pairs):
+    with pytest.raises(ValueError, match="'unit_labels' must be pairs of a unit and a label"):
+        scores(unit_labels=pairs)
 
 
 @pytest.mark.parametrize(

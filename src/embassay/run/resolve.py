@@ -45,12 +45,15 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
     spec = as_spec(source, "corpus")
     options = dict(spec.options)
     loader = str(options.pop("loader", ""))
+    with_about = dict(options)
+    if "unit" in options:
+        unit = with_about.pop("unit")
+        with_about.setdefault("about", ABOUT_OF_UNIT.get(str(unit), unit))
     if not loader:
-        loader = find_loader(spec.head, options)
+        loader = find_loader(spec.head, with_about)
     module = CORPORA.module(loader)
-    if "unit" in options and "about" in known_options(module.load):
-        options.setdefault("about", ABOUT_OF_UNIT.get(str(options["unit"]), options["unit"]))
-        del options["unit"]
+    if "about" in known_options(module.load):
+        options = with_about
     path = source_path(spec.head)
     is_builtin = loader in builtin_names()
     if is_builtin and spec.head != loader:

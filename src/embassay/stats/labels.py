@@ -17,6 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
+from embassay.formatting import counted
 from embassay.result import MIN_UNITS
 from embassay.stats.units import UPPER, Bools, Floats, Ints, unit_codes
 
@@ -148,7 +149,7 @@ class Labels:
     def too_few(self) -> str:
         """Why nothing can be said about other items like these, a clause; empty where something can."""
         if self.sets < MIN_UNITS:
-            return f"no interval: {self.sets} independent units, {MIN_UNITS} are needed"
+            return f"no interval: {counted(self.sets, 'independent unit')}, {MIN_UNITS} are needed"
         if self.largest > MAX_SHARE * self.items:
             return f"no interval: one unit holds {self.largest:,} of {self.items:,} items"
         return ""
@@ -180,10 +181,11 @@ def effective_number(labels: Labels, rows: Sequence[Floats], *, of_shares: bool)
         return float(labels.items)
     excess, agreement = [0.0], [0.0]
     for values in rows:
-        of_row = labels.agreement(values)
-        scale = 1.0 if of_shares else float(np.var(values[np.isfinite(values)])) or 1.0
-        excess.append(of_row[0] / scale)
-        agreement.append(of_row[1] / scale)
+        excess_of_row, agreement_of_row = labels.agreement(values)
+        if agreement_of_row:
+            scale = 1.0 if of_shares else float(np.var(values[np.isfinite(values)]))
+            excess.append(excess_of_row / scale)
+            agreement.append(agreement_of_row / scale)
     # In ascending order, so that the order of the systems does not change even the last digit.
     prior = PRIOR_WEIGHT * partners
     correlation = (sum(sorted(excess)) + PRIOR * prior) / (sum(sorted(agreement)) + prior)

@@ -56,14 +56,14 @@ class AtThresholds:
         τ by subset: each definition at each ψ and at the ψ that are chosen, and the recommended one.
     chosen
         The chosen ψ by subset.
-    pool
+    signed
         What the limits of the shares depend on besides; see :func:`~embassay.metrics.scoreboard.pool_of`.
     """
 
     thresholds: Mapping[str, float]
     chosen: Mapping[str, int]
     shares: Mapping[ShareKey, Estimate]
-    pool: str
+    signed: Mapping[str, str]
 
 
 def at_thresholds(views: Sequence[RetrievalView], draws: Draws) -> dict[str, AtThresholds]:
@@ -78,11 +78,13 @@ def at_thresholds(views: Sequence[RetrievalView], draws: Draws) -> dict[str, AtT
     of_unanswerable = _estimates(
         dict(zip(names, unanswerable, strict=True)), views[0].labels_of_unanswerable, base_systems
     )
-    pool = pool_of(scores)
+    signed = dict[str, str]()
+    if views[0].labels.partners or views[0].labels_of_unanswerable.partners:
+        signed["pool"] = pool_of(scores)
     by_encoder = dict[str, AtThresholds]()
     for place, name in enumerate(names):
         shares = {**of_answered[name], **of_unanswerable[name]}
-        by_encoder[name] = AtThresholds(thresholds[place], chosen[place], shares, pool)
+        by_encoder[name] = AtThresholds(thresholds[place], chosen[place], shares, signed)
     return by_encoder
 
 
@@ -301,7 +303,7 @@ def _at_threshold(view: RetrievalView, at: AtThresholds, draws: Draws, subset: s
     for metric in ("accuracy_at_tau", "kept", "unanswerable_dropped"):
         share = at.shares.get((metric, subset))
         if share is not None:
-            yield row(view.scores, draws, metric, subset, share, **signed, pool=at.pool)
+            yield row(view.scores, draws, metric, subset, share, **signed, **at.signed)
 
 
 def _recommended(view: RetrievalView, at: AtThresholds, draws: Draws) -> Iterator[Row]:
