@@ -12,6 +12,8 @@ from embassay.layout import Format
 DASH = "–"
 POINTS = "points"
 """How percentage points are written after a number; ``point`` after 1."""
+OPEN = 1e-300
+"""An end of an interval that is nearer to 0 is 0, and open: 0 does not belong to the interval."""
 FUSED = 0.02
 """Thresholds below this are on the scale of fused lists, whose scores end at 1/61."""
 
@@ -77,10 +79,15 @@ def span(low: str, high: str) -> str:
 
 
 def interval(low: float | None, high: float | None, style: Format = "percent", signed: bool = False) -> str:
-    """Write an interval without its unit: ``[1.4, 2.7]``; nothing for none."""
+    """Write an interval without its unit: ``[1.4, 2.7]``, ``[>0, 2.7]`` without 0; nothing for none."""
     if low is None or high is None:
         return ""
-    ends = [without_points(number(end, style, signed).removesuffix("%")) for end in (low, high)]
+    ends = []
+    for end in (low, high):
+        if 0 < abs(end) <= OPEN:
+            ends.append(">0" if end > 0 else "<0")
+        else:
+            ends.append(without_points(number(end, style, signed).removesuffix("%")))
     return f"[{', '.join(ends)}]"
 
 

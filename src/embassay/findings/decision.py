@@ -12,6 +12,7 @@ from embassay.claims import Template
 from embassay.corpora.io.labelling import is_sample
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.findings import templates
+from embassay.findings.advice import WITH_ABOUT_OPTION
 from embassay.findings.costs import written_ratio
 from embassay.findings.screenings import screening_sentence
 from embassay.formatting import (
@@ -186,17 +187,25 @@ class Decision:
 
     def rejected(self, choice: Choice) -> Iterator[Finding]:
         """Yield what not to use: what is shown to be worse, and what is far lower."""
+        pairs = list(self.rejected_pairs(choice).items())
         said = []
-        for name, better in choice.rejected.items():
-            # Beside the one to use where the two are compared, as all lines are.
-            other = choice.use if better is None or self.verdict.between(name, choice.use) else better
+        for name, other in pairs[:MOST_REJECTED]:
             text = self.versus(name, other, than=other != choice.use)
             pair = self.verdict.between(name, other)
             said.append(text if pair and pair.is_significant else text + templates.NO_VERDICT.sentence())
-        if len(said) > MOST_REJECTED:
-            said = [*said[:MOST_REJECTED], f"and {len(said) - MOST_REJECTED:,} more"]
+        if len(pairs) > MOST_REJECTED:
+            said.append(f"And {len(pairs) - MOST_REJECTED:,} more")
         if said:
             yield self.finding(templates.NOT, rejected=". ".join(said))
+
+    def rejected_pairs(self, choice: Choice) -> dict[str, str]:
+        """Return with what each rejected candidate is compared: the one to use, if that verdict is one against it."""
+        compared = {}
+        for name, better in choice.rejected.items():
+            pair = self.verdict.between(name, choice.use)
+            is_shown = pair is not None and pair.is_significant
+            compared[name] = choice.use if better is None or is_shown else better
+        return compared
 
     def with_difference(self, finding: Finding, name: str, other: str) -> Finding:
         """Return a finding with the figure of a pair, if the two are compared."""
@@ -252,17 +261,18 @@ class Decision:
 
     def steps(self, choice: Choice) -> Iterator[Finding]:
         """Yield what a fusion, a reranker and other set-ups add, where no other line says it."""
-        lines = {choice.use, *choice.others, *choice.rejected} if self.decides else set()
+        said = set[frozenset[str]]()
+        if self.decides:
+            said |= {frozenset((choice.use, name)) for name in choice.others}
+            said |= {frozenset(pair) for pair in self.rejected_pairs(choice).items()}
         for one in self.verdict.differences:
-            said = {one.a, one.b} <= lines and choice.use in (one.a, one.b)
-            if one.family == "step" and one.step not in SCREENED and not said:
+            if one.family == "step" and one.step not in SCREENED and frozenset((one.a, one.b)) not in said:
                 found = self.finding(
                     templates.STEP,
                     encoder=one.a,
-                    base=one.b,
                     step=one.step,
                     question=one.step.capitalize(),
-                    difference=self.difference(one.a, one.b),
+                    difference=self.difference(one.a, one.b, than=True),
                 )
                 yield self.with_difference(found, one.a, one.b)
 
@@ -311,7 +321,7 @@ class Decision:
 
     def about(self) -> Iterator[Finding]:
         """Yield what the verdict is about, of questions on documents."""
-        if not self.corpus.documents or self.has_made_queries:
+        if self.corpus.loader not in WITH_ABOUT_OPTION or self.has_made_queries:
             return
         if self.corpus.settings.get("about") == "these-documents":
             yield self.finding(templates.ABOUT_THESE, pages=f"{self.corpus.document_noun}s")

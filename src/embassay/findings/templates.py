@@ -157,7 +157,7 @@ NO_REASON = Template(
     severity="medium",
 )
 STEP = Template(
-    "{encoder}: {difference} than {base}.",
+    "{encoder}: {difference}.",
     "of each set-up that is derived from another one, where that is said nowhere else; of a fusion against each part",
     COUNT,
     title="What {step} {encoder} adds",

@@ -89,6 +89,10 @@ def answer_sections(
         for answer in answers:
             has_several = answer.question in steps or answer.question == SEVERAL
             key = (answer.question, answer.encoder if has_several else "")
+            # What limits another encoder than that to use need not be known to decide.
+            is_of_other = use not in ("", answer.encoder) and bool(answer.encoder) and not has_several
+            if is_of_other and answer.severity != "high":
+                continue
             if key not in chosen or (answer.encoder == use and not has_several):
                 chosen[key] = answer
         ordered = sorted(chosen.values(), key=lambda answer: _place_of(answer.question, steps))

@@ -72,8 +72,8 @@ def show_summary(
     # What one text takes depends on the cache; the screen of a result without set-ups does not.
     has_steps = any(encoder.step for encoder in result.encoders)
     of_diagnostics = list(answer_sections(result, layouts, times, latency if has_steps else {}))
-    sections, more = _sections(result, of_diagnostics, run, width, most - used)
-    used += sum(_height(title, lines, width) for title, lines in sections)
+    sections, also, more = _sections(result, of_diagnostics, run, width, most - used)
+    used += sum(_height(title, lines, width) for title, lines in (*sections, ("", also)))
     for action in moves:
         if action not in urgent and used + len(moves[action]) <= most:
             below += moves[action]
@@ -84,7 +84,9 @@ def show_summary(
     # The decision, which is the first answer, comes before all values.
     for title, answers in sections:
         _print_part(console, title, answers)
-    _print_part(console, "", [*table, *below])
+    _print_part(console, "", table)
+    _print_part(console, "Also", also)
+    _print_part(console, "", below)
 
 
 def _print_part(console: Console, title: str, lines: Sequence[str]) -> None:
@@ -99,15 +101,18 @@ def _print_part(console: Console, title: str, lines: Sequence[str]) -> None:
 
 def _sections(
     result: Result, of_diagnostics: Sequence[AnswerSection], run: str, width: int, room: int
-) -> tuple[list[tuple[str, list[str]]], int]:
-    """Return what has to be said first, then the answers on each diagnostic and corpus; and how much is left out.
+) -> tuple[list[tuple[str, list[str]]], list[str], int]:
+    """Return what has to be said first, then the answers on each diagnostic and corpus, each section with its title.
 
-    Each section has a title and lines.
+    Beside them what stands below the table, and how much is left out.
     """
     # Where there is one section, every statement is about it.
     with_place = len(result.verdicts) > 1
     important = [finding for finding in result.findings if finding.severity == "high"]
-    others = [finding for finding in result.findings if finding.severity != "high"]
+    # Beside a decision, only what limits it.
+    has_answers = any(section.answers for section in of_diagnostics)
+    worth = ("medium",) if has_answers else ("medium", "low")
+    others = [finding for finding in result.findings if finding.severity in worth]
     warnings, said = _bullets(important, width, room // 3, with_place=with_place)
     sections = [("Read first", warnings)] if warnings else []
     room -= len(warnings) + 2 * bool(warnings)
@@ -135,10 +140,8 @@ def _sections(
             said += 1
         room -= _height(section.title, lines, width)
         sections.append((section.title, lines))
-    further, more_said = _bullets(others, width, room - 2 - SPARE, with_place=with_place)
-    if further:
-        sections.append(("Also", further))
-    return sections, len(result.statements) - said - more_said
+    also, more_said = _bullets(others, width, room - 2 - SPARE, with_place=with_place)
+    return sections, also, len(result.statements) - said - more_said
 
 
 def _height(title: str, lines: Sequence[str], width: int) -> int:
