@@ -45,15 +45,11 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
     spec = as_spec(source, "corpus")
     options = dict(spec.options)
     loader = str(options.pop("loader", ""))
-    with_about = dict(options)
-    if "unit" in options:
-        unit = with_about.pop("unit")
-        with_about.setdefault("about", ABOUT_OF_UNIT.get(str(unit), unit))
     if not loader:
-        loader = find_loader(spec.head, with_about)
+        loader = find_loader(spec.head, with_about(options))
     module = CORPORA.module(loader)
     if "about" in known_options(module.load):
-        options = with_about
+        options = with_about(options)
     path = source_path(spec.head)
     is_builtin = loader in builtin_names()
     if is_builtin and spec.head != loader:
@@ -82,6 +78,15 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
             corpus.check()
     settings = {name: str(options[name]) for name in KEPT_SETTINGS if name in options}
     return replace(corpus, settings=settings, file=str(path))
+
+
+def with_about(options: Mapping[str, object]) -> dict[str, object]:
+    """Return options of a corpus with ``about`` in the place of ``unit``, which is another way to say it."""
+    renamed = dict(options)
+    if "unit" in renamed:
+        unit = renamed.pop("unit")
+        renamed.setdefault("about", ABOUT_OF_UNIT.get(str(unit), unit))
+    return renamed
 
 
 def load_encoder(
