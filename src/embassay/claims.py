@@ -60,6 +60,10 @@ IN_FIXED_ORDER = Procedure(
     ("shown", "not shown"),
     excludes_loss=True,
 )
+SIGN_FLIPS = Procedure("one-sided exact sign flips, p with Holm's correction, 5%", ("shown", "not shown"))
+LOSS_LIMIT = Procedure(
+    "upper 95% limit of the loss, one more item counted as lost", ("shown", "not shown", "limit"), excludes_loss=True
+)
 THRESHOLD = Procedure("95% limit of the loss", ("shown", "not shown"))
 AVERAGE_LOSS = Procedure("estimate of the loss on average", ("count",))
 POWER = Procedure("standard error of a pair at its step of Holm's correction, power 80%", ("limit",))

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from embassay.comparison.losses import units_to_detect
+from embassay.comparison.gate import candidates_in
+from embassay.comparison.margins import headline_margins
 from embassay.comparison.runs import StoredRun, StoredTask, figures_of, read_run
 from embassay.errors import SpecError, UnknownNameError
 from embassay.formatting import POINTS
@@ -21,15 +22,15 @@ from embassay.metrics.metric import headline_columns
 from embassay.metrics.summary import Figures
 from embassay.result import MIN_UNITS, Comparison, Role, Verdict
 from embassay.stats.detectable import POWER, Precision, precision_of_values
+from embassay.stats.gate import items_for
 from embassay.stats.noninferiority import ItemMetric
 from embassay.stats.permutation import corrected
-from embassay.types import Draws
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
-POWER_OF_CHECK = 0.95
-"""The probability with which a gate should detect a loss of twice the margin."""
+TARGETS = (0.05, 0.02)
+"""The margins of a gate that are planned for: the first that the test set cannot rule out yet."""
 GROWTH = (1, 2, 4, 8)
 """The sizes of the curve, as multiples of the present number of units."""
 ROLES: dict[Role, str] = {
@@ -71,14 +72,8 @@ class PairPlan:
         such a difference.
     units_needed, items_needed
         The same with the upper 80 % limit of the variance.
-    margin, units_not_worse
-        About how many units it takes to show that ``a`` is not worse than the reference by this margin (power 80 %) if
-        nothing is lost; None for other pairs, and where the metric has no margin.
     freedom
         The degrees of freedom of the variance: how well this run, as a pilot, knows it.
-    units_to_detect
-        How many units ``embassay check`` takes to call a true loss of twice the margin a regression (power 95 %), for
-        an old and a new model that disagree as much as these two; None as for ``margin``.
     """
 
     diagnostic: str
@@ -98,15 +93,33 @@ class PairPlan:
     units_estimated: int | None = None
     units_needed: int | None = None
     items_needed: int | None = None
-    margin: float | None = None
-    units_not_worse: int | None = None
-    units_to_detect: int | None = None
     freedom: float | None = None
 
     @property
     def name(self) -> str:
         """What the pair is called: ``new against old``."""
         return f"{self.a} against {self.b}"
+
+
+@dataclass(frozen=True)
+class GatePlan:
+    """How many more items a gate takes for a smaller margin.
+
+    Attributes
+    ----------
+    margin
+        What this test set can rule out.
+    target
+        The smaller margin.
+    more
+        About how many more items; two digits.
+    """
+
+    diagnostic: str
+    corpus: str
+    margin: float
+    target: float
+    more: int
 
 
 @dataclass(frozen=True)
@@ -121,6 +134,8 @@ class SizePlan:
         The probability that it becomes significant; 0.8 by default.
     notes
         Diagnostics without a plan, and why.
+    gates
+        What a gate takes, for each headline that is a share.
     """
 
     run: str
@@ -128,6 +143,7 @@ class SizePlan:
     power: float
     pairs: tuple[PairPlan, ...]
     notes: tuple[str, ...]
+    gates: tuple[GatePlan, ...] = ()
 
     def table(self) -> DataFrame:
         """Return the pairs as a polars frame, without the curve."""
@@ -186,7 +202,18 @@ def plan(
         if not pairs_of_task:
             notes.append(f"{task.diagnostic} on {task.corpus}: {_reason(stored, task)}")
         pairs += pairs_of_task
-    return SizePlan(stored.name, difference, power, tuple(pairs), tuple(notes))
+    gates = tuple(gate for gate in _gates(stored) if not diagnostics or gate.diagnostic in diagnostics)
+    return SizePlan(stored.name, difference, power, tuple(pairs), tuple(notes), gates)
+
+
+def _gates(run: StoredRun) -> Iterator[GatePlan]:
+    """Yield what a gate takes for a smaller margin, on the documents of the user."""
+    for headline in headline_margins(run, candidates_in(run), "given"):
+        target = next((target for target in TARGETS if target < headline.margin), None)
+        if target is None or not headline.of_shares or headline.sampled:
+            continue
+        more = float(f"{items_for(target) - headline.items:.2g}")
+        yield GatePlan(headline.key.diagnostic, headline.key.corpus, headline.margin, target, int(more))
 
 
 def check_share(name: str, value: float | None) -> None:
@@ -219,7 +246,6 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
     if verdict is None or figures is None or headline is None:
         return
     column = headline_columns(run.result)[task.diagnostic]
-    draws = Draws(run.result.seed, run.result.resamples)
     of_task = [one for one in run.result.comparisons if (one.diagnostic, one.corpus) == task.name]
     others = dict[MetricKey, ItemMetric]()
     if not all(map(verdict.ranks_by, of_task)):
@@ -257,16 +283,6 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
         precision = _precision(metric, comparison, _tests_at_step(comparison, family), stated, power)
         if precision is not None:
             pair = _with_precision(pair, precision, difference)
-        # A candidate may replace the reference, so a loss against it matters; a lexical baseline is there to be beaten.
-        if comparison.family == "reference" and is_headline and headline.margin:
-            # Of the test, only its need of units is used, which depends neither on its outcome nor on the p-value.
-            test = headline.not_worse(new=pair.a, old=pair.b, draws=draws)
-            pair = replace(pair, margin=headline.margin, units_not_worse=test.units_needed)
-            if precision is not None:
-                loss = 2 * headline.margin
-                # A check does not know which of its tests will be rejected.
-                of_check = replace(precision.sure, tests=comparison.pairs_in_family)
-                pair = replace(pair, units_to_detect=units_to_detect(of_check, loss, POWER_OF_CHECK))
         yield pair
 
 
