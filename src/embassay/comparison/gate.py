@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from embassay.comparison.gate_words import failures_of, lines_of, out_of_reach
-from embassay.comparison.losses import LossTest, PairedMetric, changes_of
+from embassay.comparison.losses import MOST_UNDEFINED, LossTest, PairedMetric, changes_of
 from embassay.comparison.margins import Pages, sampled_corpora, units_of
 from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run, run_in_memory
 from embassay.diagnostics.base import DeclaresMetrics
@@ -324,7 +324,8 @@ def _notes_on(pairs: Sequence[PairedMetric]) -> Iterator[str]:
         # A metric of a subset has no value for all others.
         if pair.is_headline and left_out:
             yield f"{what}: {counted(left_out, 'item')} without a value in either run left out"
-        if undefined:
+        # Where there are more, the sentence of the metric says so.
+        if 0 < undefined <= MOST_UNDEFINED * len(pair.gains):
             yield f"{what}: {counted(undefined, 'item')} without a value in this run counted as the worst"
         if pair.set_by_user and pair.margin < pair.resolution:
             yield out_of_reach(pair.margin, len(pair.gains), pair.diagnostic, where=f" ({what})")

@@ -30,6 +30,8 @@ TEMPLATES: dict[Reason, Template] = {
     "not significant": templates.LOSS_NOT_SIGNIFICANT,
     "not excluded": templates.LOSS_NOT_EXCLUDED,
 }
+MEANINGS = {"regression": "worse", "inconclusive": "inconclusive", "pass": "passed"}
+"""What the outcomes of tests are called where they are counted, the worst first."""
 WARNING = "warning"
 """How the sentence of an inconclusive test begins."""
 
@@ -102,8 +104,8 @@ def _counts(check: Check) -> Iterator[str]:
     if check.failures:
         yield counted(len(check.failures), "failure")
     tests = counted(len(check.changes), "test")
-    outcomes = Counter(change.outcome for change in check.changes)
-    for outcome, meaning in (("regression", "worse"), ("inconclusive", "inconclusive"), ("pass", "passed")):
+    outcomes = Counter[str](change.outcome for change in check.changes)
+    for outcome, meaning in MEANINGS.items():
         if outcomes[outcome]:
             yield f"{outcomes[outcome]:,} of {tests} {meaning}"
     if check.floors:
@@ -145,11 +147,10 @@ def _sentence(change: LossTest, sampled: tuple[str, ...]) -> str:
 
 def _figures(change: LossTest) -> str:
     """Return the old and the new value of a metric, and how many answers were lost and gained."""
-    style = "percent" if change.of_shares else "number"
-    figures = f"{number(change.old, style)} → {number(change.new, style)}"
     if not change.of_shares:
-        return figures
-    return f"{figures}, {counted(len(change.lost), 'answer')} lost, {len(change.gained):,} gained of {change.items:,}"
+        return f"{number(change.old, 'number')} → {number(change.new, 'number')}"
+    counts = f"{counted(len(change.lost), 'answer')} lost, {len(change.gained):,} gained of {change.items:,}"
+    return f"{number(change.old)} → {number(change.new)}, {counts}"
 
 
 def _nothing_lost(change: LossTest) -> str:

@@ -147,7 +147,7 @@ class PairedMetric:
         if worst is None and len(old):
             seen = np.concatenate([old, new])
             worst = float(np.nanmax(seen) if self.lower_is_better else np.nanmin(seen))
-        new = np.where(np.isnan(new), worst, new).astype(np.float64)
+        new = np.where(np.isnan(new), np.nan if worst is None else worst, new)
         return np.where(np.isnan(old), new, old), new
 
     @cached_property

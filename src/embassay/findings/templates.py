@@ -612,6 +612,11 @@ ADAPTED_INCONCLUSIVE = Template(
     NOT_WORSE,
     "not shown",
 )
+RULED_OUT = Template(
+    ", one of {size} or more is",
+    "after either, where some loss is ruled out",
+    NOT_WORSE,
+)
 ADAPTED_UNCHANGED = Template(
     "{head}: nothing changed ({metric}, same model and same value on every item){ruled_out}",
     "training changed no value",

@@ -69,7 +69,7 @@ class Groups:
     @property
     def observed(self) -> float:
         """The mean loss of the items, without the unit that is added."""
-        return float((self.loss * self.count).sum() / (self.size * self.count).sum())
+        return float(self.loss @ self.count / (self.size @ self.count))
 
     def probability(self, loss: float) -> float:
         """Return P(R ≥ loss) of the R of :func:`loss_limit`, without random numbers.
@@ -90,7 +90,7 @@ class Groups:
         mean = float((counts * coefficients).sum())
         if abs(mean) > CERTAIN:
             return float(mean > 0)
-        total = mean * POINTS_OF_INTEGRAL[0] * math.exp(-STEP / 2)
+        total = mean * float(POINTS_OF_INTEGRAL[0]) * math.exp(-STEP / 2)
         block = max(BLOCK // len(coefficients), 1)
         for start in range(0, len(POINTS_OF_INTEGRAL), block):
             products = coefficients[:, None] * POINTS_OF_INTEGRAL[start : start + block]
@@ -200,7 +200,7 @@ def _resolution_of_singles(units: float) -> float:
     lost = min((changed + POWER_80 * math.sqrt(changed)) / 2, changed)
     count = np.array([lost, changed - lost, units - changed])
     some_change = Groups(np.array([1.0, -1.0, 0.0]), np.ones(3), count, 1.0, 1.0)
-    return max(some_change.limit(), 1 - ALPHA ** (1 / units))
+    return max(some_change.limit(), 1 - float(ALPHA ** (1 / units)))
 
 
 def whole_points(loss: float) -> float:
