@@ -70,7 +70,7 @@ def test_what_is_neither_shown_nor_excluded_is_a_warning(choice_run):
 def test_a_margin_out_of_reach_is_named(choice_run):
     run, old = choice_run("new", [model()]), choice_run("old", [model()])
     outcome = ea.check(run, old, margins={"accuracy": 0.02})
-    assert outcome.notes == ("Your margin of 2 points is out of reach of 200 entries (model, accuracy on mine).",)
+    assert outcome.notes == ("Your margin of 2 points is out of reach of 200 entries.",)
     assert outcome.outcome == "pass"
     assert ea.check(run, old, margins={"accuracy": 0.07}).notes == ()
 

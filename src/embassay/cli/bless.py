@@ -37,7 +37,7 @@ def bless(
         Begin again: 'embassay check' compares with the baseline and with the first one, its anchor.
     """
     from embassay.comparison.baseline import bless as write_baseline
-    from embassay.comparison.gate_words import what_a_baseline_shows
+    from embassay.comparison.baseline import what_a_baseline_shows
 
     margins = numbers("margin", margin)
     folder, size = write_baseline(run, out, texts=texts, new_anchor=new_anchor, margins=margins, pages=pages)

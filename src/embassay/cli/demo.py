@@ -94,8 +94,7 @@ class _Demonstration:
 
     def bless(self, run: str) -> None:
         """Make a run the baseline."""
-        from embassay.comparison.baseline import bless
-        from embassay.comparison.gate_words import what_a_baseline_shows
+        from embassay.comparison.baseline import bless, what_a_baseline_shows
 
         tell(f"$ embassay bless {run} -o {run}-baseline")
         folder, _ = bless(self.place / run, self.place / f"{run}-baseline")

@@ -18,7 +18,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from embassay._version import __version__
-from embassay.comparison.gate import ANCHOR, CheckOptions, candidates_in, check_runs
+from embassay.comparison.gate import ANCHOR, CheckOptions, candidates_in, check, check_runs
+from embassay.comparison.gate_words import shown_by_baseline
 from embassay.comparison.margins import Pages, headline_margins
 from embassay.comparison.runs import StoredRun, StoredTask, TaskName, read_run
 from embassay.corpora.io.labelling import is_sample
@@ -108,6 +109,23 @@ def bless(
     return folder, _size(folder)
 
 
+def what_a_baseline_shows(folder: Path) -> Iterator[str]:
+    """Yield which loss a check can rule out for each headline, and which margins of the user are out of reach.
+
+    Parameters
+    ----------
+    folder
+        That of the baseline.
+    """
+    run = read_run(folder)
+    gate = run.record["gate"]
+    headlines = list(headline_margins(run, run.encoders, gate["pages"]))
+    for headline in headlines:
+        yield shown_by_baseline(headline, with_name=len(headlines) > 1)
+    if gate["margins"]:
+        yield from check(folder, folder).notes
+
+
 def _candidates_of_complete_run(run: StoredRun) -> list[str]:
     """Return the labels of a run's candidates: the encoders that the user named, except those with random vectors.
 
@@ -152,7 +170,7 @@ def _gate(run: StoredRun, labels: Sequence[str], margins: Mapping[str, float], p
     default_margins = []
     for headline in headline_margins(run, labels, pages):
         key = headline.key
-        if headline.items < FEW and headline.user_margin(margins) is None:
+        if headline.items < FEW and not margins:
             raise SourceError(
                 f"{key.short} on {key.corpus} has {counted(headline.items, 'item')}, under {FEW}: say what you can "
                 f"afford to lose, for example --margin {key.short}=0.3 for 30 points",

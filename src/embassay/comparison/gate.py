@@ -318,6 +318,7 @@ def _since_anchor(
 
 def _notes_on(pairs: Sequence[PairedMetric]) -> Iterator[str]:
     """Yield which items have no value, and which margins are out of reach, one sentence each."""
+    has_several = len({(pair.metric, pair.corpus) for pair in pairs}) > 1
     for pair in pairs:
         what = f"{pair.encoder}, {pair.metric} on {pair.corpus}"
         left_out, undefined = int((~pair.counted).sum()), int(pair.lost_value.sum())
@@ -328,7 +329,7 @@ def _notes_on(pairs: Sequence[PairedMetric]) -> Iterator[str]:
         if 0 < undefined <= MOST_UNDEFINED * len(pair.gains):
             yield f"{what}: {counted(undefined, 'item')} without a value in this run counted as the worst"
         if pair.set_by_user and pair.margin < pair.resolution:
-            yield out_of_reach(pair.margin, len(pair.gains), pair.diagnostic, where=f" ({what})")
+            yield out_of_reach(pair, with_name=has_several)
 
 
 def candidates_in(run: StoredRun) -> list[str]:

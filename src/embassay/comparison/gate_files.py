@@ -78,7 +78,8 @@ def terminal_lines(check: Check) -> list[str]:
     printed = _wrapped(failures_of(check))
     for line in lines:
         printed += _wrapped([line.sentence])
-        if isinstance(line.record, LossTest):
+        # What was lost since the anchor is news only where it fails.
+        if isinstance(line.record, LossTest) and not (line.record.since and line.passed):
             printed += _lost_items(line.record)
     printed += _wrapped([f"note: {note}" for note in check.notes])
     if len(lines) + len(check.failures) > 1:

@@ -6,11 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embassay.comparison.margins import headline_margins
-from embassay.comparison.runs import read_run
 from embassay.findings import templates
 from embassay.formatting import counted, number, p_value, size_in_points, visible
 from embassay.metrics.metric import meaning_of
@@ -18,7 +15,8 @@ from embassay.metrics.metric import meaning_of
 if TYPE_CHECKING:
     from embassay.claims import Template
     from embassay.comparison.gate import Check, Floor
-    from embassay.comparison.losses import LossTest, Reason
+    from embassay.comparison.losses import LossTest, PairedMetric, Reason
+    from embassay.comparison.margins import HeadlineMargin
 
 TEMPLATES: dict[Reason, Template] = {
     "no value": templates.VALUES_LOST,
@@ -62,31 +60,26 @@ def lines_of(check: Check) -> list[Line]:
     return lines + [Line(floor, f"floor {floor.metric}", _floor_sentence(floor)) for floor in check.floors]
 
 
-def what_a_baseline_shows(folder: Path) -> Iterator[str]:
-    """Yield which loss a check can rule out for each headline, and which margins of the user are out of reach.
+def shown_by_baseline(headline: HeadlineMargin, *, with_name: bool) -> str:
+    """Return which loss of a headline a check can rule out.
 
     Parameters
     ----------
-    folder
-        That of the baseline.
+    with_name
+        Whether the sentence names the headline: where there are several.
     """
-    run = read_run(folder)
-    gate = run.record["gate"]
-    headlines = list(headline_margins(run, run.encoders, gate["pages"]))
-    for headline in headlines:
-        key = headline.key
-        where = f"{key.short} on {visible(key.corpus)}: " if len(headlines) > 1 else ""
-        template = templates.BASELINE_SHOWS if headline.of_shares else templates.BASELINE_ALONE
-        about = f" on {_like_these(key.diagnostic)}" if headline.sampled else ""
-        yield template.sentence(where=where, margin=_size(headline.margin, headline.of_shares), about=about)
-        margin = headline.user_margin(gate["margins"])
-        if margin is not None and headline.of_shares and margin < headline.margin:
-            yield out_of_reach(margin, headline.items, key.diagnostic)
+    key = headline.key
+    where = f"{key.short} on {visible(key.corpus)}: " if with_name else ""
+    about = f" on {_like_these(key.diagnostic)}" if headline.sampled else ""
+    template = templates.BASELINE_SHOWS if headline.of_shares else templates.BASELINE_ALONE
+    return template.sentence(where=where, margin=_size(headline.margin, headline.of_shares), about=about)
 
 
-def out_of_reach(margin: float, items: int, diagnostic: str, where: str = "") -> str:
-    """Return that a margin of a share is below what a test set can rule out."""
-    return templates.OUT_OF_REACH.sentence(margin=_size(margin), items=_items(items, diagnostic), where=where)
+def out_of_reach(pair: PairedMetric, *, with_name: bool) -> str:
+    """Return that a margin of a share is below what a test set can rule out; for ``with_name`` see above."""
+    where = f" ({pair.metric} on {pair.corpus})" if with_name else ""
+    items = _items(len(pair.gains), pair.diagnostic)
+    return templates.OUT_OF_REACH.sentence(margin=_size(pair.margin), items=items, where=where)
 
 
 def failures_of(check: Check) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from embassay.comparison.runs import StoredRun, figures_of
-from embassay.metrics.key import MetricKey, matching
+from embassay.metrics.key import MetricKey
 from embassay.stats.gate import resolution, whole_points
 from embassay.stats.noninferiority import ItemMetric
 from embassay.stats.units import Ints, unit_codes
@@ -65,12 +65,6 @@ class HeadlineMargin:
     items: int
     of_shares: bool
     sampled: bool
-
-    def user_margin(self, margins: Mapping[str, float]) -> float | None:
-        """Return the margin of the user for it, by the name of the metric; None where there is none."""
-        of_name = {name: margin for name, margin in margins.items() if matching(name, [self.key])}
-        # The longest name is the most precise: with the diagnostic or the corpus.
-        return of_name[max(of_name, key=len)] if of_name else None
 
 
 def headline_margins(run: StoredRun, labels: Collection[str], pages: Pages) -> Iterator[HeadlineMargin]:
