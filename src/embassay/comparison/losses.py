@@ -302,10 +302,9 @@ def _reason(pair: PairedMetric, p: float | None, limit: float | None, *, strict:
     if pair.of_shares and not pair.sampled and -gains.mean() > largest_allowed:
         return "above the margin"
     # What has lost its value may be worse than the worst that was seen.
-    if undefined and pair.worst_end is None:
-        return "not excluded"
-    if not (gains < 0).any() and (is_within or not strict):
+    can_pass = not undefined or pair.worst_end is not None
+    if can_pass and not (gains < 0).any() and (is_within or not strict):
         return "nothing lost"
-    if is_within:
+    if can_pass and is_within:
         return "significant within the margin" if is_significant else "within the margin"
     return "not significant" if pair.since else "not excluded"
