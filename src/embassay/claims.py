@@ -59,6 +59,10 @@ OVERLAP = Procedure(
     ("shown", "not shown", "count"),
     excludes_loss=True,
 )
+SIGN_FLIPS = Procedure("one-sided exact sign flips, p with Holm's correction, 5%", ("shown", "not shown"))
+LOSS_LIMIT = Procedure(
+    "upper 95% limit of the loss, one more item counted as lost", ("shown", "not shown", "limit"), excludes_loss=True
+)
 THRESHOLD = Procedure("95% limit of the loss", ("shown", "not shown"))
 AVERAGE_LOSS = Procedure("estimate of the loss on average", ("count",))
 POWER = Procedure("effective number of items, at the correction of the pair's family, power 80%", ("limit",))

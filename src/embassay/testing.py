@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from embassay.comparison.gate import Check
@@ -20,7 +21,7 @@ def assert_not_worse(
     margins: Mapping[str, float] | None = None,
     floors: Mapping[str, float] | None = None,
     on: Sequence[str] = (),
-    inconclusive: Literal["pass", "fail"] = "fail",
+    strict: bool = False,
 ) -> Check:
     """Assert that no encoder is worse than in a baseline, by the rules of ``embassay check``.
 
@@ -32,13 +33,13 @@ def assert_not_worse(
         What ``embassay bless`` has written, or the folder of another run.
     margins
         By metric, the smallest loss that matters: ``{"Success@1": 0.02}`` is 2 points. The headline metrics are
-        tested in any case, by default with the margins that they declare.
+        tested in any case, by default with the margins in the baseline.
     floors
         By metric, the smallest value that it may have; where lower is better, the largest.
     on
         Labels of diagnostics and corpora; only these are checked. All by default.
-    inconclusive
-        Whether a loss that is neither shown nor ruled out passes or fails.
+    strict
+        Whether it fails where a loss of the margin cannot be excluded; by default that is a warning.
 
     Returns
     -------
@@ -47,15 +48,17 @@ def assert_not_worse(
     Raises
     ------
     AssertionError
-        If the check does not pass; the message has one sentence for each metric that does not.
+        If the check fails; the message has one sentence for each metric that does not pass.
     InputError
         If the two cannot be compared.
     """
     __tracebackhide__ = True  # pytest shows the line of the caller
     from embassay.comparison.gate import check
 
-    outcome = check(result, baseline, margins=margins, floors=floors, on=on, inconclusive=inconclusive)
+    outcome = check(result, baseline, margins=margins, floors=floors, on=on, strict=strict)
+    reasons = [sentence for sentence in outcome.sentences if not sentence.startswith("pass:")]
     if outcome.exit_code:
-        reasons = [sentence for sentence in outcome.sentences if not sentence.startswith("pass:")]
         raise AssertionError("\n".join(reasons))
+    for reason in reasons:
+        warnings.warn(reason, stacklevel=2)
     return outcome

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import embassay as ea
-from comparison.choice_runs import Answers
+from comparison.choice_runs import Answers, choices
 from embassay.cli.app import exit_code_of
 from embassay.comparison.baseline import bless, without_folders
 from embassay.comparison.runs import common_tasks, read_run
@@ -174,14 +174,16 @@ def test_the_first_baseline_stays_as_an_anchor_and_checks_compare_with_it(choice
     found = ea.check(choice_run("new", [Answers(range(150))]), folder)
     of_step, of_anchor = found.changes
     assert [change.name for change in found.changes] == ["accuracy", "accuracy (anchor)"]
-    assert (of_step.tests, of_anchor.tests) == (2, 2)
-    assert 180 - 150 == round(-of_anchor.change * of_anchor.items) == 3 * round(-of_step.change * of_step.items)
+    assert (len(of_step.lost), len(of_anchor.lost)) == (10, 30)
+    # Ten of ten lost have p = 1/1024, at two tests twice that; 30 of 30 even at half the level.
+    assert (of_step.p, of_anchor.p) == pytest.approx((2**-10, 2 * 2 * 2**-30), rel=1e-6)
     assert of_anchor.outcome == "regression"
     day = json.loads((first / "run.json").read_text())["time"][:10]
     assert re.fullmatch(r"20\d\d-\d\d-\d\d", day)
     (said,) = [sentence for sentence in found.sentences if "since" in sentence]
-    assert said.startswith(
-        f"regression: model, accuracy on mine since the anchor of {day}: 90.0% → 75.0%, change −15.0"
+    assert said == (
+        f"regression: model, accuracy on mine since the anchor of {day}: 90.0% → 75.0%, 30 answers lost, 0 gained of "
+        "200 (p < 0.001)."
     )
     # A baseline that has the values of the anchor is not tested twice.
     bless(first, folder)
@@ -194,24 +196,38 @@ def test_an_anchor_that_does_not_fit_any_more_is_noted_and_not_tested(make_run, 
     folder, _ = bless(make_run("first", ["m=hashing,dim=512"], names=("docs",)), tmp_path / "baseline")
     bless(make_run("second", ["m=hashing,dim=256"], names=("more",)), folder)
     found = ea.check(make_run("new", ["m=hashing,dim=128"], names=("more",)), folder)
-    assert {change.since for change in found.changes} == {"baseline"}
+    assert {change.since for change in found.changes} == {""}
     assert "retrieval on docs: only the anchor has it" in found.notes
 
 
-def test_bless_says_which_margin_can_pass(choice_run, tmp_path, capsys):
+def test_bless_says_what_the_test_set_can_rule_out(choice_run, tmp_path, capsys):
     run = choice_run("old", [Answers(range(180))])
     assert exit_code_of(["bless", str(run), "-o", str(tmp_path / "baseline")]) == 0
-    said = " ".join(capsys.readouterr().err.split())
-    assert "a check can rule out a loss of about" in said
-    assert re.search(r"check with --margin accuracy=0\.\d+", said)
+    assert capsys.readouterr().err.startswith(
+        "This test set can rule out a loss of 7 points: `check` passes a model that is shown to lose fewer, and fails "
+        "one that significantly loses.\nbaseline: "
+    )
+    gate = json.loads((tmp_path / "baseline" / "run.json").read_text())["gate"]
+    assert gate == {"pages": "given", "margins": {}, "default_margins": [["negated_antonyms", "mine", 0.07]]}
 
 
-def test_bless_says_why_it_names_no_loss_of_a_correlation(tmp_path, capsys):
+def test_the_margin_of_bless_stays_where_questions_are_left_out(choice_run, tmp_path):
+    folder, _ = bless(choice_run("old", [Answers(range(180))]), tmp_path / "baseline")
+    new = choice_run("new", [Answers(range(180))], choices(range(100)))
+    (change,) = ea.check(new, folder).changes
+    assert (change.items, change.margin) == (100, 0.07)
+
+
+def test_a_correlation_has_the_margin_that_it_declares(tmp_path, capsys):
     run, folder = tmp_path / "run", tmp_path / "baseline"
     samples = [ea.Pair(f"p{n}", f"first {n} of {n % 7}", f"second {n % 5} of {n % 7}", float(n % 6)) for n in range(40)]
     corpus = ea.Corpus("mine", "pairs", tuple(samples))
     carry_out(RunRequest(["hashing"], [corpus], ["similarity"], out=run, cache=None, resamples=20, quiet=True))
     capsys.readouterr()
     assert exit_code_of(["bless", str(run), "-o", str(folder)]) == 0
-    said = " ".join(capsys.readouterr().err.split())
-    assert "which loss a check can rule out depends on how alike the old and the new model score the items" in said
+    said = capsys.readouterr().err
+    assert said.startswith("`check` passes a model that is shown to lose less than 0.020, and fails one that")
+    (change,) = ea.check(run, folder).changes
+    assert (change.margin, change.reason, change.lost) == (0.02, "nothing lost", {})
+    (sentence,) = ea.check(run, folder).sentences
+    assert sentence.startswith("pass: hashing, spearman on mine: none of 40 pairs got worse; on other pairs like these")

@@ -222,7 +222,7 @@ def test_the_pre_commit_hook_lets_a_push_through_or_stops_it(project, published,
     shell("git commit -q --allow-empty -m two")
     stopped = shell("git push origin HEAD", code=1, **own)
     assert "Failed" in stopped
-    assert "regression: 1 of" in stopped
+    assert "regression: model, spearman on mine" in stopped
     assert shell("git rev-parse HEAD~") == shell("git --git-dir ../remote rev-parse HEAD")
 
 

@@ -1,7 +1,6 @@
 """Checks of whole runs: labels, names, margins, floors, failures, corpora that differ, bad input."""
 
 import json
-import math
 import subprocess
 import sys
 from dataclasses import replace
@@ -22,6 +21,13 @@ from embassay.testing import assert_not_worse
 GOOD, BAD = range(180), range(120)
 
 
+class Lower(Answers):
+    """Reads its texts without case and white space."""
+
+    def encode(self, texts, role="text"):
+        return super().encode([text.strip().lower() for text in texts], role)
+
+
 def model(right=GOOD, name="model", **options):
     return Answers(right, name=name, **options)
 
@@ -32,55 +38,79 @@ def model(right=GOOD, name="model", **options):
 def test_an_unchanged_model_passes(choice_run):
     outcome = ea.check(choice_run("new", [model()]), choice_run("old", [model()]))
     assert (outcome.outcome, outcome.exit_code, len(outcome.changes)) == ("pass", 0, 1)
-    assert "nothing changed" in outcome.sentences[0]
+    assert outcome.sentences == (
+        "pass: model, accuracy on mine: no answer of 200 was lost, 0 gained; on other entries like these the loss is "
+        "below 1.5 points (95% confidence).",
+    )
 
 
 def test_a_worse_model_under_the_same_label_is_a_regression(choice_run):
     outcome = ea.check(choice_run("new", [model(BAD)]), choice_run("old", [model()]))
     assert (outcome.outcome, outcome.exit_code) == ("regression", 1)
     (change,) = outcome.changes
-    assert change.lost == tuple(f"e{number}" for number in range(120, 180))
-    (sentence,) = outcome.sentences
-    for figure in ("90.0% → 60.0%", "−30.0 points [", "2.0 points", "smallest loss that this corpus shows"):
-        assert figure in sentence
-
-
-def test_a_small_corpus_is_inconclusive(choice_run):
-    run, old = choice_run("new", [model(range(2, 182))]), choice_run("old", [model()])
-    outcome = ea.check(run, old)
-    assert (outcome.outcome, outcome.exit_code) == ("inconclusive", 4)
-    assert "ruling out 2.0 points takes about" in outcome.sentences[0]
-    assert ea.check(run, old, inconclusive="pass").exit_code == 0
-    assert ea.check(run, old, inconclusive="fail").exit_code == 1
-
-
-def test_a_check_has_the_texts_of_what_was_lost_unless_the_run_has_none(choice_run):
-    old = choice_run("old", [model()])
-    outcome = ea.check(choice_run("new", [model(BAD)]), old)
-    (change,) = outcome.changes
-    assert set(outcome.texts[change.corpus]) == set(change.lost)
-    without = ea.check(choice_run("no-texts", [model(BAD)], texts=False), old)
-    assert without.texts == {}
-    assert without.changes[0].lost == change.lost
-
-
-def test_an_inconclusive_check_says_which_loss_it_rules_out(choice_run):
-    run, old = choice_run("new", [model(range(2, 182))]), choice_run("old", [model()])
-    (change,) = ea.check(run, old).changes
-    wider, narrower = (ea.check(run, old, margins={"accuracy": change.ruled_out + step}) for step in (0.002, -0.002))
-    assert (wider.outcome, narrower.outcome) == ("pass", "inconclusive")
-    rounded_up = math.ceil(1000 * change.ruled_out) / 10
-    assert f"is not ruled out, one of {rounded_up:.1f} points or more is" in narrower.sentences[0]
-
-
-def test_it_says_where_the_test_allows_for_a_unit_more_than_the_interval(choice_run):
-    run, old = choice_run("new", [model(range(2, 182))]), choice_run("old", [model()])
-    (change,) = ea.check(run, old).changes
-    margin = (change.ruled_out - change.low) / 2
-    assert -change.low < margin < change.ruled_out
-    assert (
-        "(one more unit counts as lost than was seen)" in ea.check(run, old, margins={"accuracy": margin}).sentences[0]
+    assert change.lost == {f"e{number}": f"antonym {number}" for number in range(120, 180)}
+    assert outcome.sentences == (
+        "regression: model, accuracy on mine: 90.0% → 60.0%, 60 answers lost, 0 gained of 200 (p < 0.001).",
     )
+
+
+def test_what_is_neither_shown_nor_excluded_is_a_warning(choice_run):
+    run, old = choice_run("new", [model(range(10, 184))]), choice_run("old", [model()])
+    outcome = ea.check(run, old, margins={"accuracy": 0.03})
+    assert (outcome.outcome, outcome.exit_code) == ("inconclusive", 0)
+    assert outcome.sentences == (
+        "warning: model, accuracy on mine: 90.0% → 87.0%, 10 answers lost, 4 gained of 200; a loss of 3 points cannot "
+        "be excluded. Read the 10 entries below.",
+    )
+    assert ea.check(run, old, margins={"accuracy": 0.03}, strict=True).exit_code == 4
+    (change,) = ea.check(run, old).changes
+    assert (change.margin, change.outcome) == (0.07, "pass")
+
+
+def test_a_margin_out_of_reach_is_named(choice_run):
+    run, old = choice_run("new", [model()]), choice_run("old", [model()])
+    outcome = ea.check(run, old, margins={"accuracy": 0.02})
+    assert outcome.notes == ("Your margin of 2 points is out of reach of 200 entries.",)
+    assert outcome.outcome == "pass"
+    assert ea.check(run, old, margins={"accuracy": 0.07}).notes == ()
+
+
+def test_texts_are_those_of_this_run_also_where_ids_have_moved(choice_run):
+    old = choice_run("old", [model()])
+    samples = choices(range(200)).samples
+    moved = [replace(sample, id=f"e{(number + 1) % 200}") for number, sample in enumerate(samples)]
+    corpus = replace(choices(range(200)), samples=tuple(moved))
+    (change,) = ea.check(choice_run("new", [model(BAD)], corpus), old).changes
+    assert change.lost == {f"e{number}": f"antonym {number}" for number in range(120, 180)}
+    (change,) = ea.check(choice_run("no-texts", [model(BAD)], texts=False), old).changes
+    assert change.lost == {f"e{number}": "" for number in range(120, 180)}
+
+
+def test_every_item_is_a_unit_but_near_duplicates_are_one(choice_run):
+    # Entries that share a sentence depend on each other, but these entries are what is guarded.
+    corpus = choices(range(40), unit_size=5)
+    run = choice_run("of-5", [model(range(40))], corpus)
+    (change,), (sampled,) = (ea.check(run, run, pages=pages).changes for pages in ("given", "sampled"))
+    assert (change.limit, sampled.limit) == pytest.approx((1 - 0.05 ** (1 / 40), 1 - 0.05 ** (1 / 8)))
+
+    texts = ("input", "antonym", "polarity", "paraphrase")
+    again = []
+    for sample in corpus.samples:
+        louder = {name: f" {getattr(sample, name).capitalize()}" for name in texts}
+        again.append(replace(sample, id=f"again-{sample.id}", **louder))
+    doubled = replace(corpus, samples=(*corpus.samples, *again))
+    run = choice_run("doubled", [Lower(range(40), name="model")], doubled)
+    (change,) = ea.check(run, run).changes
+    assert (change.items, change.limit) == (80, pytest.approx(1 - 0.05 ** (1 / 40)))
+
+
+def test_built_in_corpora_are_a_sample(tmp_path):
+    out = tmp_path / "run"
+    assert carry_out(RunRequest(["m=hashing"], ["opposites"], [], out=out, quiet=True, resamples=20, cache=None)) == 0
+    outcome = ea.check(out, out)
+    assert outcome.sampled == ("opposites",)
+    # 70 units of 4 entries.
+    assert outcome.changes[0].limit == pytest.approx(1 - 0.05 ** (1 / 70))
 
 
 def test_a_failed_candidate_is_exit_code_3_and_the_others_are_checked(choice_run):
@@ -134,14 +164,6 @@ def test_a_vector_that_is_missing_is_a_loss(choice_run):
     assert (change.outcome, change.undefined) == ("regression", 60)
 
 
-def test_no_interval_no_verdict_under_ten_units(choice_run):
-    corpus = choices(range(40), unit_size=5)
-    run = choice_run("new", [model(())], corpus)
-    outcome = ea.check(run, choice_run("old", [model(range(40))], corpus))
-    assert outcome.outcome == "inconclusive"
-    assert "8 units are too few for a verdict" in outcome.sentences[0]
-
-
 # --- margins and floors ----------------------------------------------------------------------------------
 
 
@@ -156,8 +178,7 @@ def test_margins_add_metrics_and_change_those_of_headlines(choice_run):
     }
     assert outcome.outcome == "pass"
     (antonym,) = [change for change in outcome.changes if change.metric == "chosen[antonym]"]
-    assert antonym.lower_is_better
-    assert "a rise of 20.0 points or more is ruled out" in str(outcome)
+    assert (len(antonym.lost), len(antonym.gained)) == (4, 4)
 
 
 def test_a_floor_is_missed_or_kept(choice_run):
@@ -165,8 +186,7 @@ def test_a_floor_is_missed_or_kept(choice_run):
     outcome = ea.check(run, old, floors={"accuracy": 0.95, "chosen[antonym]": 0.2})
     assert [floor.outcome for floor in outcome.floors] == ["regression", "pass"]
     assert outcome.exit_code == 1
-    assert "0.900 [" in outcome.sentences[1]
-    assert "misses the floor of 0.95" in outcome.sentences[1]
+    assert "0.900 misses the floor of 0.95." in outcome.sentences[1]
     assert "keeps the ceiling of 0.2 (lower is better)" in outcome.sentences[2]
     # A value that is just the allowed one is kept.
     outcome = ea.check(run, old, floors={"accuracy": 0.9, "chosen[antonym]": 0.1})
@@ -223,7 +243,7 @@ def test_a_floor_of_the_headline_has_the_measure_of_the_headline(tmp_path):
         ({"margins": {"accuracy": float("nan")}}, "above 0, is nan"),
         ({"floors": {"accuracy": float("inf")}}, "must be a number"),
         ({"on": ["retreival"]}, "unknown diagnostic or corpus 'retreival'"),
-        ({"inconclusive": "maybe"}, "'pass' or 'fail'"),
+        ({"pages": "some"}, "pages must be 'given' or 'sampled', is 'some'"),
     ],
 )
 def test_an_option_that_cannot_be_used_is_refused(choice_run, options, says):
@@ -351,11 +371,13 @@ def test_assert_not_worse_takes_a_result(choice_run, tmp_path):
         assert_not_worse(bad, folder)
 
 
-def test_assert_not_worse_decides_about_what_is_inconclusive(choice_run):
-    run, old = choice_run("new", [model(range(2, 182))]), choice_run("old", [model()])
-    with pytest.raises(AssertionError, match="inconclusive: model"):
-        assert_not_worse(run, old)
-    assert_not_worse(run, old, inconclusive="pass")
+def test_assert_not_worse_warns_of_what_is_inconclusive(choice_run):
+    run, old = choice_run("new", [model(range(10, 184))]), choice_run("old", [model()])
+    margins = {"accuracy": 0.03}
+    with pytest.warns(UserWarning, match="warning: model, accuracy on mine"):
+        assert_not_worse(run, old, margins=margins)
+    with pytest.raises(AssertionError, match="warning: model, accuracy on mine"):
+        assert_not_worse(run, old, margins=margins, strict=True)
 
 
 def test_the_import_is_cheap():

@@ -19,60 +19,84 @@ CHANGE = LossTest(
     diagnostic="retrieval",
     corpus="docs",
     metric="Success@5",
-    outcome="regression",
-    old=0.9,
-    new=0.84,
-    change=-0.06,
-    low=-0.08,
-    high=-0.04,
-    p=0.0001,
-    tests=2,
-    margin=0.02,
-    smallest_loss=0.025,
-    items=1000,
-    units=300,
-    lost=("q1", "q<2>"),
-    gained=("q|3",),
+    reason="significant",
+    margin=0.13,
+    old=0.867,
+    new=0.783,
+    limit=0.16726,
+    p=0.03125,
+    items=60,
+    lost={"q1": "", "q<2>": ""},
+    gained={"q|3": ""},
 )
-UNCLEAR = replace(CHANGE, outcome="inconclusive", p=0.3, change=-0.01, units_needed=3100, metric="RR")
-UNCLEAR = replace(UNCLEAR, of_shares=False, lost=(), gained=())
-PASSED = replace(CHANGE, outcome="pass", metric="R@5", change=-0.001, p=0.9, lost=(), gained=())
-FLOOR = Floor("MiniLM", "retrieval", "docs", "Success@5", 0.84, 0.82, 0.86, 0.9)
+UNCLEAR = replace(CHANGE, reason="not excluded", p=0.3, limit=0.155, metric="RR", of_shares=False, lost={}, gained={})
+PASSED = replace(CHANGE, reason="within the margin", metric="R@5", limit=0.12193, p=0.9, lost={}, gained={})
+FLOOR = Floor("MiniLM", "retrieval", "docs", "Success@5", 0.84, 0.9)
 CHECK = Check("run", "baseline", (CHANGE, UNCLEAR, PASSED), (FLOOR,), (), ("a note",))
 LONG = "a-very-long-organisation/and-a-very-long-model-name-v2-instruct-final"
 
 
-def test_the_terminal_has_a_line_for_each_check_and_at_most_80_columns():
-    long = replace(CHANGE, encoder=LONG, corpus="questions-of-customers-of-the-last-year")
-    lines = terminal_lines(replace(CHECK, changes=(CHANGE, UNCLEAR, PASSED, long)))
+def sentence_of(check, **changed):
+    (line,) = replace(check, changes=(replace(CHANGE, **changed),), floors=()).sentences
+    return line
+
+
+def test_the_sentences_of_each_reason_have_one_figure_beside_the_counts():
+    start = "MiniLM, Success@5 on docs"
+    counts = {"lost": dict.fromkeys("abcdef", ""), "gained": dict.fromkeys("xyz", "")}
+    of_shares = f"{start}: 86.7% → 78.3%, 6 answers lost, 3 gained of 60"
+    expected = {
+        "significant": f"regression: {of_shares} (p = 0.031).",
+        "above the margin": f"regression: {of_shares}: more than the 13 points that this gate allows.",
+        "within the margin": f"pass: {of_shares}; the loss is below 16.8 points (95% confidence).",
+        "significant within the margin": f"pass: {of_shares}: a significant loss, below the 13 points that you allow.",
+        "not significant": f"pass: {of_shares}; the loss is not significant.",
+        "not excluded": (f"warning: {of_shares}; a loss of 13 points cannot be excluded. Read the 6 questions below."),
+        "nothing lost": (
+            f"pass: {start}: no answer of 60 was lost, 3 gained; on other questions about these documents the loss is "
+            "below 16.8 points (95% confidence)."
+        ),
+        "no value": f"regression: {start}: 4 of 60 questions have no value in this run.",
+    }
+    for reason, sentence in expected.items():
+        lost = {} if reason == "nothing lost" else counts["lost"]
+        assert sentence_of(CHECK, reason=reason, undefined=4, gained=counts["gained"], lost=lost) == sentence
+
+
+def test_sentences_about_a_sample_other_metrics_and_small_numbers():
+    sampled = replace(CHECK, sampled=("docs",))
+    assert sentence_of(sampled, reason="within the margin").endswith(
+        "; the loss is below 16.8 points on documents like these (95% confidence)."
+    )
+    assert "; on other questions about documents like these the loss" in sentence_of(sampled, reason="nothing lost")
+    assert sentence_of(CHECK, reason="not excluded", lost={"q": ""}).endswith("be excluded. Read it below.")
+    assert sentence_of(CHECK, reason="not excluded", lost={}).endswith("be excluded.")
+    assert sentence_of(CHECK, p=0.0001).endswith(" (p < 0.001).")
+    assert CHECK.sentences[1] == "warning: MiniLM, RR on docs: 0.867 → 0.783; a loss of 0.130 cannot be excluded."
+    assert sentence_of(CHECK, limit=None, reason="not excluded", items=0) == (
+        "warning: MiniLM, Success@5 on docs: no item has a value, so nothing can be compared."
+    )
+    assert CHECK.sentences[3] == "regression: MiniLM, Success@5 on docs: 0.840 misses the floor of 0.9."
+
+
+def test_the_terminal_has_the_sentences_the_lost_items_and_the_outcome_of_several():
+    long = replace(CHANGE, encoder=LONG, lost={f"q{n}": "word " * 30 for n in range(12)})
+    lines = terminal_lines(replace(CHECK, changes=(CHANGE, UNCLEAR, long)))
     assert all(len(line) <= 80 for line in lines)
-    table = lines[:5]
-    assert [line.split()[0] for line in table] == ["regression", "inconclusive", "pass", "regression", "regression"]
-    assert "−6.0 [−8.0, −4.0] margin 2.0" in table[0]
-    assert "a-very-long" in table[3] and "last-year" in table[3]
-    assert "0.840 [0.820, 0.860] floor 0.9" in table[4]
-    assert lines[-1].strip().endswith("1 of 1 floor missed")
-
-
-def test_an_unchanged_metric_has_no_interval():
-    unchanged = replace(PASSED, unchanged=True, change=0.0)
-    (line, _) = terminal_lines(replace(CHECK, changes=(unchanged,), floors=(), notes=()))
-    assert line == "pass MiniLM R@5 on docs nothing changed margin 2.0"
-
-
-def test_the_sentences_have_figure_interval_margin_and_smallest_loss():
-    text = " ".join(CHECK.sentences)
-    assert (
-        "regression: MiniLM, Success@5 on docs: 90.0% → 84.0%, change −6.0 points [−8.0, −4.0]; the loss is significant"
-        " (p < 0.001 after Holm's correction for 2 tests) and not shown to be below 2.0 points"
-        " (smallest loss that this corpus shows: 2.5 points)." in text
-    )
-    assert (
-        "a loss of 0.020 is not ruled out; if nothing is lost, ruling out 0.020 takes about 3,100 units; there are"
-        in text
-    )
-    assert "a loss of 2.0 points or more is ruled out" in text
-    assert "0.840 [0.820, 0.860] misses the floor of 0.9." in text
+    assert [line.split(":")[0] for line in lines if not line.startswith(" ")] == [
+        "regression",
+        "warning",
+        "regression",
+        "regression",
+        "note",
+        "regression",
+    ]
+    assert lines[2:4] == ["  - q1", "  - q<2>"]
+    assert sum(line.startswith("  - q") and "word" in line for line in lines) == 10
+    assert "  and 2 more in --markdown and --json" in lines
+    assert lines[-1] == "regression: 2 of 3 tests worse; 1 of 3 tests inconclusive; 1 of 1 floor missed"
+    # A single sentence needs no summary.
+    assert len(terminal_lines(Check("run", "baseline", (PASSED,)))) == 2
 
 
 def _counts(suite):
@@ -85,9 +109,9 @@ def _counts(suite):
     }
 
 
-@pytest.mark.parametrize(("inconclusive", "failures", "skipped"), [("", 2, 1), ("fail", 3, 0), ("pass", 2, 0)])
-def test_junit_counts_what_it_holds(inconclusive, failures, skipped):
-    check = replace(CHECK, inconclusive=inconclusive, failures=("MiniLM: no memory \x07 <left>",))
+@pytest.mark.parametrize(("strict", "failures", "skipped"), [(False, 2, 1), (True, 3, 0)])
+def test_junit_counts_what_it_holds(strict, failures, skipped):
+    check = replace(CHECK, strict=strict, failures=("MiniLM: no memory \x07 <left>",))
     root = ET.fromstring(junit(check))  # noqa: S314 - our own
     (suite,) = root
     counts = _counts(suite)
@@ -121,53 +145,53 @@ def test_junit_follows_the_usual_schema():
         assert {child.tag for child in element} <= children
 
 
-def test_markdown_lists_the_outcome_and_lost_items_first():
+def test_markdown_lists_the_outcome_and_what_did_not_pass_first():
     text = markdown(CHECK)
     assert text.startswith("### Embassay check: regression\n")
-    assert text.index("Lost: q1") < text.index("Gained: ")
-    assert "1 lost" not in text and "2 lost, 1 gained" in text
-    rows = [line for line in text.splitlines() if line.startswith("| ") and "margin" in line]
-    assert ["pass" in row for row in rows] == [False, False, True]
+    assert text.index("- q1") < text.index("Gained:")
+    assert "2 lost, 1 gained" in text
+    bullets = [line.split(":")[0] for line in text.splitlines() if line.startswith(("- **", "- pass"))]
+    assert bullets == ["- **regression**", "- **warning**", "- **regression**", "- pass"]
 
 
 def test_lost_items_are_named_by_their_texts_where_the_run_has_them():
-    texts = {"docs": {"q1": "<b>Where</b>\n| is the valve? " + "x" * 200}}
-    text = markdown(replace(CHECK, texts=texts))
-    (line,) = [line for line in text.splitlines() if line.startswith("- q1: ")]
+    lost = {"q1": "<b>Where</b>\n| is the valve? " + "x" * 200, "q2": ""}
+    check = replace(CHECK, changes=(replace(CHANGE, lost=lost),))
+    (line,) = [line for line in markdown(check).splitlines() if line.startswith("- q1: ")]
     assert "Where" in line and "is the valve?" in line and line.endswith("…")
     assert "<b>" not in line
-    # A text of another corpus is not that of this one.
-    assert "Lost: q1" in markdown(replace(CHECK, texts={"other": texts["docs"]}))
+    assert "\n- q2\n" in markdown(check)
+    (failure, _) = ET.fromstring(junit(check)).iter("failure")  # noqa: S314 - our own
+    assert failure.get("message").splitlines()[1].startswith("  - q1: <b>Where</b> | is the valve?")
 
 
 def test_markdown_is_only_text():
     hostile = "<img src=x> [a](javascript:b) @user `x` | #1 *b* _i_ ![p](q) http://evil.example www.evil.example :tada:"
-    text = markdown(replace(CHECK, changes=(replace(CHANGE, encoder=hostile, lost=(hostile,)),)))
+    text = markdown(replace(CHECK, changes=(replace(CHANGE, encoder=hostile, lost={hostile: hostile[:80]}),)))
     # GitHub makes links of these without any markup.
     for mark in ("@user", " #1", "http://", "www.e", ":tada"):
         assert mark not in text
     page = MarkdownIt("gfm-like", {"html": True, "linkify": False}).disable("linkify").render(text)
     tags = set(re.findall(r"<([a-z0-9]+)", page))
-    assert tags <= {"h3", "p", "table", "thead", "tbody", "tr", "th", "td", "strong", "ul", "li", "details", "summary"}
-    (cells,) = [row for row in re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL) if "&lt;img" in row]
-    assert cells.count("<td") == 8
-    # In the table, in the sentence, as a title and as an item.
-    assert html.unescape(page).replace("\u200b", "").count(hostile) == 4
+    assert tags <= {"h3", "p", "strong", "ul", "li", "details", "summary"}
+    # In the sentence, as a title and as an item; and the text of the item.
+    assert html.unescape(page).replace("\u200b", "").count(hostile) == 3
+    assert html.unescape(page).replace("\u200b", "").count(hostile[:80]) == 4
 
 
 def test_markdown_fits_into_a_comment():
-    items = tuple(f"<item number {number}>" for number in range(5000))
+    items = {f"<item number {number}>": "" for number in range(5000)}
     many = tuple(replace(CHANGE, encoder=f"{LONG} {number}", lost=items, gained=items) for number in range(300))
     text = markdown(replace(CHECK, changes=many))
     assert len(text) < 65_536
-    assert "more rows in the other outputs" in text
     assert "more sentences in the other outputs" in text or "more lists of items in the other outputs" in text
 
 
 def test_json_is_canonical_and_complete():
     content = json.loads(json_bytes(CHECK))
-    assert (content["outcome"], content["exit_code"], content["schema"]) == ("regression", 1, 1)
-    assert content["changes"][0]["lost"] == ["q1", "q<2>"]
+    assert (content["outcome"], content["exit_code"], content["schema"]) == ("regression", 1, 2)
+    assert content["changes"][0]["lost"] == {"q1": "", "q<2>": ""}
+    assert [change["outcome"] for change in content["changes"]] == ["regression", "inconclusive", "pass"]
     assert content["floors"][0]["outcome"] == "regression"
     assert json_bytes(CHECK) == json_bytes(CHECK)
 

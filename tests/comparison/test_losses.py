@@ -1,162 +1,260 @@
-"""Tests of losses: outcomes, direction, undefined items, Holm's correction, units needed."""
+"""Tests of a check: outcomes in their order, direction, undefined items, correction, properties."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from embassay.comparison.losses import PairedMetric, changes_of, units_to_detect
-from embassay.stats.detectable import Precision
-from embassay.stats.noninferiority import Correlated, share_not_worse
+from embassay.comparison.losses import PairedMetric, changes_of
+from embassay.stats.gate import whole_points
 from embassay.types import Draws
 
 DRAWS = Draws(0, 200)
+ORDER = {"regression": 0, "inconclusive": 1, "pass": 2}
 
 
-def pair(old, new, unit=None, **changed):
+def pair(old, new, **changed):
     old, new = np.array(old, dtype=float), np.array(new, dtype=float)
-    unit = np.arange(len(old)) if unit is None else unit
-    options = {"margin": 0.02, "stream": ("test",), **changed}
+    options = {"margin": 0.02, "unit": np.arange(len(old)), **changed}
     item = np.array([f"i{place}" for place in range(len(old))])
-    return PairedMetric("m", "d", "c", "q", old=old, new=new, unit=unit, item=item, **options)
+    return PairedMetric("m", "d", "c", "q", old=old, new=new, item=item, **options)
 
 
-def shares(right_in_both, lost, gained, wrong, **changed):
-    old = [1] * right_in_both + [1] * lost + [0] * gained + [0] * wrong
-    new = [1] * right_in_both + [0] * lost + [1] * gained + [0] * wrong
+def answers(lost, gained, items=60, **changed):
+    """A pair of which some answers are lost and gained; of the others, half are right."""
+    old, new = np.zeros(items), np.zeros(items)
+    old[:lost], new[lost : lost + gained] = 1, 1
+    old[lost + gained :: 2] = new[lost + gained :: 2] = 1
     return pair(old, new, **changed)
 
 
-def change_of(one, draws=DRAWS):
-    (change,) = changes_of([one], draws)
+def by_default(one):
+    """The pair at the margin that bless writes for a headline of 2 points."""
+    return replace(one, margin=max(whole_points(one.resolution), 0.02))
+
+
+def change_of(one, **options):
+    (change,) = changes_of([one], DRAWS, **options)
     return change
 
 
-def test_a_small_change_on_many_items_passes():
-    change = change_of(shares(900, 4, 4, 92))
-    assert change.outcome == "pass"
-    assert (change.old, change.new, change.change) == (0.904, 0.904, 0)
-    assert change.lost == ("i900", "i901", "i902", "i903")
-    assert change.gained == ("i904", "i905", "i906", "i907")
+# --- outcomes --------------------------------------------------------------------------------------------
 
 
-def test_a_large_loss_is_a_regression():
-    change = change_of(shares(800, 60, 10, 130))
-    assert change.outcome == "regression"
-    assert change.loss == pytest.approx(0.05)
-    assert change.p < 0.001
+@pytest.mark.parametrize(
+    ("lost", "gained", "reason", "limit", "p"),
+    [
+        (0, 0, "nothing lost", 0.049, 1),
+        (4, 2, "within the margin", 0.122, 0.344),
+        (2, 4, "within the margin", 0.053, 1),
+        (5, 0, "significant", 0.167, 0.031),
+        (5, 1, "not excluded", 0.155, 0.109),
+        (16, 8, "above the margin", 0.277, 0.076),
+    ],
+)
+def test_the_engineers_cases_at_the_default_margin(lost, gained, reason, limit, p):
+    one = by_default(answers(lost, gained))
+    change = change_of(one)
+    assert (change.margin, change.reason) == (0.13, reason)
+    assert (change.limit, change.p) == pytest.approx((limit, p), abs=5e-4)
+    assert (len(change.lost), len(change.gained), change.items) == (lost, gained, 60)
 
 
-def test_few_items_are_inconclusive_and_say_how_many_units_equal_encoders_need():
-    change = change_of(shares(80, 3, 3, 14))
-    assert change.outcome == "inconclusive"
-    # 80 % power to rule out 2 points without a loss: 2.4865²·0.06/0.02² = 927 items.
-    assert change.units_needed == pytest.approx(927, abs=30)
-    # The number of a comparison, whatever the observed loss.
-    gaps = np.repeat([0.0, -1, 1], (20, 2, 1))
-    needed = share_not_worse(gaps, np.arange(23), 0.02).units_needed
-    assert change_of(shares(18, 2, 1, 2)).units_needed == needed > 500
+@pytest.mark.parametrize("margin", [0.01, 0.02, 0.05, 0.13, 0.3, 0.6])
+@pytest.mark.parametrize("set_by_user", [False, True])
+def test_nothing_lost_is_never_worse_than_five_lost(margin, set_by_user):
+    of_none, of_five = (change_of(answers(lost, 0, margin=margin, set_by_user=set_by_user)) for lost in (0, 5))
+    assert ORDER[of_none.outcome] >= ORDER[of_five.outcome]
+    assert of_none.reason == "nothing lost"
 
 
-def test_a_significant_loss_within_the_margin_passes():
-    change = change_of(shares(4000, 20, 4, 976, margin=0.01))
-    assert change.outcome == "pass"
-    assert change.loss_is_significant
+def test_a_significant_loss_passes_only_within_a_margin_of_the_user():
+    assert change_of(answers(5, 0, margin=0.2, set_by_user=True)).reason == "significant within the margin"
+    assert change_of(answers(5, 0, margin=0.2)).reason == "significant"
+    assert change_of(answers(5, 0, margin=0.16, set_by_user=True)).reason == "significant"
 
 
-def test_under_ten_units_there_is_no_verdict():
-    change = change_of(shares(0, 9, 0, 0))
-    assert (change.outcome, change.p, change.low) == ("inconclusive", None, None)
+def test_a_strict_check_excludes_a_loss_of_the_margin():
+    nothing = answers(0, 0, margin=0.02, set_by_user=True)
+    assert [change_of(nothing, strict=strict).outcome for strict in (False, True)] == ["pass", "inconclusive"]
+    assert change_of(by_default(nothing), strict=True).outcome == "pass"
+
+
+def test_a_loss_above_the_margin_is_a_regression_on_these_documents_only():
+    many = by_default(answers(16, 8))
+    assert change_of(replace(many, sampled=True)).reason == "not excluded"
+    # A margin of the user below what 60 questions can rule out does not fail what these cannot tell from chance.
+    assert change_of(answers(6, 3, margin=0.02, set_by_user=True)).reason == "not excluded"
+    assert change_of(answers(16, 8, margin=0.2, set_by_user=True)).reason == "not excluded"
+    # Exactly the margin is not above it.
+    assert change_of(answers(40, 27, 100, margin=0.13)).reason == "not excluded"
+
+
+def test_the_anchor_is_tested_at_half_the_level_and_never_inconclusive():
+    p = change_of(answers(5, 0)).p
+    since = replace(by_default(answers(5, 0)), since="the anchor of 2026-03-14")
+    change = change_of(since)
+    assert (change.p, change.reason, change.name) == (2 * p, "not significant", "q (anchor)")
+    assert change_of(replace(by_default(answers(6, 0)), since="the anchor")).reason == "significant"
+    assert change_of(replace(by_default(answers(16, 8)), since="the anchor")).reason == "above the margin"
 
 
 def test_a_rise_is_a_loss_where_lower_is_better():
-    change = change_of(shares(130, 10, 60, 800, lower_is_better=True))
-    assert change.outcome == "regression"
-    assert change.change == pytest.approx(0.05) == change.loss
-    assert change.low <= change.change <= change.high
-    assert (change.old, change.new) == (0.14, 0.19)
-    assert len(change.lost) == 60
+    change = change_of(replace(answers(10, 60, 1000), lower_is_better=True))
+    assert change.reason == "significant"
+    assert (len(change.lost), len(change.gained)) == (60, 10)
+    assert change.new > change.old
 
 
-def test_an_item_that_only_the_new_encoder_leaves_undefined_is_lost():
-    old = [1.0] * 900 + [0.0] * 100
-    new = [np.nan] * 60 + [1.0] * 840 + [0.0] * 100
-    change = change_of(pair(old, new))
-    assert change.outcome == "regression"
-    assert (change.undefined, change.undefined_as, change.new) == (60, 0.0, 0.84)
-    lower = change_of(pair(old, new, lower_is_better=True))
-    assert (lower.undefined_as, lower.new) == (1.0, 0.9)
+def test_texts_stand_beside_the_ids():
+    change = change_of(answers(2, 1, texts={"i0": "Where?", "i2": "When?"}))
+    assert change.lost == {"i0": "Where?", "i1": ""}
+    assert change.gained == {"i2": "When?"}
+
+
+def test_units_that_are_a_sample_may_be_lost_whole():
+    one = answers(0, 0, 60, sampled=True, unit=np.arange(60) // 3)
+    # 20 units of 3 items are as 20 items.
+    assert change_of(one).limit == pytest.approx(1 - 0.05 ** (1 / 20))
+
+
+# --- items without a value -------------------------------------------------------------------------------
+
+
+def without_value(count, *, in_old=False, **changed):
+    values = np.array([1.0] * 60 + [0.0] * 40)
+    missing = np.where(np.arange(100) < count, np.nan, values)
+    return pair(missing, values, **changed) if in_old else pair(values, missing, **changed)
+
+
+def test_an_item_that_lost_its_value_is_lost():
+    change = change_of(without_value(5))
+    assert (change.undefined, change.new, len(change.lost), change.reason) == (5, 0.55, 5, "significant")
+    lower = change_of(without_value(5, lower_is_better=True))
+    assert (lower.new, len(lower.lost)) == (0.6, 0)
+
+
+def test_more_than_one_in_twenty_without_a_value_is_a_regression():
+    assert change_of(without_value(6, lower_is_better=True)).reason == "no value"
+    assert change_of(without_value(6, margin=0.9, set_by_user=True)).reason == "no value"
+
+
+def test_an_item_that_had_no_value_before_gains_nothing():
+    change = change_of(without_value(50, in_old=True))
+    assert (change.reason, change.items, change.old, change.new) == ("nothing lost", 100, 0.6, 0.6)
+
+
+def test_an_item_without_a_value_in_either_run_is_left_out():
+    one = without_value(4)
+    change = change_of(replace(one, old=one.new))
+    assert (change.items, change.undefined, change.reason) == (96, 0, "nothing lost")
+
+
+def test_where_values_have_no_end_the_worst_that_was_seen_counts_and_nothing_passes():
+    old = np.linspace(-1, 1, 100)
+    new = np.where(np.arange(100) == 99, np.nan, old)
+    one = pair(old, new, of_shares=False, ends=(None, None), margin=10.0)
+    change = change_of(one)
+    assert change.reason == "not excluded"
+    assert one.gains[99] == -2
+    assert change_of(pair(old, old, of_shares=False, ends=(None, None), margin=10.0)).reason == "nothing lost"
 
 
 def test_nothing_defined_is_inconclusive():
     change = change_of(pair([np.nan] * 20, [np.nan] * 20))
-    assert (change.outcome, change.change, change.items) == ("inconclusive", None, 0)
+    assert (change.outcome, change.limit, change.items, change.p) == ("inconclusive", None, 0, None)
 
 
-def test_the_same_encoder_with_the_same_values_needs_no_test():
-    values = [1.0, 0.0] * 3
-    change = change_of(pair(values, values, same_encoder=True))
-    assert (change.outcome, change.unchanged) == ("pass", True)
-    assert change_of(pair(values, values)).outcome == "inconclusive"
+# --- other metrics ---------------------------------------------------------------------------------------
 
 
-def test_p_is_corrected_over_all_tests_that_were_made():
-    loss = shares(900, 9, 1, 90, margin=0.001)
-    alone = change_of(loss)
-    others = [shares(900, 5, 5, 90) for _ in range(3)]
-    unchanged = pair([1.0, 0.0] * 50, [1.0, 0.0] * 50, same_encoder=True)
-    first, *_ = changes_of([loss, *others, unchanged], DRAWS)
-    assert first.p == pytest.approx(4 * alone.p)
-    assert first.tests == 4
-    assert first.smallest_loss > alone.smallest_loss
-    assert (alone.outcome, first.outcome) == ("regression", "inconclusive")
+def test_a_mean_in_a_narrow_range_may_lose_all_of_it():
+    values = np.linspace(0.4, 0.6, 60)
+    of_rr = pair(values, values, of_shares=False, ends=(0.0, 1.0))
+    assert change_of(of_rr).limit == pytest.approx(1 - 0.05 ** (1 / 60))
+    # Without an end, an item may lose one standard deviation, or what one has lost.
+    endless = replace(of_rr, ends=(None, None))
+    assert change_of(endless).limit == pytest.approx(values.std() * (1 - 0.05 ** (1 / 60)))
+    one_lost = np.where(np.arange(60) == 0, -1, values)
+    assert change_of(replace(endless, new=one_lost)).limit > 1.4 / 60
 
 
-def test_a_mean_is_tested_by_its_interval():
+def test_a_mean_has_no_lost_items_and_no_regression_by_its_size():
     rng = np.random.default_rng(0)
     old = rng.normal(size=400)
-    small = change_of(pair(old, old + rng.normal(-0.001, 0.02, 400), of_shares=False))
-    large = change_of(pair(old, old + rng.normal(-0.05, 0.02, 400), of_shares=False))
-    assert (small.outcome, large.outcome) == ("pass", "regression")
-    assert large.lost == ()
+    small, large = (
+        change_of(pair(old, old + rng.normal(shift, 0.02, 400), of_shares=False, ends=(None, None)))
+        for shift in (-0.001, -0.05)
+    )
+    assert (small.reason, large.reason, large.lost) == ("within the margin", "significant", {})
+    wide = pair(old, old + rng.normal(-0.05, 1, 400), of_shares=False, ends=(None, None))
+    assert change_of(wide).reason == "not excluded"
 
 
-def test_a_correlation_is_tested_on_its_own_figures():
-    rng = np.random.default_rng(1)
-    human = rng.normal(size=300)
-    good, bad = human + rng.normal(0, 0.3, 300), human + rng.normal(0, 2, 300)
-    correlated = Correlated(human, {"old": good, "new": bad}, "spearman")
-    influences = human * 0 + 0.5
-    change = change_of(pair(influences, influences - 0.4, of_shares=False, correlated=correlated))
-    assert change.old == pytest.approx(0.95, abs=0.03)
-    assert change.outcome == "regression"
-    assert change.change == pytest.approx(change.new - change.old, abs=1e-6)
+# --- several tests ---------------------------------------------------------------------------------------
 
 
-def test_a_drawn_p_is_settled_at_the_level_of_the_whole_check():
-    # 40 units with real gaps: p is drawn. With 10 tests it is compared with levels down to 0.5 %.
-    rng = np.random.default_rng(3)
-    old = rng.normal(size=40)
-    loss = pair(old, old + rng.normal(-0.5, 1.0, 40), of_shares=False)
-    other = pair(old, old + rng.normal(0, 1.0, 40), of_shares=False)
-    first, *_ = changes_of([loss] + [other] * 9, DRAWS)
+def test_p_is_corrected_over_all_tests_changed_or_not():
+    loss, others = answers(9, 1, 1000), [answers(5, 5, 1000)] * 3 + [answers(0, 0, 1000)]
     alone = change_of(loss)
-    assert first.p == pytest.approx(10 * alone.p, rel=0.2)
+    unchanged = replace(answers(0, 0, 1000), same_encoder=True)
+    first, *_, last = changes_of([loss, *others, unchanged], DRAWS)
+    assert first.p == pytest.approx(5 * alone.p)
+    assert (alone.outcome, first.outcome) == ("regression", "pass")
+    # The same encoder with the same values is no test.
+    assert (last.p, last.reason) == (None, "nothing lost")
 
 
-@pytest.mark.parametrize("tests", [1, 9])
-def test_units_to_detect_is_about_where_the_detectable_loss_is_the_loss(tests):
-    precision = Precision(error=0.01, effective_items=None, units=5000, items=5000, tests=tests)
-    at_eighty = precision.minimum_detectable_difference
-    assert units_to_detect(precision, at_eighty) == pytest.approx(5000, rel=0.01)
-    assert units_to_detect(precision, at_eighty, power=0.95) > 6000
-    assert units_to_detect(precision, 0.5, power=0.5) < 100
-    assert units_to_detect(Precision(1e-6, None, 500, 500, tests), 0.5) == 10
+@st.composite
+def whole_checks(draw):
+    """One to four metrics of the same items, and an item of one of them that can become better."""
+    items, unit = draw(st.integers(4, 40)), None
+    if draw(st.booleans()):
+        unit = np.sort(np.array(draw(st.lists(st.integers(0, 9), min_size=items, max_size=items))))
+    pairs = []
+    for _ in range(draw(st.integers(1, 4))):
+        values = st.lists(st.sampled_from([0.0, 0.0, 1 / 3, 1.0, 1.0]), min_size=items, max_size=items)
+        one = pair(draw(values), draw(values))
+        if unit is not None:
+            one = replace(one, unit=unit, sampled=True)
+        margin = draw(st.sampled_from([0.0, 0.02, 0.1, 0.3]))
+        is_set = margin > 0 and draw(st.booleans())
+        since = draw(st.sampled_from(["", "", "the anchor"]))
+        one = replace(one, margin=margin, set_by_user=True) if is_set else by_default(one)
+        pairs.append(replace(one, since=since))
+    return pairs, draw(st.integers(0, len(pairs) - 1)), draw(st.integers(0, items - 1)), draw(st.booleans())
 
 
-def test_units_to_detect_a_loss_of_a_share_by_hand():
-    # 10 % of the items differ: at n items 1.960·√((0.1 + 0.0016)/n) + 1.645·√(0.1/n) + 2/n = 0.04.
-    precision = Precision(error=(0.1 / 1000) ** 0.5, effective_items=1000.0, units=1000, items=1000)
-    units = units_to_detect(precision, 0.04, power=0.95)
-    assert 1.960 * (0.1016 / units) ** 0.5 + 1.645 * (0.1 / units) ** 0.5 + 2 / units == pytest.approx(0.04, abs=1e-4)
-    # Where old and new hardly differ, a loss of 4 points makes them differ by 4 points at least.
-    still = Precision(error=1e-9, effective_items=1000.0, units=1000, items=1000)
-    assert units_to_detect(still, 0.04, power=0.95) > 3.605**2 * 0.96 / 0.04
+def worst(pairs, **options):
+    return min(ORDER[change.outcome] for change in changes_of(pairs, DRAWS, **options))
+
+
+def with_value(one, place, value):
+    """The pair with another new value of an item; its margin stays."""
+    new = one.new.copy()
+    new[place] = value
+    return replace(one, new=new)
+
+
+@given(whole_checks())
+def test_a_better_item_never_makes_the_outcome_of_a_check_worse(check):
+    pairs, which, place, strict = check
+    assume(pairs[which].new[place] < 1)
+    better = [with_value(one, place, 1.0) if one is pairs[which] else one for one in pairs]
+    assert worst(better, strict=strict) >= worst(pairs, strict=strict)
+
+
+@given(whole_checks())
+def test_to_make_an_item_undefined_never_helps(check):
+    pairs, which, place, strict = check
+    without = [with_value(one, place, np.nan) if one is pairs[which] else one for one in pairs]
+    assert worst(without, strict=strict) <= worst(pairs, strict=strict)
+
+
+@given(st.integers(1, 300), st.lists(st.integers(1, 12), min_size=1, max_size=40), st.booleans())
+def test_a_model_with_the_same_answers_passes_at_the_margin_of_bless(items, sizes, sampled):
+    unit = np.repeat(np.arange(len(sizes)), sizes) if sampled else np.arange(items)
+    one = by_default(answers(0, 0, len(unit), unit=unit, sampled=sampled))
+    assert change_of(one, strict=True).reason == "nothing lost"

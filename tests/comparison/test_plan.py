@@ -80,17 +80,15 @@ def test_the_size_for_the_detectable_difference_is_the_present_one(make_run):
     assert harder.units_needed > 2 * pair.units
 
 
-def test_the_size_for_the_gate_is_that_of_its_own_formula(make_run):
-    from embassay.comparison.losses import units_to_detect
-    from embassay.comparison.runs import read_run
-    from embassay.stats.detectable import precision_of_values
-
+def test_how_many_more_questions_a_gate_takes(make_run, capsys):
     run = make_run("run", TWO)
-    pair = ea.plan(run).pairs[0]
-    task = read_run(run).tasks["retrieval", "docs"]
-    a, b = (task.scores[name].values["Success@1"] for name in (pair.a, pair.b))
-    precision = precision_of_values(a, b, task.scores["a"].unit, of_shares=True)
-    assert pair.units_to_detect == units_to_detect(precision.sure, 0.04, 0.95) > pair.units
+    (gate,) = ea.plan(run).gates
+    assert (gate.corpus, gate.margin, gate.target, gate.more) == ("docs", 0.13, 0.05, 230)
+    assert exit_code_of(["plan", str(run)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "About 230 more questions about these documents bring the margin from 13 down to 5 points." in printed
+    assert [gate.more for gate in ea.plan(make_run("many", TWO, questions=400)).gates] == [1200]
+    assert ea.plan(run, diagnostics=["retrieval"]).gates == (gate,)
 
 
 def test_more_power_takes_more_units(make_run):

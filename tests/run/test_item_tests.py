@@ -12,7 +12,7 @@ from embassay.run.item_tests import with_not_worse
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.samples.retrieval import Document, Question
-from embassay.stats.noninferiority import Headline
+from embassay.metrics.item_metric import Headline
 from embassay.types import Corpus, Draws
 
 

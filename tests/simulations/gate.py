@@ -1,130 +1,198 @@
-"""The gate: how often a check calls equally good models worse, misses a loss, or passes one of the margin."""
+"""The gate: how often a check calls equal models worse, how often it passes a loss of the margin, and a year of it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from math import sqrt
+from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
-from embassay.comparison.losses import PairedMetric, changes_of, units_to_detect
-from embassay.stats.detectable import Precision
+from embassay.comparison.losses import PairedMetric, changes_of
+from embassay.stats.gate import loss_limit, resolution, whole_points
 from embassay.types import Draws
 from simulations import Row, rate, simulation
-from simulations.designs import Floats, Ints
+from simulations.designs import Floats, Ints, unit_sizes
 
-MARGIN = 0.02
 DRAWS = Draws(0, 20)
-"""Few resamples: they make intervals, on which the outcome for shares does not depend."""
-SIZES = {"1 item": (1, 0.0), "4 items": (4, 0.3)}
-"""Items of a unit, and the correlation of their gaps."""
+CHANGED = 0.1
+"""The share of the answers that changes between two versions of a model."""
+YEAR = 50
+"""Checks in a year."""
+
+
+def paired(gains: Floats, unit: Ints, *, sampled: bool) -> PairedMetric:
+    """Return answers with these gains, at the margin that bless writes."""
+    old = (gains < 0) * 1.0
+    items = np.array([""] * len(gains))
+    pair = PairedMetric("", "", "", "", 0.02, old, old + gains, unit, items, sampled=sampled)
+    return replace(pair, margin=max(_margin(tuple(np.bincount(unit).tolist()) if sampled else len(gains)), 0.02))
+
+
+@cache
+def _margin(sizes: tuple[int, ...] | int) -> float:
+    """Return what these units, or this number of single questions, can rule out."""
+    unit = np.arange(sizes) if isinstance(sizes, int) else np.repeat(np.arange(len(sizes)), sizes)
+    return whole_points(resolution(unit))
 
 
 @dataclass(frozen=True)
-class Design:
-    """A check of some candidates on some metrics, all shares on the same items.
+class GivenPages:
+    """Questions about pages that are all there are; some pages lose or gain more of them than others.
 
     Attributes
     ----------
-    differ
-        The share of the items on which old and new differ.
-    sizes
-        A name in ``SIZES``.
+    agreement
+        The share of its questions that a page loses if it loses any; 0 where all pages lose as often.
     """
 
-    candidates: int
-    metrics: int
-    differ: float
-    sizes: str
-    units: int
+    questions: int
+    agreement: float = 0.0
 
     def __str__(self) -> str:
         """Return the design in words."""
-        return f"{self.candidates} x {self.metrics} tests, {self.units} units, {self.sizes}, {self.differ:.0%} differ"
+        pages = f"pages that lose {self.agreement:.0%} or nothing" if self.agreement else "all pages alike"
+        return f"{self.questions} questions, {pages}"
 
     @property
     def unit(self) -> Ints:
-        """(n,) the unit of each item."""
-        return np.repeat(np.arange(self.units), SIZES[self.sizes][0])
+        """(n,) each question is a unit of its own."""
+        return np.arange(self.questions)
 
-    def gaps(self, rng: np.random.Generator, loss: float) -> Floats:
-        """Return (n,) gaps of 1, 0 and −1 with a mean of −loss, of which a share ``differ`` is not 0.
-
-        With probability √correlation an item copies the gap of its unit.
-        """
-        unit = self.unit
-        correlation = SIZES[self.sizes][1]
-        chances = [(self.differ + loss) / 2, 1 - self.differ, (self.differ - loss) / 2]
-        of_unit = rng.choice([-1.0, 0.0, 1.0], self.units, p=chances)[unit]
-        own = rng.choice([-1.0, 0.0, 1.0], len(unit), p=chances)
-        return np.where(rng.random(len(unit)) < sqrt(correlation), of_unit, own)
-
-    def outcomes(self, rng: np.random.Generator, first_loss: float) -> list[str]:
-        """Return the outcome of each test of a check; only the first one has a loss."""
-        pairs = []
-        for candidate in range(self.candidates):
-            before = None
-            for metric in range(self.metrics):
-                loss = first_loss if candidate == metric == 0 else 0.0
-                gaps = self.gaps(rng, loss)
-                if before is not None and loss == 0.0 and first_loss == 0.0:
-                    # The metrics of a candidate are correlated: they are right about the same items.
-                    gaps = np.where(rng.random(len(gaps)) < 0.7, before, gaps)
-                before = gaps
-                old = np.where(gaps == 0, rng.random(len(gaps)) < 0.7, gaps < 0).astype(np.float64)
-                pairs.append(self.pair(f"{candidate}", f"{metric}", old, old + gaps))
-        return [change.outcome for change in changes_of(pairs, DRAWS)]
-
-    def pair(self, candidate: str, metric: str, old: Floats, new: Floats) -> PairedMetric:
-        """Return the values of one test."""
-        item = np.array([""] * len(old))
-        return PairedMetric(candidate, "", "", metric, MARGIN, old, new, self.unit, item, (metric,))
+    def gains(self, rng: np.random.Generator, loss: float, changed: float = CHANGED) -> Floats:
+        """Return (n,) gains with a mean of −loss, at least a share ``changed`` of them not 0."""
+        changed = max(changed, loss)
+        place = self.unit / self.questions
+        chance_lost = _concentrated((changed + loss) / 2, place, self.agreement)
+        chance_gained = _concentrated((changed - loss) / 2, place[::-1], self.agreement)
+        draw = rng.random(self.questions)
+        return np.where(draw < chance_lost, -1.0, np.where(draw > 1 - chance_gained, 1.0, 0.0))
 
 
-def planned(candidates: int, metrics: int, differ: float, sizes: str, loss: float) -> Design:
-    """Return the design with as many units as are planned to detect a loss with a power of 95 %."""
-    items, correlation = SIZES[sizes]
-    pilot = 1000
-    effect = 1 + (items - 1) * correlation
-    effective = pilot * items / effect
-    error = sqrt((differ - loss**2) / effective)
-    precision = Precision(error, effective, pilot, pilot * items, candidates * metrics)
-    units = units_to_detect(precision, loss, power=0.95)
-    return Design(candidates, metrics, differ, sizes, units)
+def _concentrated(chance: float, place: Floats, agreement: float) -> Floats:
+    """Return (n,) chances with about this mean: 0, or the agreement in the first questions."""
+    if agreement <= chance:
+        return np.full(len(place), chance)
+    inside = place < chance / agreement
+    if not inside.any():
+        return np.full(len(place), chance)
+    return inside * chance / inside.mean()
+
+
+@dataclass(frozen=True)
+class SampledPages:
+    """Questions about pages that are drawn anew; the questions of a page are lost and gained together."""
+
+    pages: int
+    sizes: str
+    agreement: float
+    unit: Ints
+
+    @classmethod
+    def of(cls, pages: int, sizes: str, agreement: float) -> SampledPages:
+        """Return the design with its sizes of pages, which stay the same."""
+        drawn = unit_sizes(sizes, pages, np.random.default_rng(pages))
+        return cls(pages, sizes, agreement, np.repeat(np.arange(pages), drawn))
+
+    def __str__(self) -> str:
+        """Return the design in words."""
+        return f"{self.pages} sampled pages, {self.sizes}, {self.agreement:.0%} of the questions follow their page"
+
+    def gains(self, rng: np.random.Generator, loss: float, changed: float = CHANGED) -> Floats:
+        """Return (n,) gains with a mean of −loss, at least a share ``changed`` of them not 0."""
+        changed = max(changed, loss)
+        chances = [(changed + loss) / 2, 1 - changed, (changed - loss) / 2]
+        of_page = rng.choice([-1.0, 0.0, 1.0], self.pages, p=chances)[self.unit]
+        alone = rng.choice([-1.0, 0.0, 1.0], len(self.unit), p=chances)
+        return np.where(rng.random(len(self.unit)) < self.agreement, of_page, alone)
+
+
+Design = GivenPages | SampledPages
+GIVEN = [GivenPages(questions, agreement) for questions in (40, 60, 100, 300) for agreement in (0.0, 0.9)]
+SAMPLED = [
+    SampledPages.of(pages, sizes, agreement)
+    for pages in (20, 60)
+    for sizes in ("4 items", "Pareto")
+    for agreement in (0.3, 1.0)
+]
+
+
+def outcomes(design: Design, rng: np.random.Generator, loss: float, tests: int = 1, changed: float = CHANGED) -> str:
+    """Return the worst outcome of a check whose tests all have the same true loss."""
+    sampled = isinstance(design, SampledPages)
+    gains = [design.gains(rng, loss, changed) for _ in range(tests)]
+    pairs = [paired(one, design.unit, sampled=sampled) for one in gains]
+    found = {change.outcome for change in changes_of(pairs, DRAWS)}
+    return next(outcome for outcome in ("regression", "inconclusive", "pass") if outcome in found)
 
 
 @simulation("gate-equal", "The gate: how often a check of equally good models reports a regression")
-def equal_models(repeats: int = 2000) -> Iterator[Row]:
-    """Cross numbers of tests and sizes of units with shares of items that differ."""
-    for candidates, metrics in ((1, 1), (3, 1), (3, 3)):
-        for units, sizes in ((300, "1 item"), (1000, "1 item"), (150, "4 items")):
-            for differ in (0.05, 0.1, 0.2):
-                design = Design(candidates, metrics, differ, sizes, units)
-                rng = np.random.default_rng([11, candidates, metrics, units, int(100 * differ)])
-                hits = sum("regression" in design.outcomes(rng, 0.0) for _ in range(repeats))
-                yield Row(str(design), "reports a regression", (0.0, 0.05), *rate(hits, repeats), accepted=(0.0, 0.05))
+def equal_models(repeats: int = 1000) -> Iterator[Row]:
+    """Cross designs with numbers of tests and shares of the answers that change."""
+    for design in (*GIVEN, *SAMPLED):
+        for tests, changed in ((1, 0.05), (1, 0.1), (1, 0.2), (9, 0.1)):
+            rng = np.random.default_rng([11, tests, int(100 * changed), len(design.unit)])
+            hits = sum(outcomes(design, rng, 0.0, tests, changed) == "regression" for _ in range(repeats))
+            name = f"{design}, tests: {tests}, {changed:.0%} change"
+            yield Row(name, "reports a regression", (0.0, 0.05), *rate(hits, repeats), accepted=(0.0, 0.05))
 
 
-@simulation("gate-loss", "The gate: how often a loss of twice the margin is found, at the planned size")
-def loss_of_twice_the_margin(repeats: int = 2000) -> Iterator[Row]:
-    """Plan for 95 % and count."""
-    for candidates, metrics in ((1, 1), (3, 1), (3, 3)):
-        for sizes in SIZES:
-            for differ in (0.05, 0.1, 0.2):
-                design = planned(candidates, metrics, differ, sizes, 2 * MARGIN)
-                rng = np.random.default_rng([12, candidates, metrics, design.units])
-                hits = sum(design.outcomes(rng, 2 * MARGIN)[0] == "regression" for _ in range(repeats))
-                yield Row(str(design), "finds the loss", (0.95, 1.0), *rate(hits, repeats), accepted=(0.95, 1.0))
-
-
-@simulation("gate-margin", "The gate: how often a loss of the margin passes")
+@simulation("gate-margin", "The gate: how often a loss of the margin that bless writes passes")
 def loss_of_the_margin(repeats: int = 2000) -> Iterator[Row]:
-    """One test, for which a pass is most likely, and three."""
-    for candidates in (1, 3):
-        for units, sizes in ((300, "1 item"), (1000, "1 item"), (150, "4 items"), (500, "4 items")):
-            for differ in (0.05, 0.1, 0.2):
-                design = Design(candidates, 1, differ, sizes, units)
-                rng = np.random.default_rng([13, candidates, units, int(100 * differ)])
-                hits = sum(set(design.outcomes(rng, MARGIN)) == {"pass"} for _ in range(repeats))
-                yield Row(str(design), "passes", (0.0, 0.05), *rate(hits, repeats), accepted=(0.0, 0.05))
+    """One test, for which a pass is most likely."""
+    for design in (*GIVEN, *SAMPLED):
+        sizes = tuple(np.bincount(design.unit).tolist()) if isinstance(design, SampledPages) else len(design.unit)
+        margin = _margin(sizes)
+        for changed in (0.05, 0.2, 0.4):
+            # At least the margin changes.
+            if 0.05 < changed < margin:
+                continue
+            rng = np.random.default_rng([13, int(100 * changed), len(design.unit)])
+            hits = sum(outcomes(design, rng, margin, 1, changed) == "pass" for _ in range(repeats))
+            name = f"{design}, a loss of {100 * margin:.0f} points, {max(changed, margin):.0%} change"
+            yield Row(name, "passes", (0.0, 0.05), *rate(hits, repeats), accepted=(0.0, 0.05))
+
+
+@simulation("gate-means", "The gate: how often the limit of the loss of a mean is below the true loss")
+def limits_of_means(repeats: int = 1000) -> Iterator[Row]:
+    """RR, whose range is narrow, and differences without a range: the limit is one deviation of the old values."""
+    laws = {
+        "differences of RR": (lambda rng, n: np.where(rng.random(n) < 0.1, rng.choice([-1, -0.5, 0.5], n), 0.0), 1.0),
+        "normal differences": (lambda rng, n: rng.normal(-0.02, 0.1, n), 0.2),
+        "skewed to losses": (lambda rng, n: 0.1 - rng.exponential(0.12, n), 0.2),
+    }
+    for questions in (60, 300):
+        for name, (law, most) in laws.items():
+            rng = np.random.default_rng([14, questions])
+            true = -float(law(rng, 2_000_000).mean())
+            limits = [loss_limit(law(rng, questions), np.arange(questions), most) for _ in range(repeats)]
+            hits = sum(limit < true for limit in limits)
+            yield Row(
+                f"{questions} questions, {name}", "below", (0.0, 0.05), *rate(hits, repeats), accepted=(0.0, 0.05)
+            )
+
+
+@simulation("gate-year", "The gate: what a year of 50 checks does, at 60 and at 100 questions")
+def year_of_checks(repeats: int = 10_000) -> Iterator[Row]:
+    """Give the share of the checks that pass, warn or fail; at least a tenth of the answers changes."""
+    wanted = {
+        (60, 0.0): {"regression": 0.016, "pass": 0.83},
+        (100, 0.0): {"regression": 0.024, "pass": 0.87},
+        (60, 0.05): {"regression": 0.17},
+        (100, 0.05): {"regression": 0.35},
+        (60, 0.1): {"regression": 0.73},
+        (100, 0.1): {"regression": 0.98},
+        (60, 0.2): {"regression": 0.996},
+        (100, 0.2): {"regression": 1.0},
+    }
+    for (questions, loss), expected in wanted.items():
+        rng = np.random.default_rng([15, questions, int(100 * loss)])
+        design = GivenPages(questions)
+        counts = Counter(outcomes(design, rng, loss) for _ in range(repeats))
+        for outcome in ("regression", "inconclusive", "pass"):
+            low, high = 0.0, 1.0
+            if outcome in expected:
+                low, high = max(expected[outcome] - 0.01, 0.0), min(expected[outcome] + 0.01, 1.0)
+            name = f"{questions} questions, a true loss of {100 * loss:.0f} points"
+            yield Row(name, outcome, (low, high), *rate(counts[outcome], repeats), accepted=(low, high))

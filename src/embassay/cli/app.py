@@ -183,7 +183,7 @@ def doctor() -> int:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit.
 
-    0 fine, 1 a check found a regression, 2 wrong input, 3 an encoder failed, 4 a check is inconclusive,
+    0 fine, 1 a check found a regression, 2 wrong input, 3 an encoder failed, 4 a strict check is inconclusive,
     130 interrupted.
     """
     # A scheduler ends a job with this signal; without a handler worker processes and locks would not be cleaned up.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
-from embassay.cli.parameters import FINE, Flag, Out
+from embassay.cli.parameters import FINE, Flag, Out, Several, numbers
 from embassay.errors import say
 
 
@@ -12,6 +13,8 @@ def bless(
     run: Path,
     *,
     out: Out,
+    margin: Several = [],  # noqa: B006
+    pages: Literal["given", "sampled"] = "given",
     texts: Flag = False,
     new_anchor: Flag = False,
 ) -> int:
@@ -23,15 +26,21 @@ def bless(
         The run's folder.
     out
         Folder to write; an earlier baseline in it is replaced, and the first one stays in its folder 'anchor'.
+    margin
+        METRIC=X, repeatable: the smallest loss that matters; 0.02 is 2 points of a share. By default the smallest that
+        this test set can rule out.
+    pages
+        Whether your documents are all there are (given), or a sample of many more (sampled).
     texts
         Keep the texts of the items, each cut after 400 characters. They then become part of the repository.
     new_anchor
         Begin again: 'embassay check' compares with the baseline and with the first one, its anchor.
     """
     from embassay.comparison.baseline import bless as write_baseline
-    from embassay.comparison.gate_words import what_a_baseline_shows
+    from embassay.comparison.baseline import what_a_baseline_shows
 
-    folder, size = write_baseline(run, out, texts=texts, new_anchor=new_anchor)
+    margins = numbers("margin", margin)
+    folder, size = write_baseline(run, out, texts=texts, new_anchor=new_anchor, margins=margins, pages=pages)
     for sentence in what_a_baseline_shows(folder):
         say(sentence)
     say(f"baseline: {folder} ({size / 1000:,.0f} kB)")

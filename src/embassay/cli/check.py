@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from embassay.cli.parameters import Several
-from embassay.errors import SpecError
+from embassay.cli.parameters import Flag, Several, numbers
 
 
 def check(
@@ -20,12 +19,12 @@ def check(
     junit: Path | None = None,
     markdown: Path | None = None,
     json: Path | None = None,
-    inconclusive: Literal["pass", "fail"] | None = None,
+    strict: Flag = False,
+    pages: Literal["given", "sampled"] | None = None,
 ) -> int:
-    """Check that no encoder of a run is worse than in a baseline; exit code 0 pass, 1 regression, 4 inconclusive.
+    """Check that no encoder of a run is worse than in a baseline; exit code 0 pass, 1 regression.
 
-    The headline metrics are checked with their default margins (the largest acceptable loss). Exit code 3: an
-    encoder of the run failed.
+    The headline metrics are checked with the margins in the baseline. Exit code 3: an encoder of the run failed.
 
     Parameters
     ----------
@@ -34,7 +33,7 @@ def check(
     baseline
         What 'embassay bless' has written, or the folder of another run. Encoders are compared by label.
     config
-        TOML file with a table [check]: margins, floors, on, inconclusive.
+        TOML file with a table [check]: margins, floors, on, strict, pages.
     on
         DIAGNOSTIC or CORPUS to check, repeatable; all by default.
     margin
@@ -47,8 +46,11 @@ def check(
         Markdown file to write, for a comment on a pull request.
     json
         JSON file to write.
-    inconclusive
-        Exit with 0 (pass) or 1 (fail) where the check is inconclusive.
+    strict
+        Exit with 4 where a loss of the margin cannot be excluded; by default that is a warning, and exits with 0.
+    pages
+        Whether your documents are all there are (given), or a sample of many more (sampled); by default as in the
+        baseline, else given.
     """
     from embassay.comparison import gate, gate_files
     from embassay.run.config import CheckSettings, read
@@ -57,32 +59,18 @@ def check(
     if config is not None:
         settings = read(config).check
     # The command line overrides the config file.
-    margins = {**settings.margins, **_numbers("margin", margin)}
-    floors = {**settings.floors, **_numbers("floor", floor)}
+    margins = {**settings.margins, **numbers("margin", margin)}
+    floors = {**settings.floors, **numbers("floor", floor)}
     outcome = gate.check(
         run,
         baseline,
         margins=margins,
         floors=floors,
         on=on or settings.on,
-        inconclusive=inconclusive or settings.inconclusive or "",
+        strict=strict or settings.strict,
+        pages=pages or settings.pages,
     )
     gate_files.write_files(outcome, {"junit": junit, "markdown": markdown, "json": json})
     for line in gate_files.terminal_lines(outcome):
         print(line)  # noqa: T201
     return outcome.exit_code
-
-
-def _numbers(flag: str, values: list[str]) -> dict[str, float]:
-    """Return the number of each METRIC=X; a name may hold = itself, so the last one counts."""
-    numbers = {}
-    for value in values:
-        name, _, number = value.rpartition("=")
-        message = f"--{flag} {value}: write METRIC=X with a number, such as Success@5=0.02"
-        if not name:
-            raise SpecError(message)
-        try:
-            numbers[name] = float(number)
-        except ValueError:
-            raise SpecError(message) from None
-    return numbers

@@ -9,8 +9,6 @@ from tempfile import TemporaryDirectory
 
 from embassay.cli.parameters import FINE
 
-MARGIN = 0.12
-"""So large a loss can be ruled out with the built-in questions."""
 FEW = 25
 """Questions that show too little."""
 
@@ -96,8 +94,7 @@ class _Demonstration:
 
     def bless(self, run: str) -> None:
         """Make a run the baseline."""
-        from embassay.comparison.baseline import bless
-        from embassay.comparison.gate_words import what_a_baseline_shows
+        from embassay.comparison.baseline import bless, what_a_baseline_shows
 
         tell(f"$ embassay bless {run} -o {run}-baseline")
         folder, _ = bless(self.place / run, self.place / f"{run}-baseline")
@@ -108,8 +105,8 @@ class _Demonstration:
         """Check a run against the baseline of another."""
         from embassay.comparison import gate, gate_files
 
-        tell(f"$ embassay check {run} --baseline {blessed}-baseline --margin Success@5={MARGIN:g}")
-        outcome = gate.check(self.place / run, self.place / f"{blessed}-baseline", margins={"Success@5": MARGIN})
+        tell(f"$ embassay check {run} --baseline {blessed}-baseline")
+        outcome = gate.check(self.place / run, self.place / f"{blessed}-baseline")
         for line in gate_files.terminal_lines(outcome):
             tell(line)
         tell(f"exit code {outcome.exit_code}")

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from embassay.errors import SpecError
+
 FINE, WRONG_INPUT, FAILED_IN_PART = 0, 2, 3
 
 Flag = Annotated[bool, Parameter(negative="")]
@@ -19,3 +21,18 @@ Encoders = Annotated[list[str], Parameter(name=("-e", "--encoder")), Repeated]
 Corpora = Annotated[list[str], Parameter(name=("-c", "--corpus")), Repeated]
 Diagnostics = Annotated[list[str], Parameter(name=("-d", "--diagnostic")), Repeated]
 Out = Annotated[Path, Parameter(name=("-o", "--out"))]
+
+
+def numbers(flag: str, values: list[str]) -> dict[str, float]:
+    """Return the number of each METRIC=X; a name may hold = itself, so the last one counts."""
+    given = {}
+    for value in values:
+        name, _, number = value.rpartition("=")
+        message = f"--{flag} {value}: write METRIC=X with a number, such as Success@5=0.02"
+        if not name:
+            raise SpecError(message)
+        try:
+            given[name] = float(number)
+        except ValueError:
+            raise SpecError(message) from None
+    return given

@@ -18,11 +18,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from embassay._version import __version__
-from embassay.comparison.gate import ANCHOR, candidates_in
+from embassay.comparison.gate import ANCHOR, CheckOptions, candidates_in, check, check_runs
+from embassay.comparison.gate_words import shown_by_baseline
+from embassay.comparison.margins import Pages, headline_margins
 from embassay.comparison.runs import StoredRun, StoredTask, TaskName, read_run
 from embassay.corpora.io.labelling import is_sample
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import OutputError, SourceError
+from embassay.formatting import counted
 from embassay.result import Result, Row
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
@@ -30,9 +33,11 @@ from embassay.store.partial_files import names_in
 from embassay.store.paths import output_path
 from embassay.store.runs.folder import ITEMS, RECORD, RunFolder
 from embassay.store.runs.items import CorpusItems
-from embassay.store.runs.record import RunSettings
+from embassay.store.runs.record import GateRecord, RunSettings
 from embassay.types import ItemScores, content_hash
 
+FEW = 20
+"""With fewer items the loss that a test set can rule out is too large to be anybody's margin."""
 LIMIT = 900_000
 """Bytes from which on scores are reduced to what a check reads."""
 FILES = ("run.json", "result.json")
@@ -46,7 +51,15 @@ FOLDERS_OF_PATH = re.compile(
 """An absolute path without its last name; ``,`` and ``;`` end a path, because they separate the options of a spec."""
 
 
-def bless(run: str | Path, out: str | Path, *, texts: bool = False, new_anchor: bool = False) -> tuple[Path, int]:
+def bless(
+    run: str | Path,
+    out: str | Path,
+    *,
+    texts: bool = False,
+    new_anchor: bool = False,
+    margins: Mapping[str, float] | None = None,
+    pages: Pages = "given",
+) -> tuple[Path, int]:
     """Write a finished run as a baseline, and return its folder and its size in bytes.
 
     Only the encoders that the user named are kept. Of a baseline above ``LIMIT`` bytes, the largest scores are reduced
@@ -63,6 +76,11 @@ def bless(run: str | Path, out: str | Path, *, texts: bool = False, new_anchor: 
     new_anchor
         Whether the anchor goes. Otherwise the first baseline stays in the folder ``anchor``, and a check compares with
         it, too.
+    margins
+        By the name of a metric, the smallest loss that matters. By default that of a headline is the loss that the
+        test set can rule out if it is a share, else the one that it declares.
+    pages
+        Whether the documents are all there are (``given``), or a sample of many more (``sampled``).
 
     Raises
     ------
@@ -70,22 +88,42 @@ def bless(run: str | Path, out: str | Path, *, texts: bool = False, new_anchor: 
         If the run did not finish or failed in part, has no candidate, or has no texts where they are asked for.
     OutputError
         If the folder has files but no baseline, or cannot be written.
+    InputError
+        If a headline has too few items for a margin of its own, or a margin cannot be used.
     """
     stored = read_run(run)
     labels = _candidates_of_complete_run(stored)
+    gate = _gate(stored, labels, margins or {}, pages)
     folder = output_path(out)
     _check_replaceable(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".embassay-", dir=folder.parent) as place:
             complete = RunFolder(Path(place))
-            _write(stored, labels, complete, texts=texts)
+            _write(stored, labels, gate, complete, texts=texts)
             if not new_anchor:
                 _keep_anchor(folder, complete.path / ANCHOR)
             _replace(folder, complete.path)
     except OSError as error:
         raise OutputError(f"{folder}: cannot be written: {error.strerror}") from None
     return folder, _size(folder)
+
+
+def what_a_baseline_shows(folder: Path) -> Iterator[str]:
+    """Yield which loss a check can rule out for each headline, and which margins of the user are out of reach.
+
+    Parameters
+    ----------
+    folder
+        That of the baseline.
+    """
+    run = read_run(folder)
+    gate = run.record["gate"]
+    headlines = list(headline_margins(run, run.encoders, gate["pages"]))
+    for headline in headlines:
+        yield shown_by_baseline(headline, with_name=len(headlines) > 1)
+    if gate["margins"]:
+        yield from check(folder, folder).notes
 
 
 def _candidates_of_complete_run(run: StoredRun) -> list[str]:
@@ -114,11 +152,35 @@ def _candidates_of_complete_run(run: StoredRun) -> list[str]:
 
 def _check_replaceable(folder: Path) -> None:
     """Refuse a folder that has files but no baseline."""
-    if names_in(folder) and not RunFolder(folder).record().get("blessed"):
+    if names_in(folder) and not RunFolder(folder).record().get("gate"):
         raise OutputError(f"{folder}: is not empty and not a baseline; choose another folder with -o")
 
 
-def _write(run: StoredRun, labels: Sequence[str], folder: RunFolder, *, texts: bool) -> None:
+def _gate(run: StoredRun, labels: Sequence[str], margins: Mapping[str, float], pages: Pages) -> GateRecord:
+    """Return what a baseline fixes for its checks.
+
+    Raises
+    ------
+    InputError
+        If a headline has too few items for a margin of its own, or a margin cannot be used.
+    """
+    if margins:
+        # A check of the run against itself refuses what no check could use.
+        check_runs(replace(run, name="run"), replace(run, name="baseline"), CheckOptions(margins, pages=pages))
+    default_margins = []
+    for headline in headline_margins(run, labels, pages):
+        key = headline.key
+        if headline.items < FEW and not margins:
+            raise SourceError(
+                f"{key.short} on {key.corpus} has {counted(headline.items, 'item')}, under {FEW}: say what you can "
+                f"afford to lose, for example --margin {key.short}=0.3 for 30 points",
+                run.path,
+            )
+        default_margins.append((key.diagnostic, key.corpus, headline.margin))
+    return {"pages": pages, "margins": dict(margins), "default_margins": default_margins}
+
+
+def _write(run: StoredRun, labels: Sequence[str], gate: GateRecord, folder: RunFolder, *, texts: bool) -> None:
     """Write all files of a baseline; where they are too large, the largest scores are reduced first."""
     folder.write_result(_main_result(run, labels))
     _write_items(run, folder, texts=texts)
@@ -148,7 +210,7 @@ def _write(run: StoredRun, labels: Sequence[str], folder: RunFolder, *, texts: b
             "state": "finished",
             "embassay": __version__,
             "time": day,
-            "blessed": True,
+            "gate": gate,
             "reduced": sorted(reduced),
         }
     )
@@ -175,8 +237,8 @@ def _main_result(run: StoredRun, labels: Sequence[str]) -> Result:
     # The lexical baselines are not kept, so verdicts do not compare with them.
     verdicts = []
     for verdict in result.verdicts:
-        references = tuple(opponent for opponent in verdict.opponents if opponent.role == "reference")
-        verdicts.append(replace(verdict, opponents=references))
+        of_labels = tuple(one for one in verdict.differences if {one.a, one.b} <= {*labels})
+        verdicts.append(replace(verdict, differences=of_labels, baseline=""))
     comparisons = [one for one in result.comparisons if one.a in labels and one.b in labels]
     return Result(
         result.seed,

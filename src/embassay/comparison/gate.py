@@ -1,40 +1,44 @@
 """The gate: has a candidate of a run become worse than in a baseline?
 
 Each candidate is compared with the encoder of the same label in the baseline, on the items that both have. The headline
-metrics are tested with the margins that they declare, others with the margins that the user gives
+metrics are tested with the margins that ``bless`` wrote into the baseline, others with the margins that the user gives
 (:mod:`embassay.comparison.losses`); a floor is compared with the value of the run.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from embassay.comparison.losses import NEW, OLD, LossTest, PairedMetric, changes_of
+from embassay.comparison.gate_words import failures_of, lines_of, out_of_reach
+from embassay.comparison.losses import MOST_UNDEFINED, LossTest, PairedMetric, changes_of
+from embassay.comparison.margins import Pages, sampled_corpora, units_of
 from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run, run_in_memory
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import InputError, SpecError, UnknownNameError
-from embassay.formatting import POINTS
+from embassay.formatting import POINTS, counted
+from embassay.metrics.item_metric import Headline, ItemMetric
 from embassay.metrics.key import MetricKey, matching, near_names, shortest_name
 from embassay.metrics.metric import declared
 from embassay.result import Failure, Result, Row
-from embassay.stats.noninferiority import Headline, ItemMetric
-from embassay.stats.units import unit_codes
+from embassay.stats.gate import whole_points
 from embassay.store.lists import FROM_CACHE
 from embassay.types import Draws, is_chance
 
 Outcome = Literal["pass", "regression", "inconclusive", "failed"]
-Inconclusive = Literal["", "pass", "fail"]
 Testable = Mapping[MetricKey, tuple[CommonTask, ItemMetric]]
 """The metrics that can be tested: means over items, and correlations, each of one task of both runs."""
 ANCHOR = "anchor"
 """The folder in a baseline with the first baseline, which later ones do not replace."""
-EXIT_CODES: dict[Outcome, int] = {"pass": 0, "regression": 1, "failed": 3, "inconclusive": 4}
+OLD, NEW = "old", "new"
+EXIT_CODES: dict[Outcome, int] = {"pass": 0, "regression": 1, "failed": 3, "inconclusive": 0}
+STRICT = 4
+"""The exit code of a strict check that is inconclusive."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,10 @@ class CheckOptions:
         largest.
     on
         Labels of diagnostics and corpora; only these are checked. Empty for all.
-    inconclusive
-        What a check that is inconclusive counts as: ``pass``, ``fail``, or empty for neither.
+    strict
+        Whether a check must exclude a loss of each margin to pass.
+    pages
+        Whether the documents are all there are, or a sample of many more; by default as the baseline says, else all.
 
     Raises
     ------
@@ -62,7 +68,8 @@ class CheckOptions:
     margins: Mapping[str, float] = field(default_factory=dict)
     floors: Mapping[str, float] = field(default_factory=dict)
     on: tuple[str, ...] = ()
-    inconclusive: Inconclusive = ""
+    strict: bool = False
+    pages: Pages | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no check can use."""
@@ -72,8 +79,8 @@ class CheckOptions:
         for name, floor in self.floors.items():
             if not math.isfinite(floor):
                 raise SpecError(f"the floor of {name} must be a number, is {floor:g}")
-        if self.inconclusive not in ("", "pass", "fail"):
-            raise SpecError(f"inconclusive must be 'pass' or 'fail', is {self.inconclusive!r}")
+        if self.pages not in (None, "given", "sampled"):
+            raise SpecError(f"pages must be 'given' or 'sampled', is {self.pages!r}")
 
 
 @dataclass(frozen=True)
@@ -82,8 +89,8 @@ class Floor:
 
     Attributes
     ----------
-    value, low, high
-        The value with its 95 % interval; None where undefined.
+    value
+        None where undefined.
     floor
         The smallest allowed value, or the ceiling: the largest one, where lower is better.
     reason
@@ -95,8 +102,6 @@ class Floor:
     corpus: str
     metric: str
     value: float | None
-    low: float | None
-    high: float | None
     floor: float
     lower_is_better: bool = False
     reason: str = ""
@@ -129,11 +134,10 @@ class Check:
         What failed in the run, one sentence each.
     notes
         What was not checked, and what does not match, one sentence each.
-    inconclusive
-        What an inconclusive check counts as: ``pass``, ``fail``, or empty for neither.
-    texts
-        By corpus and id the first text of each item that is lost or gained, such as its question; empty where the run
-        has no texts.
+    strict
+        Whether it must exclude a loss of each margin to pass.
+    sampled
+        The corpora whose documents are a sample.
     """
 
     run: str
@@ -142,8 +146,8 @@ class Check:
     floors: tuple[Floor, ...] = ()
     failures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    inconclusive: Inconclusive = ""
-    texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    strict: bool = False
+    sampled: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -157,16 +161,14 @@ class Check:
 
     @property
     def exit_code(self) -> int:
-        """0 pass, 1 regression, 3 a candidate failed, 4 inconclusive unless that counts as pass or fail."""
-        if self.outcome == "inconclusive" and self.inconclusive:
-            return {"pass": 0, "fail": 1}[self.inconclusive]
+        """0 pass, 1 regression, 3 a candidate failed; where it is inconclusive 0, or 4 if it is strict."""
+        if self.outcome == "inconclusive" and self.strict:
+            return STRICT
         return EXIT_CODES[self.outcome]
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """One sentence for each metric, floor and failure."""
-        from embassay.comparison.gate_words import failures_of, lines_of
-
         return (*failures_of(self), *(line.sentence for line in lines_of(self)))
 
     def __str__(self) -> str:
@@ -181,11 +183,12 @@ def check(
     margins: Mapping[str, float] | None = None,
     floors: Mapping[str, float] | None = None,
     on: Sequence[str] = (),
-    inconclusive: Inconclusive = "",
+    strict: bool = False,
+    pages: Pages | None = None,
 ) -> Check:
     """Check a finished run against a baseline, as ``embassay check`` does.
 
-    The headline metrics are tested with the margins that they declare.
+    The headline metrics are tested with the margins that ``embassay bless`` wrote into the baseline.
 
     Parameters
     ----------
@@ -193,7 +196,7 @@ def check(
         The folder of the run, or the result of :func:`embassay.assay`.
     baseline
         What ``embassay bless`` has written, or the folder of another run.
-    margins, floors, on, inconclusive
+    margins, floors, on, strict, pages
         See :class:`CheckOptions`.
 
     Raises
@@ -201,7 +204,7 @@ def check(
     InputError
         If the two cannot be compared, or an option names what they do not have; the message names both.
     """
-    options = CheckOptions(margins or {}, floors or {}, tuple(on), inconclusive)
+    options = CheckOptions(margins or {}, floors or {}, tuple(on), strict, pages)
     shown = "the result" if isinstance(run, Result) else str(run)
     try:
         old = read_run(baseline, "baseline")
@@ -222,7 +225,12 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions, anchor: St
     all_tasks, all_rows = list(new.tasks), new.result.rows
     new, old = selection.of_run(new), selection.of_run(old)
     rows = [row for row in all_rows if (row.diagnostic, row.corpus) in new.tasks]
-    margins = _of_selected(options.margins, all_rows, new)
+    blessed = old.record.get("gate")
+    if blessed and options.pages not in (None, blessed["pages"]):
+        raise SpecError(f"the baseline was blessed with --pages {blessed['pages']}; bless it again for another choice")
+    sampled = sampled_corpora(new, blessed["pages"] if blessed else options.pages or "given")
+    user_margins = {**blessed["margins"], **options.margins} if blessed else options.margins
+    margins = _of_selected(user_margins, all_rows, new)
     floor_values = _of_selected(options.floors, all_rows, new)
     failures = []
     for failure in new.result.failed:
@@ -242,12 +250,15 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions, anchor: St
         tasks = common.tasks
         notes += common.notes
 
-    pairs = _pairs(tasks, labels, margins, rows)
+    default_margins = blessed["default_margins"] if blessed else ()
+    tests = _Tests(new, rows, margins, {(diagnostic, corpus): m for diagnostic, corpus, m in default_margins}, sampled)
+    pairs = tests.pairs(tasks, labels)
     if anchor is not None:
-        since_anchor, notes_on_anchor = _since_anchor(new, selection.of_run(anchor), pairs, margins, rows)
+        since_anchor, notes_on_anchor = _since_anchor(tests, selection.of_run(anchor), pairs)
         pairs += since_anchor
         notes += notes_on_anchor
-    changes = changes_of(pairs, Draws(new.result.seed, new.result.resamples))
+    notes += _notes_on(pairs)
+    changes = changes_of(pairs, Draws(new.result.seed, new.result.resamples), strict=options.strict)
     floors = tuple(_floors(new, rows, floor_values))
     if not changes and not floors and not failures:
         raise InputError("nothing to check: no diagnostic of both has a headline; name a metric with --margin")
@@ -258,29 +269,13 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions, anchor: St
         floors=floors,
         failures=tuple(failures),
         notes=tuple(dict.fromkeys(notes)),
-        inconclusive=options.inconclusive,
-        texts=_texts_of(new, changes),
+        strict=options.strict,
+        sampled=tuple(sorted(sampled)),
     )
 
 
-def _texts_of(run: StoredRun, changes: Sequence[LossTest]) -> dict[str, dict[str, str]]:
-    """Return the first text of each item that is lost or gained, by corpus and id, as far as the run has texts."""
-    texts: dict[str, dict[str, str]] = {}
-    for change in changes:
-        task = run.tasks.get((change.diagnostic, change.corpus))
-        items = task.items if task else {}
-        for item in (*change.lost, *change.gained):
-            if item in items and items[item].texts:
-                texts.setdefault(change.corpus, {})[item] = next(iter(items[item].texts.values()))
-    return texts
-
-
 def _since_anchor(
-    new: StoredRun,
-    anchor: StoredRun,
-    pairs: Sequence[PairedMetric],
-    margins: Mapping[str, float],
-    rows: Sequence[Row],
+    tests: _Tests, anchor: StoredRun, pairs: Sequence[PairedMetric]
 ) -> tuple[list[PairedMetric], list[str]]:
     """Return the metrics that are tested against the anchor as well, and what is not, one sentence each.
 
@@ -292,6 +287,7 @@ def _since_anchor(
     pairs
         Those of the baseline. Where it has the values of the anchor, a second test would say the same.
     """
+    new = tests.run
     notes = []
     tasks = {}
     for name, task in anchor.tasks.items():
@@ -309,14 +305,31 @@ def _since_anchor(
         return [], notes
     for name, reason in common.incomparable.items():
         notes.append(f"{' on '.join(name)}: not tested against the anchor ({reason})")
+    day, _, _ = anchor.record.get("time", "").partition("T")
+    since = f"the anchor of {day}" if day else "the anchor"
     of_baseline = {(pair.encoder, pair.diagnostic, pair.corpus, pair.metric): pair for pair in pairs}
     since_anchor = []
-    for pair in _pairs(common.tasks, labels, margins, rows):
+    for pair in tests.pairs(common.tasks, labels):
         other = of_baseline.get((pair.encoder, pair.diagnostic, pair.corpus, pair.metric))
         if other is not None and not np.array_equal(pair.old, other.old, equal_nan=True):
-            day, _, _ = anchor.record.get("time", "").partition("T")
-            since_anchor.append(replace(pair, since="anchor", anchor_day=day))
+            since_anchor.append(replace(pair, since=since))
     return since_anchor, notes
+
+
+def _notes_on(pairs: Sequence[PairedMetric]) -> Iterator[str]:
+    """Yield which items have no value, and which margins are out of reach, one sentence each."""
+    has_several = len({(pair.metric, pair.corpus) for pair in pairs}) > 1
+    for pair in pairs:
+        what = f"{pair.encoder}, {pair.metric} on {pair.corpus}"
+        left_out, undefined = int((~pair.counted).sum()), int(pair.lost_value.sum())
+        # A metric of a subset has no value for all others.
+        if pair.is_headline and left_out:
+            yield f"{what}: {counted(left_out, 'item')} without a value in either run left out"
+        # Where there are more, the sentence of the metric says so.
+        if 0 < undefined <= MOST_UNDEFINED * len(pair.gains):
+            yield f"{what}: {counted(undefined, 'item')} without a value in this run counted as the worst"
+        if pair.set_by_user and pair.margin < pair.resolution:
+            yield out_of_reach(pair, with_name=has_several)
 
 
 def candidates_in(run: StoredRun) -> list[str]:
@@ -468,33 +481,103 @@ def _check_tasks(new: StoredRun, old: StoredRun, labels: Sequence[str], all_task
         )
 
 
-def _pairs(
-    tasks: Sequence[CommonTask], labels: Sequence[str], margins: Mapping[str, float], rows: Sequence[Row]
-) -> list[PairedMetric]:
-    """Return what is tested: the headlines, and the metrics that have a margin of the user.
+@dataclass(frozen=True)
+class _Tests:
+    """What of a run is tested, and with which margins.
 
-    Parameters
+    Attributes
     ----------
-    labels
-        The candidates that both runs have.
+    rows
+        Those of the selected tasks; they have more metrics than can be tested.
     margins
         Those of the user, by the name of the metric.
-    rows
-        Those of the run; they have more metrics than can be tested.
+    default_margins
+        Those that ``bless`` wrote, by diagnostic and corpus.
+    sampled
+        The corpora whose documents are a sample.
     """
-    testable: dict[MetricKey, tuple[CommonTask, ItemMetric]] = {}
-    for task in tasks:
-        # Without margins of the user, only headlines are tested.
-        testable |= _testable_metrics(task, labels, with_others=bool(margins))
-    headlines = [key for key, (_, metric) in testable.items() if isinstance(metric, Headline)]
-    user_margins = _user_margins(testable, headlines, margins, rows)
-    pairs: list[PairedMetric] = []
-    for key, (task, metric) in testable.items():
-        margin = user_margins.get(key, metric.margin)
-        if margin is not None:
-            name = shortest_name(key, testable, headlines)
-            pairs += _pairs_of(key, task, metric, name, margin, labels)
-    return pairs
+
+    run: StoredRun
+    rows: Sequence[Row]
+    margins: Mapping[str, float]
+    default_margins: Mapping[TaskName, float]
+    sampled: Collection[str]
+
+    def pairs(self, tasks: Sequence[CommonTask], labels: Sequence[str]) -> list[PairedMetric]:
+        """Return what is tested: the headlines, and the metrics that have a margin of the user.
+
+        Parameters
+        ----------
+        tasks
+            Those of this run and an earlier one.
+        labels
+            The candidates that both runs have.
+        """
+        testable: dict[MetricKey, tuple[CommonTask, ItemMetric]] = {}
+        for task in tasks:
+            # Without margins of the user, only headlines are tested.
+            testable |= _testable_metrics(task, labels, with_others=bool(self.margins))
+        headlines = [key for key, (_, metric) in testable.items() if isinstance(metric, Headline)]
+        user_margins = _user_margins(testable, headlines, self.margins, self.rows)
+        pairs: list[PairedMetric] = []
+        for key, (task, metric) in testable.items():
+            if key in user_margins or metric.margin is not None:
+                name = shortest_name(key, testable, headlines)
+                pairs += self._pairs_of(key, task, metric, name, user_margins.get(key))
+        return pairs
+
+    def _pairs_of(
+        self, key: MetricKey, task: CommonTask, metric: ItemMetric, name: str, user_margin: float | None
+    ) -> Iterator[PairedMetric]:
+        """Yield a metric for each candidate that has it in both runs.
+
+        Parameters
+        ----------
+        name
+            What the metric is called in the check.
+        """
+        old_scores, new_scores = task.scores.values()
+        ids = next(iter(new_scores.values())).item.astype(str)
+        items = {item.id: item for item in task.items or ()}
+        is_sampled = task.corpus in self.sampled
+        unit = units_of(metric, ids.tolist(), items, sampled=is_sampled)
+        texts = self._texts(task)
+        for label in new_scores:
+            # The labels that both encoders have in the metric.
+            old, new = f"{OLD} {label}", f"{NEW} {label}"
+            if old not in metric.values or new not in metric.values:
+                continue
+            fingerprints = [scores[label].origin.encoder_fingerprint for scores in (old_scores, new_scores)]
+            pair = PairedMetric(
+                encoder=label,
+                diagnostic=key.diagnostic,
+                corpus=key.corpus,
+                metric=name,
+                margin=user_margin or metric.margin or 0.0,
+                old=metric.values[old],
+                new=metric.values[new],
+                unit=unit,
+                item=ids if metric.places is None else ids[metric.places],
+                texts=texts,
+                # The values of a correlation are influences, which its range says nothing about.
+                ends=(None, None) if metric.correlated else declared(key).range,
+                of_shares=metric.of_shares,
+                lower_is_better=declared(key).better == "lower",
+                is_headline=isinstance(metric, Headline),
+                same_encoder=len(set(fingerprints)) == 1,
+                set_by_user=user_margin is not None,
+                sampled=is_sampled,
+            )
+            if user_margin is None:
+                default = max(whole_points(pair.resolution), pair.margin)
+                pair = replace(pair, margin=self.default_margins.get(task.name, default))
+            yield pair
+
+    def _texts(self, task: CommonTask) -> dict[str, str]:
+        """Return the first text of each item that this run has, such as its question, by the id in a common task."""
+        of_run = self.run.tasks[task.name].items.values()
+        text_of = {item.hash: next(iter(item.texts.values()), "") for item in of_run}
+        return {item.id: text_of.get(item.hash, "") for item in task.items or ()}
 
 
 def _testable_metrics(task: CommonTask, labels: Sequence[str], *, with_others: bool) -> Testable:
@@ -600,48 +683,6 @@ def _untestable(name: str, testable: Testable, rows: Sequence[Row]) -> InputErro
     )
 
 
-def _pairs_of(
-    key: MetricKey, task: CommonTask, metric: ItemMetric, name: str, margin: float, labels: Sequence[str]
-) -> Iterator[PairedMetric]:
-    """Yield a metric for each candidate that has it in both runs.
-
-    Parameters
-    ----------
-    name
-        What the metric is called in the check.
-    """
-    old_scores, new_scores = task.scores.values()
-    for label in labels:
-        if label not in old_scores or label not in new_scores:
-            continue
-        old_fingerprint = old_scores[label].origin.encoder_fingerprint
-        new_fingerprint = new_scores[label].origin.encoder_fingerprint
-        items = new_scores[label].item
-        if metric.places is not None:
-            items = items[metric.places]
-        # The labels that both encoders have in the metric.
-        old, new = f"{OLD} {label}", f"{NEW} {label}"
-        correlated = metric.correlated
-        if correlated is not None:
-            correlated = replace(correlated, ys={OLD: correlated.ys[old], NEW: correlated.ys[new]})
-        yield PairedMetric(
-            encoder=label,
-            diagnostic=key.diagnostic,
-            corpus=key.corpus,
-            metric=name,
-            margin=margin,
-            old=metric.values[old],
-            new=metric.values[new],
-            unit=unit_codes(metric.unit),
-            item=np.asarray(items).astype(str),
-            stream=metric.stream,
-            of_shares=metric.of_shares,
-            lower_is_better=declared(key).better == "lower",
-            same_encoder=old_fingerprint == new_fingerprint,
-            correlated=correlated,
-        )
-
-
 # --- floors ----------------------------------------------------------------------------------------------
 
 
@@ -682,8 +723,6 @@ def _floors(run: StoredRun, rows: Sequence[Row], floors: Mapping[str, float]) ->
                     corpus=row.corpus,
                     metric=metric,
                     value=row.value,
-                    low=row.low,
-                    high=row.high,
                     floor=floor,
                     lower_is_better=declared(key).better == "lower",
                     reason=row.reason or "",

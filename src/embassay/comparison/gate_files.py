@@ -13,7 +13,7 @@ from embassay.comparison.gate import Check, Floor
 from embassay.comparison.gate_words import Line, failures_of, lines_of, summary
 from embassay.comparison.losses import LossTest
 from embassay.errors import OutputError, SpecError, begun
-from embassay.formatting import shortened, visible, without_points
+from embassay.formatting import shortened, visible
 from embassay.outputs.junit import CheckedCase, Mark, junit_xml
 from embassay.outputs.markdown import escaped, folded
 from embassay.store.canonical import canonical, write
@@ -21,7 +21,9 @@ from embassay.store.paths import output_path
 
 WIDTH = 80
 """Columns of the terminal."""
-SCHEMA = 1
+MAX_PRINTED = 10
+"""Items that the terminal lists for one metric, at most."""
+SCHEMA = 2
 """The version of what ``--json`` writes."""
 MARKDOWN_LIMIT = 60_000
 """Characters of Markdown; GitHub refuses a comment of more than 65,536."""
@@ -71,36 +73,35 @@ def _append(path: Path, content: bytes) -> None:
 
 
 def terminal_lines(check: Check) -> list[str]:
-    """Return one line for each metric and floor, then the sentences of what did not pass, and the outcome."""
+    """Return the sentence of each metric and floor, the items that were lost below it, and the outcome of several."""
     lines = lines_of(check)
-    sentences = failures_of(check)
-    sentences += [line.sentence for line in lines if not line.passed]
-    sentences += [f"note: {note}" for note in check.notes]
-    printed = list(_table(lines))
-    for sentence in [*sentences, summary(check)]:
-        printed += textwrap.wrap(visible(sentence), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    printed = _wrapped(failures_of(check))
+    for line in lines:
+        printed += _wrapped([line.sentence])
+        # What was lost since the anchor is news only where it fails.
+        if isinstance(line.record, LossTest) and not (line.record.since and line.passed):
+            printed += _lost_items(line.record)
+    printed += _wrapped([f"note: {note}" for note in check.notes])
+    if len(lines) + len(check.failures) > 1:
+        printed += _wrapped([summary(check)])
     return printed
 
 
-def _table(lines: Sequence[Line]) -> Iterator[str]:
-    """Yield a line of at most ``WIDTH`` columns for each metric and floor, with aligned columns."""
-    rows = []
-    for line in lines:
-        record = line.record
-        name = visible(f"{record.encoder} {record.name} on {record.corpus}")
-        figure = line.change
-        if isinstance(record, Floor):
-            figure = f"{line.new} {line.change}".strip()
-        # Lines are short, so the unit is left out.
-        rows.append((record.outcome, name, without_points(figure), without_points(line.limit)))
-    if not rows:
-        return
-    outcome_width, name_width, figure_width, limit_width = (max(map(len, column)) for column in zip(*rows, strict=True))
-    # Names are cut where a line would be wider than the terminal; three spaces stand between the four columns. They are
-    # cut in the middle: both the encoder in front and the corpus at the end matter.
-    name_width = min(name_width, WIDTH - outcome_width - figure_width - limit_width - 3)
-    for outcome, name, figure, limit in rows:
-        yield f"{outcome:<{outcome_width}} {shortened(name, name_width):<{name_width}} {figure:>{figure_width}} {limit}"
+def _wrapped(sentences: Sequence[str]) -> list[str]:
+    """Return sentences in lines of at most ``WIDTH`` columns."""
+    lines = []
+    for sentence in sentences:
+        lines += textwrap.wrap(visible(sentence), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return lines
+
+
+def _lost_items(change: LossTest) -> Iterator[str]:
+    """Yield a line for each of the first items that were lost, with its text if the run has it."""
+    for item, text in list(change.lost.items())[:MAX_PRINTED]:
+        shown = " ".join(text.split())
+        yield shortened(visible(f"  - {item}: {shown}" if shown else f"  - {item}"), WIDTH)
+    if len(change.lost) > MAX_PRINTED:
+        yield f"  and {len(change.lost) - MAX_PRINTED:,} more in --markdown and --json"
 
 
 # --- JSON ------------------------------------------------------------------------------------------------
@@ -108,7 +109,7 @@ def _table(lines: Sequence[Line]) -> Iterator[str]:
 
 def json_bytes(check: Check) -> bytes:
     """Return a check as canonical JSON."""
-    # The outcome of a floor is a property, which asdict leaves out.
+    # The outcome is a property, which asdict leaves out.
     records = {LossTest: list[object](), Floor: list[object]()}
     for line in lines_of(check):
         content = {**asdict(line.record), "outcome": line.record.outcome, "sentence": line.sentence}
@@ -121,7 +122,8 @@ def json_bytes(check: Check) -> bytes:
             "outcome": check.outcome,
             "exit_code": check.exit_code,
             "summary": summary(check),
-            "inconclusive": check.inconclusive,
+            "strict": check.strict,
+            "sampled": check.sampled,
             "changes": records[LossTest],
             "floors": records[Floor],
             "failures": check.failures,
@@ -136,17 +138,17 @@ def json_bytes(check: Check) -> bytes:
 def junit(check: Check) -> bytes:
     """Return a check as JUnit XML: one test case for each metric, floor and failure.
 
-    A regression is a failure, a candidate that failed is an error, and an inconclusive test is skipped, unless
-    ``inconclusive`` says that it passes or fails.
+    A regression is a failure, a candidate that failed is an error, and an inconclusive test is skipped, or a failure of
+    a strict check.
     """
-    marks: dict[str, Mark] = {"pass": "", "regression": "failure", "inconclusive": "skipped"}
-    if check.inconclusive:
-        marks["inconclusive"] = "" if check.inconclusive == "pass" else "failure"
+    unclear: Mark = "failure" if check.strict else "skipped"
+    marks: dict[str, Mark] = {"pass": "", "regression": "failure", "inconclusive": unclear}
     cases = [CheckedCase("run", reason.split(":")[0], "error", f"failed: {reason}") for reason in check.failures]
     for line in lines_of(check):
         record = line.record
         place, name = f"{record.diagnostic}.{record.corpus}", f"{record.encoder}: {line.name}"
-        cases.append(CheckedCase(place, name, marks[record.outcome], line.sentence))
+        lost = _lost_items(record) if isinstance(record, LossTest) else ()
+        cases.append(CheckedCase(place, name, marks[record.outcome], "\n".join([line.sentence, *lost])))
     return junit_xml("embassay check", cases, " | ".join(check.notes))
 
 
@@ -159,27 +161,19 @@ def markdown_bytes(check: Check) -> bytes:
 
 
 def markdown(check: Check) -> str:
-    """Return a check as Markdown for a comment: outcome, table, sentences, flipped items.
+    """Return a check as Markdown for a comment: outcome, sentences, flipped items.
 
-    Where there is too much for a comment, the lists of items are left out first, then further sentences and rows; a
-    line says how many.
+    Where there is too much for a comment, the lists of items are left out first, then further sentences; a line says
+    how many.
     """
-    check_lines = lines_of(check)
     # What did not pass is listed first: of the metrics, then of the floors.
-    worst_first = sorted(check_lines, key=lambda line: (isinstance(line.record, Floor), line.passed))
-    text = [f"### Embassay check: {check.outcome}", "", escaped(summary(check)), ""]
-    text += [f"- **failed**: {escaped(failure)}" for failure in check.failures[:MAX_LISTED]]
-    if worst_first:
-        text += [
-            "| outcome | encoder | metric | corpus | baseline | run | change | limit |",
-            "|---|---|---|---|--:|--:|--:|--:|",
-        ]
-        # Half of the comment is left for sentences.
-        text += _fitting([_row(line) for line in worst_first], MARKDOWN_LIMIT // 2, "rows")
+    worst_first = sorted(lines_of(check), key=lambda line: (line.passed, isinstance(line.record, Floor)))
+    text = [f"### Embassay check: {check.outcome}", "", escaped(summary(check))]
     sections = {
-        "sentences": [f"- {escaped(line.sentence)}" for line in check_lines if not line.passed],
+        "failures": [f"- **failed**: {escaped(failure)}" for failure in check.failures[:MAX_LISTED]],
+        "sentences": [_bullet(line) for line in worst_first],
         "notes": [f"- note: {escaped(note)}" for note in check.notes],
-        "lists of items": _flipped_items(worst_first, check.texts),
+        "lists of items": _flipped_items(worst_first),
     }
     for what, lines in sections.items():
         if lines:
@@ -187,6 +181,12 @@ def markdown(check: Check) -> str:
             room = MARKDOWN_LIMIT - sum(len(line) + 1 for line in text)
             text += ["", *_fitting(lines, room, what)]
     return "\n".join(text) + "\n"
+
+
+def _bullet(line: Line) -> str:
+    """Return the sentence of a metric or floor as an item of a list; the outcome is bold unless it passed."""
+    outcome, _, rest = line.sentence.partition(":")
+    return f"- {outcome if line.passed else f'**{outcome}**'}:{escaped(rest)}"
 
 
 def _fitting(lines: Sequence[str], room: int, what: str) -> list[str]:
@@ -206,16 +206,7 @@ def _fitting(lines: Sequence[str], room: int, what: str) -> list[str]:
     return kept
 
 
-def _row(line: Line) -> str:
-    """Return the row of a metric or floor in Markdown."""
-    record = line.record
-    outcome = record.outcome if line.passed else f"**{record.outcome}**"
-    names = [escaped(name) for name in (record.encoder, record.name, record.corpus)]
-    cells = [outcome, *names, line.old, line.new, escaped(line.change), line.limit]
-    return f"| {' | '.join(cells)} |"
-
-
-def _flipped_items(lines: Sequence[Line], texts: Mapping[str, Mapping[str, str]]) -> list[str]:
+def _flipped_items(lines: Sequence[Line]) -> list[str]:
     """Return the flipped items of each metric that has some, as blocks of Markdown that are folded at first."""
     blocks = []
     for line in lines:
@@ -223,22 +214,19 @@ def _flipped_items(lines: Sequence[Line], texts: Mapping[str, Mapping[str, str]]
         if isinstance(change, Floor) or not (change.lost or change.gained):
             continue
         listed = {"Lost": change.lost, "Gained": change.gained}
-        of_corpus = texts.get(change.corpus, {})
-        paragraphs = [f"{direction}: {_listed_items(items, of_corpus)}" for direction, items in listed.items() if items]
+        paragraphs = [f"{direction}:\n\n{_listed_items(items)}" for direction, items in listed.items() if items]
         counts = f"{len(change.lost):,} lost, {len(change.gained):,} gained"
         title = f"{change.encoder}, {change.name} on {change.corpus}: {counts}"
         blocks.append(folded(title, "\n\n".join(paragraphs)))
     return blocks
 
 
-def _listed_items(items: Sequence[str], texts: Mapping[str, str]) -> str:
-    """Return the first ``MAX_LISTED`` items in Markdown, by texts or else ids, and how many more there are."""
-    named = [escaped(item) for item in items[:MAX_LISTED]]
-    more = f"and {len(items) - MAX_LISTED:,} more" if len(items) > MAX_LISTED else ""
-    if not texts:
-        return " ".join(filter(None, (", ".join(named), more)))
+def _listed_items(items: Mapping[str, str]) -> str:
+    """Return the first ``MAX_LISTED`` items in Markdown, with their texts, and how many more there are."""
     lines = []
-    for item, name in zip(items, named, strict=False):
-        text = " ".join(texts.get(item, "").split())
-        lines.append(f"- {name}: {escaped(begun(text, LONGEST_TEXT))}")
-    return "\n".join(["\n", *lines, *filter(None, [more and f"- {more}"])])
+    for item, text in list(items.items())[:MAX_LISTED]:
+        shown = begun(" ".join(text.split()), LONGEST_TEXT)
+        lines.append(f"- {escaped(item)}: {escaped(shown)}" if shown else f"- {escaped(item)}")
+    if len(items) > MAX_LISTED:
+        lines.append(f"- and {len(items) - MAX_LISTED:,} more")
+    return "\n".join(lines)

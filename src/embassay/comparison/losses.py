@@ -1,48 +1,62 @@
-"""Tests whether metrics of a run are worse than those of a baseline, corrected for their number.
+"""The tests of a check: which metrics of a run are worse than those of a baseline, corrected for their number.
 
-A metric passes if a loss of its margin or more is ruled out (:mod:`embassay.stats.noninferiority`). It is a
-regression if the loss is significant after Holm's correction over all tests of the check, otherwise it is inconclusive.
-So equally good encoders are called a regression in at most 5 % of the checks, however many metrics a check has. All
-tests of a check must pass for the check to pass, which needs no correction (Berger 1982).
+Each metric is decided on its own, in this order; the first that applies is the reason of its outcome:
+
+1. *regression*, if more than 5 % of the items lost their value.
+2. *regression*, if the loss is significant after Holm's correction over all tests of the check. Where the user set the
+   margin and the limit of the loss is within it, a significant loss passes.
+3. *regression*, if more is lost on these documents than the margin, and more than the test set can rule out.
+4. *pass*, if no item got worse. Under ``strict`` the limit of the loss must be within the margin, too.
+5. *pass*, if the limit of the loss is within the margin.
+6. *inconclusive*.
+
+No item that gets better makes an outcome worse: p and limit move with every single item (:mod:`embassay.stats.gate`),
+and how many tests Holm's correction counts depends on the encoders only.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.result import ALPHA, MIN_UNITS
-from embassay.stats.correlate import correlation
-from embassay.stats.detectable import Precision, precision_of_pair
-from embassay.stats.exchange import compare_correlations
-from embassay.stats.families import PairedDifference, Roles, compare_means, corrected_interval, mean_of
-from embassay.stats.noninferiority import (
-    Correlated,
-    mean_not_worse,
-    possible_margin,
-    share_not_worse,
-)
-from embassay.stats.permutation import corrected
-from embassay.stats.units import Floats, Ints
+from embassay.result import ALPHA
+from embassay.stats.gate import loss_limit, loss_p, most_lost, resolution
+from embassay.stats.permutation import holm
+from embassay.stats.units import Bools, Floats, Ints, unit_codes
 from embassay.types import Draws
 
 Outcome = Literal["pass", "regression", "inconclusive"]
-OUTCOMES: dict[str, Outcome] = {"not worse": "pass", "worse": "regression", "inconclusive": "inconclusive"}
-"""By the outcome of the test."""
-Since = Literal["baseline", "anchor"]
-OLD, NEW = "old", "new"
-ROLES = Roles((OLD, NEW), reference=OLD)
-FLIPPED = 0.5
-"""An item is lost where its value falls by at least this: a right answer is now wrong, or tied with a wrong one."""
-POWER = 0.8
-"""The probability that a true loss is called a regression."""
+Reason = Literal[
+    "no value",
+    "significant",
+    "above the margin",
+    "nothing lost",
+    "within the margin",
+    "significant within the margin",
+    "not significant",
+    "not excluded",
+]
+OUTCOMES: dict[Reason, Outcome] = {
+    "no value": "regression",
+    "significant": "regression",
+    "above the margin": "regression",
+    "nothing lost": "pass",
+    "within the margin": "pass",
+    "significant within the margin": "pass",
+    "not significant": "pass",
+    "not excluded": "inconclusive",
+}
+MOST_UNDEFINED = 0.05
+"""The largest share of the items that may lose their value."""
+NARROW = 1.0
+"""A range of a mean is narrow up to this span: then an item can lose all of it. RR and nDCG have it."""
+ROUNDING = 1e-9
+"""A loss is larger than the margin by more than this."""
 
 
 @dataclass(frozen=True)
@@ -61,20 +75,24 @@ class PairedMetric:
         (n,) unit codes from 0.
     item
         (n,) ids.
-    stream
-        Names the random streams.
+    texts
+        The text of each item by its id, as far as they are known.
+    ends
+        The lowest and the highest value of an item; None where there is no such end.
     of_shares
         Whether the values are yes and no, or shares of them.
     lower_is_better
         Whether a rise is a loss.
     same_encoder
         Whether both have the same fingerprint.
-    correlated
-        For a correlation: what it is computed from, under the names ``old`` and ``new``.
+    is_headline
+        Whether it is the headline of its diagnostic.
+    set_by_user
+        Whether the margin is the user's; by default it is what the test set can rule out, or what the metric declares.
+    sampled
+        Whether the items are a sample, unit by unit, and not all that is asked of these documents.
     since
-        What it is compared with: ``baseline``, or the ``anchor``, the first baseline.
-    anchor_day
-        The day of the anchor's run: ``2026-03-14``; empty for the baseline, or where it is unknown.
+        Empty for the baseline; ``the anchor of 2026-03-14`` for the first baseline.
     """
 
     encoder: str
@@ -86,48 +104,77 @@ class PairedMetric:
     new: Floats
     unit: Ints
     item: NDArray[np.str_]
-    stream: tuple[str, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    ends: tuple[float | None, float | None] = (0.0, 1.0)
     of_shares: bool = True
     lower_is_better: bool = False
     same_encoder: bool = False
-    correlated: Correlated | None = None
-    since: Since = "baseline"
-    anchor_day: str = ""
+    is_headline: bool = True
+    set_by_user: bool = False
+    sampled: bool = False
+    since: str = ""
 
     @property
     def unchanged(self) -> bool:
-        """Whether the same encoder has the same value on every item."""
+        """Whether the same encoder has the same value on every item, which is no test."""
         return self.same_encoder and np.array_equal(self.old, self.new, equal_nan=True)
 
-    @property
-    def sign(self) -> float:
-        """1, or −1 where lower is better: what makes a loss a fall."""
-        return -1.0 if self.lower_is_better else 1.0
+    @cached_property
+    def counted(self) -> Bools:
+        """(n,) whether an item has a value in one of the runs; the others are left out."""
+        return np.asarray(~(np.isnan(self.old) & np.isnan(self.new)))
 
     @property
-    def worst(self) -> float | None:
-        """The value that counts where only one of the encoders has one: 0, or 1 where lower is better.
-
-        A new encoder that gives no vector to some texts must not pass because they are left out. None for a
-        correlation: it is computed from values of its own, which leave these items out.
-        """
-        if self.correlated is not None:
-            return None
-        return 1.0 if self.lower_is_better else 0.0
+    def lost_value(self) -> Bools:
+        """(n,) whether an item has a value in the old run only."""
+        return np.asarray(np.isnan(self.new) & ~np.isnan(self.old))
 
     @property
-    def in_one_run(self) -> NDArray[np.bool_]:
-        """(n,) whether an item has a value in one run only."""
-        in_one_run: NDArray[np.bool_] = np.isnan(self.old) != np.isnan(self.new)
-        return in_one_run
+    def worst_end(self) -> float | None:
+        """The worst value that an item can have; None where there is no such end."""
+        low, high = self.ends
+        return high if self.lower_is_better else low
 
     @cached_property
-    def values(self) -> dict[str, Floats]:
-        """The (n,) values of both runs, with the worst value where only one of them has one."""
-        values = {OLD: self.old, NEW: self.new}
-        if self.worst is None:
-            return values
-        return {run: np.where(np.isnan(of_run) & self.in_one_run, self.worst, of_run) for run, of_run in values.items()}
+    def values(self) -> tuple[Floats, Floats]:
+        """The old and the new (m,) values of the items that count, all defined.
+
+        An encoder that gives no vector to some texts must not pass because they are left out. So an item that has lost
+        its value has the worst one, or the worst that was seen. One that had none before has gained nothing.
+        """
+        old, new = self.old[self.counted], self.new[self.counted]
+        worst = self.worst_end
+        if worst is None and len(old):
+            seen = np.concatenate([old, new])
+            worst = float(np.nanmax(seen) if self.lower_is_better else np.nanmin(seen))
+        new = np.where(np.isnan(new), np.nan if worst is None else worst, new)
+        return np.where(np.isnan(old), new, old), new
+
+    @cached_property
+    def gains(self) -> Floats:
+        """(m,) by how much each item that counts became better."""
+        old, new = self.values
+        return old - new if self.lower_is_better else new - old
+
+    @property
+    def unit_of_gains(self) -> Ints:
+        """(m,) the units of the items that count."""
+        return unit_codes(self.unit[self.counted])
+
+    @property
+    def span(self) -> float | None:
+        """What an item can lose, where the range says it: all of a share, or of a narrow range."""
+        if self.of_shares:
+            return 1.0
+        low, high = self.ends
+        if low is None or high is None or high - low > NARROW:
+            return None
+        return high - low
+
+    @cached_property
+    def resolution(self) -> float:
+        """The loss of a share that these items can rule out; 0 of other metrics."""
+        return resolution(self.unit_of_gains) if self.of_shares and len(self.gains) else 0.0
 
 
 @dataclass(frozen=True)
@@ -138,42 +185,26 @@ class LossTest:
     ----------
     metric
         Its name, with the subset in brackets: ``accuracy[part_of_speech:noun]``.
-    old, new
-        The metric in the baseline and in the run, on the common items.
-    change, low, high
-        ``new`` less ``old``, with its 95 % interval; None where undefined, no interval under ``MIN_UNITS`` units.
-    p
-        Two-sided, after Holm's correction over all tests of the check; None under ``MIN_UNITS`` units.
-    tests
-        The number of these tests.
+    reason
+        What decided its outcome.
     margin
         The smallest loss that matters.
-    smallest_loss
-        The smallest true loss that such a check calls a regression in four cases of five; None where unknown.
-    items, units
-        Those that have a value in both.
-    units_needed
-        About how many units like these rule out a loss of the margin with a power of 80 % if nothing is lost; None
-        where unknown.
-    possible_margin
-        About the smallest margin that a check with these units can pass, see
-        :func:`~embassay.stats.noninferiority.possible_margin`; None for other than shares.
-    ruled_out
-        The smallest loss that the test rules out; None where unknown.
-    lower_is_better
-        Whether a rise is a loss.
+    old, new
+        The metric in the baseline and in the run, on the common items; None where none has a value.
+    limit
+        The loss is below this (95 % confidence); None where no item has a value.
+    p
+        Of a loss, one-sided, after Holm's correction over all tests of the check; None where the same encoder has the
+        same values.
+    items
+        Those that have a value in one of the runs.
+    lost, gained
+        The items of a share that became worse and better: their texts by their ids.
+    undefined
+        How many items have lost their value.
     of_shares
         Whether the figures are shares.
-    unchanged
-        Whether the same encoder has the same value on every item, which needs no test.
-    lost, gained
-        Ids of the items that only the old, or only the new encoder is right about; empty for other than shares.
-    undefined
-        How many items have a value in one run only.
-    undefined_as
-        The value that such an item counts as where it has none: the worst one, 0 or 1. None for a correlation, which
-        leaves it out.
-    since, anchor_day
+    since
         What it is compared with, as in :class:`PairedMetric`.
     """
 
@@ -181,231 +212,99 @@ class LossTest:
     diagnostic: str
     corpus: str
     metric: str
-    outcome: Outcome
-    p: float | None
-    tests: int
+    reason: Reason
     margin: float
     old: float | None = None
     new: float | None = None
-    change: float | None = None
-    low: float | None = None
-    high: float | None = None
-    smallest_loss: float | None = None
+    limit: float | None = None
+    p: float | None = None
     items: int = 0
-    units: int = 0
-    units_needed: int | None = None
-    possible_margin: float | None = None
-    ruled_out: float | None = None
-    lower_is_better: bool = False
-    of_shares: bool = True
-    unchanged: bool = False
-    lost: tuple[str, ...] = ()
-    gained: tuple[str, ...] = ()
+    lost: Mapping[str, str] = field(default_factory=dict)
+    gained: Mapping[str, str] = field(default_factory=dict)
     undefined: int = 0
-    undefined_as: float | None = 0.0
-    since: Since = "baseline"
-    anchor_day: str = ""
+    of_shares: bool = True
+    since: str = ""
 
     @property
     def name(self) -> str:
         """The metric, and whether it is compared with the anchor: ``Success@5 (anchor)``."""
-        return self.metric if self.since == "baseline" else f"{self.metric} (anchor)"
+        return f"{self.metric} (anchor)" if self.since else self.metric
 
     @property
-    def loss(self) -> float | None:
-        """By how much the metric became worse; negative where it became better."""
-        if self.change is None or self.lower_is_better:
-            return self.change
-        return -self.change
-
-    @property
-    def loss_is_significant(self) -> bool:
-        """Whether the metric is significantly worse, be it by more or by less than the margin."""
-        if self.p is None or self.loss is None:
-            return False
-        return self.p <= ALPHA and self.loss > 0
+    def outcome(self) -> Outcome:
+        """``pass``, ``regression`` or ``inconclusive``."""
+        return OUTCOMES[self.reason]
 
 
-def changes_of(pairs: Sequence[PairedMetric], draws: Draws) -> tuple[LossTest, ...]:
-    """Test all metrics of a check, and return their changes in the same order."""
-    # The same encoder with the same values has lost nothing: there is nothing to test or to correct for.
-    tested_pairs = [pair for pair in pairs if not pair.unchanged]
-    other_tests = max(len(tested_pairs) - 1, 0)
-    differences = [_difference(pair, draws, other_tests) for pair in pairs]
-
-    # By the place of the pair: some pairs have no p-value.
-    p_values: dict[int, float] = {}
-    for place, (pair, difference) in enumerate(zip(pairs, differences, strict=True)):
-        if not pair.unchanged and difference is not None and difference.p is not None:
-            p_values[place] = difference.p
-    corrected_p_values, steps = corrected(p_values)
-    # Where no difference has a p-value, a change still counts as one test.
-    tests = max(len(p_values), 1)
-
-    changes = []
-    for place, (pair, difference) in enumerate(zip(pairs, differences, strict=True)):
-        if difference is not None:
-            difference = replace(difference, tests_at_step=steps.get(place, tests))
-        changes.append(_change(pair, difference, corrected_p_values.get(place), tests, draws))
-    return tuple(changes)
-
-
-def units_to_detect(precision: Precision, loss: float, power: float = POWER) -> int:
-    """Return how many units like these call a true loss a regression with this power; at least ``MIN_UNITS``.
-
-    It is the smallest number for which z₁₋α/₂ₘ·SE₀ + z_power·SE is at most the loss δ, with m tests in the check, SE
-    the standard error of the difference and SE₀² = SE² + δ²/n that of the sign-flip test, which assumes a mean of 0.
-    The change of a share must be larger by 2/n, because the sum of n signs moves in steps of two items. And since a
-    share of at least δ of the items differs, its SE is at least √(δ(1 − δ)/n). For shares n is the effective number of
-    items, for other means the number of units.
+def changes_of(pairs: Sequence[PairedMetric], draws: Draws, *, strict: bool = False) -> tuple[LossTest, ...]:
+    """Test all metrics of a check, in their order.
 
     Parameters
     ----------
-    precision
-        Its ``tests`` is m, its ``error`` that of a difference on its ``units``.
-    loss
-        Above 0, and above the margin, or else it may pass; in the unit of ``error``.
+    strict
+        Whether a metric of which no item got worse passes only where a loss of the margin is excluded.
     """
-    normal = NormalDist()
-    alpha_per_test = ALPHA / max(precision.tests, 1)
-    z_test = normal.inv_cdf(1 - alpha_per_test / 2)
-    z_power = normal.inv_cdf(power)
-
-    error = precision.error
-    size = float(precision.units)
-    step = 0.0
-    # Only shares have an effective number of items.
-    if precision.effective_items is not None:
-        size = precision.effective_items
-        smallest_error = math.sqrt(loss * (1 - loss) / size)
-        error = max(error, smallest_error)
-        step = 2 / precision.items
-    error_of_sign_flip = math.sqrt(error**2 + loss**2 / size)
-    total = z_test * error_of_sign_flip + z_power * error
-
-    # Errors shrink with the root of the number of units, the step with the number itself. So with g times the units,
-    # total/√g + step/g = loss: a quadratic equation in √g.
-    discriminant = total**2 + 4 * step * loss
-    root_of_growth = (total + math.sqrt(discriminant)) / (2 * loss)
-    units = math.ceil(precision.units * root_of_growth**2)
-    return max(units, MIN_UNITS)
+    # By the place of the pair. The same encoder with the same values has lost nothing, and needs no correction.
+    p_values = {}
+    for place, pair in enumerate(pairs):
+        if not pair.unchanged and len(pair.gains):
+            p = loss_p(pair.gains, pair.unit_of_gains, draws, pair.diagnostic, pair.corpus)
+            # The anchor is asked at every release, and so at half the level.
+            p_values[place] = min(2 * p, 1.0) if pair.since else p
+    corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    return tuple(_test(pair, corrected.get(place), strict=strict) for place, pair in enumerate(pairs))
 
 
-def _difference(pair: PairedMetric, draws: Draws, other_tests: int) -> PairedDifference | None:
-    """Return how much better the new encoder is, with interval and p; below 0 for a loss; None without items.
-
-    Parameters
-    ----------
-    other_tests
-        The number of other tests in the check.
-    """
-    if pair.correlated is not None:
-        correlated = pair.correlated
-        rows = compare_correlations(
-            correlated.x,
-            correlated.ys,
-            pair.unit,
-            correlated.kind,
-            ROLES,
-            draws,
-            *pair.stream,
-            more_tests=other_tests,
-        )
-    else:
-        values = {run: pair.sign * of_run for run, of_run in pair.values.items()}
-        rows = compare_means(
-            values, pair.unit, ROLES, draws, *pair.stream, of_shares=pair.of_shares, more_tests=other_tests
-        )
-    if not rows:
-        return None
-    # Two encoders are one pair, and so one row.
-    return rows[0]
-
-
-def _change(
-    pair: PairedMetric, difference: PairedDifference | None, p: float | None, tests: int, draws: Draws
-) -> LossTest:
-    """Return the change of a metric, from its difference and the p-value corrected for all tests of the check."""
-    change = LossTest(
+def _test(pair: PairedMetric, p: float | None, *, strict: bool) -> LossTest:
+    """Return the test of a metric, with the p-value corrected for all tests of the check."""
+    gains = pair.gains
+    limit = old = new = None
+    if len(gains):
+        of_old, of_new = pair.values
+        limit = loss_limit(gains, pair.unit_of_gains, most_lost(of_old, pair.span))
+        old, new = float(of_old.mean()), float(of_new.mean())
+    # Every item of a mean or a correlation is a little better or worse: only answers are lost and gained.
+    ids = pair.item[pair.counted] if pair.of_shares else np.array([], dtype=np.str_)
+    changed = gains if pair.of_shares else np.array([])
+    return LossTest(
         encoder=pair.encoder,
         diagnostic=pair.diagnostic,
         corpus=pair.corpus,
         metric=pair.metric,
-        outcome="inconclusive",
-        p=p,
-        tests=tests,
+        reason=_reason(pair, p, limit, strict=strict),
         margin=pair.margin,
-        lower_is_better=pair.lower_is_better,
+        old=old,
+        new=new,
+        limit=limit,
+        p=p,
+        items=len(gains),
+        lost={item: pair.texts.get(item, "") for item in ids[changed < 0].tolist()},
+        gained={item: pair.texts.get(item, "") for item in ids[changed > 0].tolist()},
+        undefined=int(pair.lost_value.sum()),
         of_shares=pair.of_shares,
-        unchanged=pair.unchanged,
-        undefined=int(pair.in_one_run.sum()),
-        undefined_as=pair.worst,
         since=pair.since,
-        anchor_day=pair.anchor_day,
-    )
-    if difference is None or difference.difference is None:
-        return change
-
-    # (n,) by how much each item became better; below 0 for a loss.
-    gains = pair.sign * (pair.values[NEW] - pair.values[OLD])
-    if pair.of_shares:
-        test = share_not_worse(gains, pair.unit, pair.margin, p=p, same_encoder=pair.unchanged)
-        lost = tuple(pair.item[gains <= -FLIPPED].tolist())
-        gained = tuple(pair.item[gains >= FLIPPED].tolist())
-        change = replace(change, lost=lost, gained=gained)
-    else:
-        test = mean_not_worse(gains, pair.unit, pair.margin, draws, *pair.stream, p=p, same_encoder=pair.unchanged)
-    has_interval = difference.low is not None
-    # Where a few items decide a correlation, it has no interval, and no loss of it is ruled out.
-    outcome = OUTCOMES[test.outcome] if has_interval or pair.unchanged else "inconclusive"
-    low, high = difference.low, difference.high
-    if low is not None and high is not None:
-        if p is not None:
-            low, high = corrected_interval(low, high, difference.difference, p, tests)
-        # A gain is a fall where lower is better, which swaps the limits of its interval.
-        low, high = sorted((_signed(pair, low), _signed(pair, high)))
-    return replace(
-        change,
-        outcome=outcome,
-        old=_value(pair, OLD),
-        new=_value(pair, NEW),
-        change=_signed(pair, difference.difference),
-        low=low,
-        high=high,
-        smallest_loss=_smallest_loss(pair, difference),
-        items=difference.items,
-        units=difference.units,
-        units_needed=test.units_needed,
-        possible_margin=possible_margin(pair.unit[~np.isnan(gains)]) if pair.of_shares else None,
-        ruled_out=test.smallest_margin if has_interval or pair.unchanged else None,
     )
 
 
-def _value(pair: PairedMetric, run: str) -> float:
-    """Return the mean or the correlation in one run; a correlation is that of the items with a value in both."""
-    correlated = pair.correlated
-    if correlated is None:
-        return mean_of(pair.values[run])
-    # A sum with a NaN in it is NaN.
-    in_both = ~np.isnan(correlated.x + correlated.ys[OLD] + correlated.ys[NEW])
-    return correlation(correlated.x[in_both], correlated.ys[run][in_both], correlated.kind)
-
-
-def _signed(pair: PairedMetric, gain: float) -> float:
-    """Return by how much a metric rose, from how much better it became."""
-    # Adding 0 makes −0.0 a 0.0, which is printed without a sign.
-    return pair.sign * gain + 0.0
-
-
-def _smallest_loss(pair: PairedMetric, difference: PairedDifference) -> float | None:
-    """Return the smallest true loss that is significant with a power of 80 %, above 0; None where unknown.
-
-    The test is the two-sided one of the check, at its step of Holm's correction over all tests of the check. It does
-    not use the margin.
-    """
-    if difference.units < MIN_UNITS:
-        return None
-    precision = precision_of_pair(difference, pair.values, pair.unit, of_shares=pair.of_shares)
-    if precision is None:
-        return None
-    return precision.minimum_detectable_difference
+def _reason(pair: PairedMetric, p: float | None, limit: float | None, *, strict: bool) -> Reason:
+    """Return what decides the outcome of a metric; the order is that of this module."""
+    if limit is None:
+        return "not excluded"
+    gains = pair.gains
+    undefined = pair.lost_value.sum()
+    if undefined > MOST_UNDEFINED * len(gains):
+        return "no value"
+    is_significant = p is not None and p <= ALPHA
+    is_within = limit <= pair.margin
+    if is_significant and not (is_within and pair.set_by_user):
+        return "significant"
+    largest_allowed = max(pair.margin, pair.resolution) + ROUNDING
+    if pair.of_shares and not pair.sampled and -gains.mean() > largest_allowed:
+        return "above the margin"
+    # What has lost its value may be worse than the worst that was seen.
+    can_pass = not undefined or pair.worst_end is not None
+    if can_pass and not (gains < 0).any() and (is_within or not strict):
+        return "nothing lost"
+    if can_pass and is_within:
+        return "significant within the margin" if is_significant else "within the margin"
+    return "not significant" if pair.since else "not excluded"

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from embassay.comparison.gate import candidates_in
+from embassay.comparison.margins import headline_margins
 from embassay.comparison.runs import StoredRun, StoredTask, figures_of, read_run
 from embassay.errors import SpecError, UnknownNameError
 from embassay.formatting import POINTS
@@ -21,11 +23,14 @@ from embassay.metrics.metric import headline_columns
 from embassay.metrics.summary import Figures
 from embassay.result import Comparison, Verdict
 from embassay.stats.detectable import POWER, Precision
+from embassay.stats.gate import items_for
 from embassay.stats.labels import effective_number
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
+TARGETS = (0.05, 0.02)
+"""The margins of a gate that are planned for: the first that the test set cannot rule out yet."""
 GROWTH = (1, 2, 4, 8)
 """The sizes of the curve, as multiples of the present number of items."""
 
@@ -81,6 +86,27 @@ class PairPlan:
 
 
 @dataclass(frozen=True)
+class GatePlan:
+    """How many more items a gate takes for a smaller margin.
+
+    Attributes
+    ----------
+    margin
+        What this test set can rule out.
+    target
+        The smaller margin.
+    more
+        About how many more items; two digits.
+    """
+
+    diagnostic: str
+    corpus: str
+    margin: float
+    target: float
+    more: int
+
+
+@dataclass(frozen=True)
 class SizePlan:
     """How large the test sets of a run have to be.
 
@@ -92,6 +118,8 @@ class SizePlan:
         The probability that it becomes significant; 0.8 by default.
     notes
         Diagnostics without a plan, and why.
+    gates
+        What a gate takes, for each headline that is a share.
     """
 
     run: str
@@ -99,6 +127,7 @@ class SizePlan:
     power: float
     pairs: tuple[PairPlan, ...]
     notes: tuple[str, ...]
+    gates: tuple[GatePlan, ...] = ()
 
     def table(self) -> DataFrame:
         """Return the pairs as a polars frame, without the curve."""
@@ -157,7 +186,18 @@ def plan(
         if not pairs_of_task:
             notes.append(f"{task.diagnostic} on {task.corpus}: {_reason(stored, task)}")
         pairs += pairs_of_task
-    return SizePlan(stored.name, difference, power, tuple(pairs), tuple(notes))
+    gates = tuple(gate for gate in _gates(stored) if not diagnostics or gate.diagnostic in diagnostics)
+    return SizePlan(stored.name, difference, power, tuple(pairs), tuple(notes), gates)
+
+
+def _gates(run: StoredRun) -> Iterator[GatePlan]:
+    """Yield what a gate takes for a smaller margin, on the documents of the user."""
+    for headline in headline_margins(run, candidates_in(run), "given"):
+        target = next((target for target in TARGETS if target < headline.margin), None)
+        if target is None or not headline.of_shares or headline.sampled:
+            continue
+        more = float(f"{items_for(target) - headline.items:.2g}")
+        yield GatePlan(headline.key.diagnostic, headline.key.corpus, headline.margin, target, int(more))
 
 
 def check_share(name: str, value: float | None) -> None:

@@ -8,9 +8,10 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from embassay.comparison.plan import PairPlan, SizePlan
+from embassay.comparison.plan import GatePlan, PairPlan, SizePlan
 from embassay.findings import templates
-from embassay.formatting import DASH, difference_format, number, visible, with_interval
+from embassay.formatting import DASH, difference_format, number, size_in_points, visible, with_interval
+from embassay.metrics.metric import meaning_of
 from embassay.reports.tables import Cell, Table
 from embassay.store.canonical import canonical
 
@@ -33,8 +34,19 @@ def show(plan: SizePlan, console: Console) -> None:
         for sentence in _sentences(plan, pairs):
             print_line(console, f"• {visible(sentence)}", 2)
         console.print()
+    for gate in plan.gates:
+        print_line(console, visible(_gate_sentence(gate, several=len(plan.gates) > 1)))
     for note in plan.notes:
         print_line(console, visible(note))
+
+
+def _gate_sentence(gate: GatePlan, *, several: bool) -> str:
+    """Return how many more items bring the margin of a gate down, with its corpus where there are several."""
+    meaning = meaning_of(gate.diagnostic)
+    items = f"{meaning.items} about these documents" if "search" in meaning.about else f"{meaning.items} like these"
+    sizes = [size_in_points(size).removesuffix(" points") for size in (gate.margin, gate.target)]
+    sentence = templates.ITEMS_FOR_GATE.sentence(more=f"{gate.more:,}", items=items, present=sizes[0], target=sizes[1])
+    return f"{gate.corpus}: {sentence}" if several else sentence
 
 
 def _size_table(pairs: Sequence[PairPlan]) -> Table:

@@ -13,9 +13,11 @@ from embassay.claims import (
     EXCHANGE,
     INTERVAL,
     LIMIT,
+    LOSS_LIMIT,
     NOT_WORSE,
     OVERLAP,
     POWER,
+    SIGN_FLIPS,
     Template,
 )
 
@@ -397,86 +399,67 @@ BEST_OF_RUNS = Template(
 # A run against its baseline: embassay bless and check
 
 LOSS_SIGNIFICANT = Template(
-    "the {loss} is significant (p {p}{correction}) and not shown to be below {margin}{one_more}",
-    "regression: p ≤ 0.05, corrected over all tests of the check, and a loss of the margin is not ruled out",
-    EXCHANGE,
+    "{figures} ({p}).",
+    "regression: p ≤ 0.05, one-sided, corrected over all tests of the check",
+    SIGN_FLIPS,
 )
-LOSS_RULED_OUT = Template("a {loss} of {margin} or more is ruled out", "pass", NOT_WORSE)
-SMALL_LOSS = Template(
-    "the {loss} is significant, but one of {margin} or more is ruled out",
-    "pass, with p ≤ 0.05",
-    NOT_WORSE,
-)
-NO_LOSS = Template(
-    "the same encoder has the same value on every item, so there is no {loss} of {margin}",
-    "pass, without a test",
+LOSS_ABOVE_MARGIN = Template(
+    "{figures}: more than the {margin} that this gate allows.",
+    "regression: more is lost on these documents than the margin, and than the test set can rule out",
     COUNT,
 )
-LOSS_NOT_RULED_OUT = Template(
-    "a {loss} of {margin} is not ruled out{ruled_out}{possible}{needed}",
-    "inconclusive",
-    NOT_WORSE,
+LOSS_ALLOWED = Template(
+    "{figures}: a significant loss, below the {margin} that you allow.",
+    "pass: p ≤ 0.05, and a loss of the user's margin is excluded",
+    LOSS_LIMIT,
+)
+LOSS_BELOW = Template("{figures}; the loss is below {limit}{about} (95% confidence).", "pass", LOSS_LIMIT)
+NOTHING_LOST = Template(
+    "{figures}; {about} the loss is below {limit} (95% confidence).",
+    "pass: no item got worse",
+    LOSS_LIMIT,
+)
+LOSS_NOT_SIGNIFICANT = Template(
+    "{figures}; the loss is not significant.",
+    "pass, since the anchor only: there a loss must be significant, or above the margin",
+    SIGN_FLIPS,
     "not shown",
 )
-RULED_OUT = Template(
-    ", one of {size} or more is",
-    "after it, where some loss is ruled out",
-    NOT_WORSE,
+LOSS_NOT_EXCLUDED = Template(
+    "{figures}; a loss of {margin} cannot be excluded.{read}",
+    "inconclusive: none of these",
+    LOSS_LIMIT,
+    "not shown",
 )
-ONE_MORE_COUNTS = Template(
-    " (one more unit counts as lost than was seen)",
-    "after either, where the interval ends above the margin: the test of shares allows for a unit that is lost whole",
+VALUES_LOST = Template(
+    "{undefined} of {items} have no value in this run.",
+    "regression: more than 5% of the items had a value and have none",
     COUNT,
-)
-TOO_FEW_FOR_CHECK = Template(
-    "{units} are too few for a verdict on a {loss} of {margin}{possible}{needed}",
-    "inconclusive: under 10 units",
-    LIMIT,
-)
-POSSIBLE_MARGIN = Template(
-    "; a check of this size can pass a margin of about {possible}",
-    "the margin is smaller; it rests on the size of the test set only, and assumes that a part of the answers change",
-    POWER,
-)
-UNITS_FOR_CHECK = Template(
-    "; if nothing is lost, ruling out {margin} takes about {needed:,} units; there are {units:,}",
-    "there are fewer units than that",
-    POWER,
-)
-SMALLEST_LOSS = Template("smallest {loss} that this corpus shows: {smallest}", "of every test", POWER)
-SMALLEST_LOSS_UNKNOWN = Template(
-    "which {loss} these {items:,} items would show is unknown",
-    "no standard error can be computed",
-    LIMIT,
 )
 NOTHING_TO_COMPARE = Template(
-    "no item has a value, so nothing can be compared (margin {margin})",
-    "no item has a value in both runs",
+    "no item has a value, so nothing can be compared.",
+    "inconclusive: no item has a value in either run",
     LIMIT,
 )
-FLOOR = Template(
-    "{value} {verb} the {limit}",
-    "of every floor and ceiling: keeps, misses or exceeds it; the interval is not used",
-    COUNT,
-)
+FLOOR = Template("{value} {verb} the {limit}.", "of every floor and ceiling: keeps, misses or exceeds it", COUNT)
 BASELINE_SHOWS = Template(
-    "{heading} ({diagnostic} on {corpus}, {size}): a check can rule out a loss of about {possible}, if {changed:.0%} "
-    "of the answers change; its margin {margin}",
+    "{where}This test set can rule out a loss of {margin}{about}: `check` passes a model that is shown to lose fewer, "
+    "and fails one that significantly loses.",
     "of each headline that is a share, when a baseline is blessed",
-    POWER,
+    LOSS_LIMIT,
+    "limit",
 )
 BASELINE_ALONE = Template(
-    "{heading} ({diagnostic} on {corpus}): which loss a check can rule out depends on how alike the old and the new "
-    "model score the items, which one run does not show; the check says it",
+    "{where}`check` passes a model that is shown to lose less than {margin}, and fails one that significantly loses.",
     "of each other headline, when a baseline is blessed: a correlation, or another mean",
-    LIMIT,
+    LOSS_LIMIT,
+    "limit",
 )
-MARGIN_CAN_PASS = Template("is {margin}", "the margin is not below that loss", POWER)
-MARGIN_WILL_FAIL = Template(
-    "of {margin} will hardly pass: add items ('embassay plan' says how many), or check with --margin "
-    "{metric}={possible:g}",
-    "the margin is below that loss",
-    POWER,
+OUT_OF_REACH = Template(
+    "Your margin of {margin} is out of reach of {items}{where}.",
+    "a margin of the user is below the loss that the test set can rule out",
+    LOSS_LIMIT,
+    "limit",
 )
 
 # How many questions: embassay plan
@@ -496,6 +479,12 @@ OUT_OF_REACH = replace(
     ENOUGH_ITEMS,
     text="A true difference of {difference} between {a} and {b} needs more than a million times these items.",
     when="the same, out of reach",
+)
+ITEMS_FOR_GATE = Template(
+    "About {more} more {items} bring the margin from {present} down to {target} points.",
+    "of each headline that is a share, where the test set cannot rule out that loss yet",
+    LOSS_LIMIT,
+    "limit",
 )
 MEANING_OF_POWER = Template(
     "Power {power:.0%}: the probability that a true difference of that size becomes significant. No figure is based on "
@@ -517,6 +506,11 @@ ADAPTED_INCONCLUSIVE = Template(
     "none of these",
     NOT_WORSE,
     "not shown",
+)
+RULED_OUT = Template(
+    ", one of {size} or more is",
+    "after either, where some loss is ruled out",
+    NOT_WORSE,
 )
 ADAPTED_UNCHANGED = Template(
     "{head}: nothing changed ({metric}, same model and same value on every item){ruled_out}",

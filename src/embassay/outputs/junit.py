@@ -40,9 +40,9 @@ def junit_xml(suite_name: str, cases: Iterable[CheckedCase], notes: str = "") ->
     for case in cases:
         element = ET.SubElement(suite, "testcase", classname=visible(f"embassay.{case.place}"), name=visible(case.name))
         if case.mark:
-            ET.SubElement(element, case.mark, message=visible(case.sentence))
+            ET.SubElement(element, case.mark, message=visible(case.sentence, keep="\n"))
         else:
-            ET.SubElement(element, "system-out").text = visible(case.sentence)
+            ET.SubElement(element, "system-out").text = visible(case.sentence, keep="\n")
     counts = {"tests": "testcase", "failures": "testcase/failure", "errors": "testcase/error"}
     for name, elements in counts.items():
         count = str(len(suite.findall(elements)))

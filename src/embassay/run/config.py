@@ -40,7 +40,8 @@ class CheckSettings(BaseModel):
     margins: dict[str, float] = Field(default_factory=dict)
     floors: dict[str, float] = Field(default_factory=dict)
     on: list[str] = Field(default_factory=list)
-    inconclusive: Literal["pass", "fail"] | None = None
+    strict: bool = False
+    pages: Literal["given", "sampled"] | None = None
 
 
 class ConfigFile(BaseModel):

@@ -34,12 +34,15 @@ class StoredItem:
     ----------
     hash
         16 hexadecimal digits of its content: texts, and what is right.
+    text_hash
+        The same of its texts alone, without case and white space: near-duplicates have the same.
     texts
         By name, each cut after 400 characters; empty where texts are not stored.
     """
 
     id: str
     hash: str
+    text_hash: str = ""
     texts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -70,7 +73,7 @@ class CorpusItems:
             shown = {}
             if texts:
                 shown = {name: begun(text) for name, text in sample.fields().items()}
-            items.append(StoredItem(sample.id, item_hash(sample), shown))
+            items.append(StoredItem(sample.id, item_hash(sample), text_hash(sample), shown))
         documents = ""
         if corpus.stored_documents is not None:
             documents = corpus.stored_documents.fingerprint
@@ -91,6 +94,11 @@ def item_hash(sample: Sample) -> str:
         left_out.add(UNIT_KEY)
     content = {name: value for name, value in vars(sample).items() if name not in left_out}
     return content_hash([content, *sample.texts()])
+
+
+def text_hash(sample: Sample) -> str:
+    """Return a hash of a sample's texts: the same where they differ in case and white space only."""
+    return content_hash([" ".join(text.casefold().split()) for _, text in sample.texts()])
 
 
 def write_items(folder: Path, corpora: Iterable[CorpusItems]) -> None:

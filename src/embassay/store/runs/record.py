@@ -105,14 +105,26 @@ class Sources(TypedDict):
     encoders: NotRequired[dict[str, JsonObject]]
 
 
+class GateRecord(TypedDict):
+    """What ``embassay bless`` has fixed for each ``embassay check``.
+
+    ``pages`` says whether the documents are all there are, or a sample; ``margins`` are those of the user by the name
+    of the metric, and ``default_margins`` those of the headlines (diagnostic, corpus, margin).
+    """
+
+    pages: Literal["given", "sampled"]
+    margins: dict[str, Positive]
+    default_margins: list[tuple[str, str, Positive]]
+
+
 @OPEN
 class RunRecord(TypedDict, total=False):
     """The content of ``run.json``.
 
     ``key`` is a hash of the settings and of the version of embassay. ``state`` is ``running``, ``finished`` or ``failed
     in part``. ``timeline`` has the seconds of loading, encoding, scoring and statistics, and report of the last start.
-    ``blessed`` marks a baseline, and ``reduced`` lists its diagnostics and corpora of which only the scores are kept
-    that a check reads.
+    ``gate`` marks a baseline, and ``reduced`` lists its diagnostics and corpora of which only the scores are kept that
+    a check reads.
     """
 
     key: str
@@ -131,7 +143,7 @@ class RunRecord(TypedDict, total=False):
     platform: str
     packages: dict[str, str]
     time: str
-    blessed: bool
+    gate: GateRecord
     reduced: list[list[str]]
 
 
