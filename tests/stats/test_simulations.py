@@ -28,6 +28,7 @@ REPEATS = {
     "best-size": 20,
     "choosing": 40,
     "correlations": 500,
+    "decisions": 60,
     "differences": 200,
     "gate-equal": 12,
     "gate-loss": 12,
