@@ -27,6 +27,7 @@ from embassay.comparison.runs import read_run
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
 from embassay.stats.families import Roles, compare_means
+from embassay.stats.labels import Labels
 from embassay.types import Draws
 
 SYSTEMS = ("all-MiniLM-L6-v2", "bm25")
@@ -84,7 +85,8 @@ def cluster_error_of_deltagate(a, b, unit):
 
 def compared(a, b, unit):
     """Return Embassay's comparison of the two systems."""
-    (found,) = compare_means({"b": b, "a": a}, unit, Roles(("b", "a")), Draws(0, 200), of_shares=True)
+    roles = Roles(("a",), lexical="b")
+    (found,) = compare_means({"a": a, "b": b}, Labels.of(unit), roles, Draws(), of_shares=True)
     return found
 
 

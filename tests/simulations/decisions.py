@@ -9,8 +9,9 @@ import numpy as np
 from scipy import stats
 
 from embassay.stats.decide import decide
+from embassay.stats.labels import Labels
 from simulations import Row, mean_of, simulation
-from simulations.comparisons import answers
+from simulations.comparisons import answers, p_values
 from simulations.designs import Floats, Ints, stream, units_of_items
 
 RULES = (
@@ -48,7 +49,6 @@ DESIGNS = (
     (60, "4 items", 0.3),
 )
 BETWEEN = 0.6
-PATTERNS = 999
 ALPHA = 0.05
 ALL = 1.0
 """As an accepted loss: every loss."""
@@ -57,18 +57,12 @@ NAMES = ("a", "b", "c", "d")
 COSTS = {name: (float(place),) for place, name in enumerate(NAMES)}
 
 
-def exchange_p(gaps: Floats, unit: Ints, rng: np.random.Generator) -> Floats:
+def exchange_p(gaps: Floats, unit: Ints) -> Floats:
     """Return the (k,) mid-p of exchanging the two systems in whole units, of the (n, k) differences of k pairs."""
-    sums = np.stack([np.bincount(unit, weights=gap) for gap in gaps.T])
-    signs = rng.choice([-1.0, 1.0], size=(sums.shape[1], PATTERNS))
-    drawn, observed = np.abs(sums @ signs), np.abs(sums.sum(axis=1, keepdims=True))
-    is_tied = np.abs(drawn - observed) < 1e-9
-    larger = (drawn > observed) & ~is_tied
-    p = (larger.sum(axis=1) + (is_tied.sum(axis=1) + 1) / 2) / (PATTERNS + 1)
-    return np.where((sums == 0).all(axis=1), 1.0, p)
+    return p_values(gaps, Labels.of(unit), seed=0)
 
 
-def t_test_p(gaps: Floats, unit: Ints, rng: np.random.Generator) -> Floats:
+def t_test_p(gaps: Floats, unit: Ints) -> Floats:
     """Return the (k,) p of the paired t-test over questions, which does not look at units."""
     varies = gaps.std(axis=0) > 0
     p = np.ones(gaps.shape[1])
@@ -76,12 +70,12 @@ def t_test_p(gaps: Floats, unit: Ints, rng: np.random.Generator) -> Floats:
     return p
 
 
-def worse_by(test: Callable[..., Floats], items: Floats, unit: Ints, rng: np.random.Generator) -> dict[str, set[str]]:
+def worse_by(test: Callable[[Floats, Ints], Floats], items: Floats, unit: Ints) -> dict[str, set[str]]:
     """Return for each candidate the others that a test at 5 % shows it to be worse than."""
     pairs = list(combinations(range(len(NAMES)), 2))
     gaps = np.stack([items[:, i] - items[:, j] for i, j in pairs], axis=1)
     worse: dict[str, set[str]] = {name: set() for name in NAMES}
-    for (i, j), gap, p in zip(pairs, gaps.sum(axis=0), test(gaps, unit, rng), strict=True):
+    for (i, j), gap, p in zip(pairs, gaps.sum(axis=0), test(gaps, unit), strict=True):
         if p <= ALPHA:
             low, high = (i, j) if gap < 0 else (j, i)
             worse[NAMES[low]].add(NAMES[high])
@@ -97,15 +91,15 @@ def winner_of_tests(worse: dict[str, set[str]]) -> str:
     return winner
 
 
-def choices(items: Floats, unit: Ints, rng: np.random.Generator) -> dict[str, str]:
+def choices(items: Floats, unit: Ints) -> dict[str, str]:
     """Return which candidate each rule chooses, from (n, 4) answers."""
     values = dict(zip(NAMES, items.mean(axis=0).tolist(), strict=True))
-    worse = worse_by(exchange_p, items, unit, rng)
+    worse = worse_by(exchange_p, items, unit)
     chosen = (
         max(values, key=lambda name: values[name]),
         decide(values, worse, COSTS, accept=0.02).use,
         decide(values, worse, COSTS, accept=0.05).use,
-        winner_of_tests(worse_by(t_test_p, items, unit, rng)),
+        winner_of_tests(worse_by(t_test_p, items, unit)),
         decide(values, worse, COSTS, accept=ALL).use,
     )
     return dict(zip(RULES, chosen, strict=True))
@@ -121,7 +115,7 @@ def decisions(repeats: int = 1000) -> Iterator[Row]:
             losses: dict[str, list[float]] = {rule: [] for rule in RULES}
             for _ in range(repeats):
                 unit = units_of_items(sizes, units, rng)
-                chosen = choices(answers(rng, unit, shares, within, BETWEEN), unit, rng)
+                chosen = choices(answers(rng, unit, shares, within, BETWEEN), unit)
                 for rule, name in chosen.items():
                     losses[rule].append(100 * (max(shares) - shares[NAMES.index(name)]))
                     saved[rule].append(NAMES.index(chosen["the highest"]) - NAMES.index(name))
