@@ -52,6 +52,7 @@ BETWEEN = 0.6
 ALPHA = 0.05
 ALL = 1.0
 """As an accepted loss: every loss."""
+FAR = 0.05
 
 NAMES = ("a", "b", "c", "d")
 COSTS = {name: (float(place),) for place, name in enumerate(NAMES)}
@@ -97,10 +98,10 @@ def choices(items: Floats, unit: Ints) -> dict[str, str]:
     worse = worse_by(exchange_p, items, unit)
     chosen = (
         max(values, key=lambda name: values[name]),
-        decide(values, worse, COSTS, accept=0.02).use,
-        decide(values, worse, COSTS, accept=0.05).use,
+        decide(values, worse, COSTS, accept=0.02, far=FAR).use,
+        decide(values, worse, COSTS, accept=0.05, far=FAR).use,
         winner_of_tests(worse_by(t_test_p, items, unit)),
-        decide(values, worse, COSTS, accept=ALL).use,
+        decide(values, worse, COSTS, accept=ALL, far=FAR).use,
     )
     return dict(zip(RULES, chosen, strict=True))
 
