@@ -27,6 +27,8 @@ from pathlib import Path
 
 import numpy as np
 from scipy import stats
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from embassay.comparison.runs import figures_of, read_run
 from embassay.run.command import carry_out
@@ -168,7 +170,16 @@ def scores_of_task(task):
     values = {name: items for name, items in headline.values.items() if not name.startswith("random")}
     scores = np.stack(list(values.values()))
     is_defined = ~np.isnan(scores).any(axis=0)
-    return scores[:, is_defined], headline.unit[is_defined]
+    return scores[:, is_defined], components(headline.labels)[is_defined]
+
+
+def components(labels):
+    """Return the (n,) connected component of each item by its labels: two halves share no document."""
+    nodes = labels.sets + labels.labels
+    label_set, label = labels.pairs.T
+    edges = coo_array((np.ones(len(label)), (label_set, labels.sets + label)), shape=(nodes, nodes))
+    component = connected_components(edges, directed=False)[1][labels.label_set]
+    return np.unique(component, return_inverse=True)[1]
 
 
 def scores_from(path):

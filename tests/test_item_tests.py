@@ -1,7 +1,10 @@
 """The rules of ``benchmarks/item_tests.py``, on scores that are made up."""
 
 import importlib.util
+import sys
+from math import comb
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,30 +17,88 @@ SCRIPT = Path(__file__).parent.parent / "benchmarks" / "item_tests.py"
 def script():
     found = importlib.util.spec_from_file_location("item_tests", SCRIPT)
     module = importlib.util.module_from_spec(found)
+    sys.modules["item_tests"] = module
     found.loader.exec_module(module)
     return module
 
 
-def test_answers_that_hang_together_fool_the_tests_over_questions_only(script):
-    rng = np.random.default_rng(0)
+@pytest.fixture
+def dependent():
+    """Return scores of which whole documents are won (12) or lost (8)."""
     unit = np.repeat(np.arange(20), 30)
-    # Whole documents are won or lost: 12 won, 8 lost.
-    a = (rng.permutation(np.arange(20) < 12)[unit]).astype(float)
-    b = 1 - a
-    p = {name: rule(a, b, unit) for name, rule in script.RULES.items()}
-    t, permutation, units = p.values()
-    assert t == pytest.approx(stats.ttest_rel(a, b).pvalue)
-    assert max(t, permutation) < 1e-3
-    # 12 heads of 20 or more extreme on either side.
-    assert units == pytest.approx(stats.binomtest(12, 20).pvalue, abs=1e-3)
+    a = (np.random.default_rng(0).permutation(np.arange(20) < 12)[unit]).astype(float)
+    return a, 1 - a, unit
 
 
-def test_of_twins_neither_is_better_and_documents_stay_together(script):
+def test_answers_that_hang_together_fool_the_rules_over_questions_only(script, dependent):
+    a, b, unit = dependent
+    assert script.t_over_items(a, b, unit) == pytest.approx(stats.ttest_rel(a, b).pvalue)
+    assert max(script.t_over_items(a, b, unit), script.permutation_over_items(a, b, unit)) < 1e-3
+    assert script.not_best_in_resamples(a, b, unit) < 1e-3
+    # 12 heads of 20 or more extreme on either side; mid-p counts half of what is as extreme.
+    exact = stats.binomtest(12, 20).pvalue
+    assert exact - comb(20, 8) / 2**20 - 0.02 <= script.over_units(a, b, unit) <= exact + 0.02
+
+
+def test_the_share_of_resamples_by_hand(script):
+    # Of 10 questions 1 is won and 9 are tied: no resample is lost, and (9/10)^10 of them are tied.
+    a, b = np.ones(10), np.ones(10)
+    b[0] = 0
+    share = script.not_best_in_resamples(a, b, np.arange(10))
+    assert share == pytest.approx(0.9**10 / 2, abs=0.02)
+    assert script.not_best_in_resamples(b, a, np.arange(10)) == pytest.approx(share, abs=1e-12)
+    assert script.not_best_in_resamples(a, a, np.arange(10)) == 0.5
+
+
+def test_in_samples_neither_system_is_better_and_documents_stay_together(script):
     unit = np.repeat(np.arange(40), 5)
     a, b = np.ones(200), np.zeros(200)
-    gaps = []
-    for first, second in script.twins(a, b, unit, 300):
-        by_document = (first - second).reshape(40, 5)
+    differences = []
+    for first, second, drawn in script.equal_pairs(a, b, unit, 10, 300):
+        by_document = (first - second).reshape(10, 5)
         assert (by_document == by_document[:, :1]).all()
-        gaps.append((first - second).mean())
-    assert np.mean(gaps) == pytest.approx(0, abs=0.03)
+        assert (drawn == np.repeat(np.arange(10), 5)).all()
+        differences.append((first - second).mean())
+    assert np.mean(differences) == pytest.approx(0, abs=0.06)
+
+
+def test_a_sample_draws_documents_with_all_their_questions(script):
+    sizes = np.array([1, 3, 6])
+    a, b = np.repeat([10.0, 20.0, 30.0], sizes), np.repeat([11.0, 21.0, 31.0], sizes)
+    for first, _, unit in script.equal_pairs(a, b, np.repeat(np.arange(3), sizes), 12, 20):
+        drawn = [int(first[unit == document][0]) // 10 - 1 for document in range(12)]
+        assert np.bincount(unit).tolist() == sizes[drawn].tolist()
+
+
+def test_dependent_answers_raise_false_alarms_of_rules_over_questions_only(script, dependent):
+    questions, _, _, _, _, documents = script.RULES
+    alarms = script.false_alarms([questions, documents], *dependent, 20, 200)
+    assert alarms[questions] > 0.5
+    assert alarms[documents] < 0.1
+
+
+def test_a_tool_that_is_not_installed_is_left_out_with_its_pip_line(script, monkeypatch, capsys):
+    monkeypatch.setattr(script, "find_spec", lambda name: None)
+    assert [rule.package for rule in script.installed_rules()] == [""] * 4
+    assert "pip install evalsig" in capsys.readouterr().out
+
+
+def test_other_tools_are_told_the_documents(script, monkeypatch, dependent):
+    a, b, unit = dependent
+    bootstrap, deltagate = ModuleType("evalsig.inference.cluster_bootstrap"), ModuleType("deltagate")
+    calls = []
+
+    def cluster_bootstrap_ci(baseline, candidate, cluster_id, *, n_resamples, rng):
+        calls.append(((candidate - baseline).mean(), cluster_id))
+        return SimpleNamespace(p_value=0.25)
+
+    bootstrap.cluster_bootstrap_ci = cluster_bootstrap_ci
+    deltagate.paired_delta = lambda first, second, clusters: {"p_value": float((clusters == unit).all())}
+    for name in ("evalsig", "evalsig.inference"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, bootstrap.__name__, bootstrap)
+    monkeypatch.setitem(sys.modules, "deltagate", deltagate)
+    assert script.cluster_bootstrap_of_evalsig(a, b, unit) == 0.25
+    ((difference, clusters),) = calls
+    assert (difference, clusters is unit) == (pytest.approx((a - b).mean()), True)
+    assert script.cluster_error_of_deltagate(a, b, unit) == 1.0

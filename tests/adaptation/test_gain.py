@@ -11,10 +11,10 @@ import pytest
 from embassay.adaptation.gain import Gain, changes
 from embassay.adaptation.wording import PHRASES, sentence, verdict
 from embassay.findings.templates import CAVEAT
+from embassay.metrics.item_metric import Headline, NotWorse
 from embassay.metrics.metric import headline_metric, meaning_of, ranking_diagnostics
 from embassay.result import Comparison, EncoderRecord, Result, Row
 from embassay.stats.families import Roles, compare_means
-from embassay.metrics.item_metric import Headline, NotWorse
 from embassay.types import Draws
 
 SHARES = {"retrieval": ("Success@5", "all", ""), "negated_antonyms": ("accuracy", "all", "")}

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from embassay.corpora.queries.made import SOURCES
+from embassay.metrics.item_metric import Headline
 from embassay.result import Difference, Opponent, Verdict
 from embassay.run.execute import execute
 from embassay.run.item_tests import with_not_worse
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.samples.retrieval import Document, Question
-from embassay.metrics.item_metric import Headline
 from embassay.types import Corpus, Draws
 
 

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
+from embassay.findings.settings import setting_findings
 
 from embassay.findings.limits import findings_of
-from embassay.findings.settings import setting_findings
 from embassay.formatting import written_bytes
 from embassay.layout import Column, EncoderTable, Layout
 from embassay.reports.settings import setting_tables

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
+from embassay.findings.step_costs import costs_of_steps
 from scipy.sparse import csr_array
 
 from embassay.cli.app import exit_code_of
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.engine.search import alone
-from embassay.findings.step_costs import costs_of_steps
 from embassay.formatting import two_digits
 from embassay.result import EncoderRecord, Result, Verdict
 from embassay.retrievers.base import Retriever

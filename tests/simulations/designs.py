@@ -93,3 +93,58 @@ def normals(rng: np.random.Generator, unit: Ints, correlation: float, repeats: i
     """Draw (items, repeats) standard normal numbers of this correlation within units."""
     of_unit = rng.standard_normal((int(unit.max()) + 1, repeats))[unit]
     return np.sqrt(correlation) * of_unit + np.sqrt(1 - correlation) * rng.standard_normal((len(unit), repeats))
+
+
+# --- items with several labels ---------------------------------------------------------------------------
+
+CHANCES = (0.75, 0.2, 0.05)
+"""How often a question has 1, 2 or 3 right pages: of the 60 answered questions about pip, 45, 12 and 3."""
+
+
+def one_label_each(kind: str, units: int, rng: np.random.Generator) -> Floats:
+    """Return (n, units) which items belong to which unit, 0 or 1."""
+    return np.eye(units)[units_of_items(kind, units, rng)]
+
+
+def with_a_hub(items: int, share: float, rng: np.random.Generator) -> Floats:
+    """Return (n, n + 1) labels of questions with a page each, of which a share has one page more, the same for all."""
+    has_hub = rng.random(items) < share
+    return np.concatenate([np.eye(items), has_hub[:, None]], axis=1)
+
+
+def random_pages(items: int, pages: int, rng: np.random.Generator, chances: tuple[float, ...] = CHANCES) -> Floats:
+    """Return (n, pages) labels of questions with 1, 2, … right pages by these chances, drawn from all."""
+    belongs = np.zeros((items, pages))
+    for row, number in zip(belongs, rng.choice(len(chances), items, p=chances), strict=True):
+        row[rng.choice(pages, number + 1, replace=False)] = 1.0
+    return belongs
+
+
+def like_pip(rng: np.random.Generator) -> Floats:
+    """Return (60, 37) labels as many as in the questions about pip: one page is right for 15 of the 60, for 9 alone."""
+    belongs = np.zeros((60, 37))
+    belongs[:15, 0] = 1.0
+    belongs[9:15, 1:] = random_pages(6, 36, rng, (1.0,))
+    # So 12 and 3 of all questions have two and three pages.
+    belongs[15:, 1:] = random_pages(45, 36, rng, (0.8, 0.13, 0.07))
+    return belongs
+
+
+LABELS = {
+    "labels like pip's": like_pip,
+    "60 questions, a hub for 30 %": lambda rng: with_a_hub(60, 0.3, rng),
+    "60 questions, a hub for 60 %": lambda rng: with_a_hub(60, 0.6, rng),
+    "120 questions on 50 pages": lambda rng: random_pages(120, 50, rng),
+    "120 questions with two of 50 pages each": lambda rng: random_pages(120, 50, rng, (0.0, 1.0)),
+}
+"""Label designs by name, as functions of random numbers."""
+
+
+def label_normals(rng: np.random.Generator, belongs: Floats, correlation: float, repeats: int) -> Floats:
+    """Return (items, repeats) standard normal numbers; items with the same labels have this correlation.
+
+    Others have it in proportion to the labels that they share: |L ∩ L′|/√(|L|·|L′|).
+    """
+    loads = belongs / np.sqrt(belongs.sum(axis=1, keepdims=True))
+    of_labels = loads @ rng.standard_normal((belongs.shape[1], repeats))
+    return np.sqrt(correlation) * of_labels + np.sqrt(1 - correlation) * rng.standard_normal((len(belongs), repeats))

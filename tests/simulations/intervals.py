@@ -1,4 +1,4 @@
-"""How often 95 % intervals hold the truth: shares, shares with ties, accuracies over folds, other means."""
+"""How often 95 % intervals hold the truth: shares, other means in [0, 1], accuracies over folds, other means."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
-from embassay.stats.folds import fold_limits
+from embassay.stats.folds import shares_over_folds
+from embassay.stats.labels import Labels
 from embassay.stats.resample import means
-from embassay.stats.shares import IntraUnitSums, ShareSummary, intra_unit_sums
+from embassay.stats.shares import bounded_means
 from embassay.types import Draws
 from simulations import Row, rate, simulation
+from simulations.comparisons import answers_by_label, labels_of
 from simulations.designs import (
     CORRELATIONS,
-    SHARES,
+    LABELS,
     SIZES,
     UNITS,
     Floats,
     Ints,
-    answers_tied_among_all,
-    copied_counts_of_yes,
-    counts_of_yes,
+    label_normals,
     normals,
+    one_label_each,
     stream,
     tied_answers,
     unit_sizes,
@@ -34,10 +35,15 @@ from simulations.designs import (
 WANTED = (0.93, 0.97)
 REPEATS, BATCHES = 4000, 8
 """Repetitions of a design, and the parts they are drawn in, each with unit sizes and bootstrap counts of its own."""
+SHARES = (0.02, 0.1, 0.5, 0.85, 0.98)
 OTHERS = (0.3, 0.5, 0.7)
-"""Shares of the other encoders, which answer the same items and agree as much within units."""
-Draw = Callable[[np.random.Generator, Ints, float, float, int], Floats]
-TIED = {"tied among two or three": tied_answers, "tied among all three": answers_tied_among_all}
+"""Shares of the other systems, which answer the same items and agree as much within units."""
+BETWEEN = 0.5
+DESIGNS = {
+    f"{units} units, {kind} sizes": partial(one_label_each, kind, units) for units in UNITS[:3] for kind in SIZES
+}
+LARGEST = 1e6
+"""Ranks are cut here, so that reciprocal ranks have a mean that a table gives."""
 
 
 def coverage(design: str, hits: int, repeats: int, least: float = 0.92) -> Row:
@@ -51,117 +57,84 @@ def held(low: Floats, high: Floats, true: float) -> int:
     return int(((low <= true + 1e-12) & (true <= high + 1e-12)).sum())
 
 
-def named(units: int, sizes: str, correlation: float, p: float) -> str:
-    """Return the words for a design of shares."""
-    return f"{units} units, {sizes} sizes, correlation {correlation:g}, p {p:g}"
+def bounded_hits(systems: Sequence[Floats], labels: Labels, true: float, *, of_shares: bool = True) -> int:
+    """Return 1 if the interval of the first system's mean holds the truth, else 0."""
+    values = {f"s{place}": values for place, values in enumerate(systems)}
+    estimate = bounded_means(values, labels, tuple(values), of_shares=of_shares)["s0"]
+    # Without an interval nothing is said that could be wrong.
+    return int(estimate.low is None or estimate.low - 1e-12 <= true <= estimate.high + 1e-12)
 
 
-def pool_of(
-    others: tuple[float, ...], rng: np.random.Generator, sizes: Ints, correlation: float, repeats: int
-) -> IntraUnitSums:
-    """Draw the other encoders and return their sums, one pool for each repetition."""
-    if not others:
-        return IntraUnitSums.nothing(repeats)
-    drawn = [counts_of_yes(rng, sizes, p, correlation, repeats) for p in others]
-    return IntraUnitSums.total([of_counts(yes, wide(sizes, repeats)).within for yes in drawn])
-
-
-def of_counts(yes: Floats, sizes: Floats) -> ShareSummary:
-    """Summarise answers that are all yes or no, from the (units, k) numbers of yes answers and of items."""
-    items, yes_in_all = sizes.sum(axis=0), yes.sum(axis=0)
-    # Σ(x − p)² = n·p(1 − p) for yes/no answers.
-    squares = yes_in_all * (1 - yes_in_all / items)
-    fewer = np.minimum(yes_in_all, items - yes_in_all)
-    return ShareSummary.of_unit_sums(yes, sizes, squares, fewer, np.zeros(len(items)))
-
-
-def wide(sizes: Ints, repeats: int) -> Floats:
-    """Return (units, repeats) sizes, the same in every repetition."""
-    return np.repeat(sizes[:, None], repeats, axis=1).astype(np.float64)
+def drawn_labels(name: str, rng: np.random.Generator, repeats: int) -> Iterator[tuple[Floats, Labels]]:
+    """Yield the labels of a design, as a table and as the package has them; ten repeats have the same."""
+    for repeat in range(repeats):
+        if repeat % 10 == 0:
+            belongs = (DESIGNS | LABELS)[name](rng)
+            labels = labels_of(belongs)
+        yield belongs, labels
 
 
 def share_hits(
-    shares: Sequence[float],
-    units: int,
-    kind: str,
-    correlation: float,
-    *,
-    others: tuple[float, ...] = OTHERS,
-    pool_correlation: float | None = None,
-    draw: Draw = counts_of_yes,
-    repeats: int = REPEATS,
-) -> dict[float, int]:
-    """Count for each share p how many intervals hold it; all shares have the same unit sizes and the same pools.
-
-    Parameters
-    ----------
-    others
-        Shares of the other encoders.
-    pool_correlation
-        How much the others agree within units; as much as the encoder at hand by default.
-    """
-    pooled = correlation if pool_correlation is None else pool_correlation
-    hits, size = dict.fromkeys(shares, 0), repeats // BATCHES
-    for batch in range(BATCHES):
-        rng = stream("share", units, kind, correlation, pooled, others, draw.__name__, batch)
-        sizes = unit_sizes(kind, units, rng)
-        pool = pool_of(others, rng, sizes, pooled, size)
-        for p in shares:
-            answers = of_counts(draw(rng, sizes, p, correlation, size), wide(sizes, size))
-            hits[p] += held(*answers.limits(pool)[:2], p)
+    share: float, name: str, correlation: float, *, others: Sequence[float] = OTHERS, repeats: int = 400
+) -> int:
+    """Count how many intervals of a share hold it, with other systems of these shares in the run."""
+    rng = stream("share", share, name, correlation, others)
+    hits = 0
+    for belongs, labels in drawn_labels(name, rng, repeats):
+        systems = answers_by_label(rng, belongs, (share, *others), correlation, BETWEEN).T
+        hits += bounded_hits(systems, labels, share)
     return hits
 
 
-@simulation("shares", "Shares, with three other encoders in the run")
-def shares(repeats: int = REPEATS) -> Iterator[Row]:
-    """Cross units, sizes, correlations and shares."""
-    for units, kind, correlation in product(UNITS, SIZES, CORRELATIONS):
-        for p, hits in share_hits(SHARES, units, kind, correlation, repeats=repeats).items():
-            yield coverage(named(units, kind, correlation, p), hits, repeats)
+@simulation("shares", "Shares, with three other systems in the run, and alone")
+def shares(repeats: int = 400) -> Iterator[Row]:
+    """Cross labels, correlations and shares; one number n* holds for all systems."""
+    for name, correlation, share in product(DESIGNS | LABELS, CORRELATIONS, SHARES):
+        design = f"{name}, correlation {correlation:g}, p {share:g}"
+        yield coverage(design, share_hits(share, name, correlation, repeats=repeats), repeats)
+        if share in (0.5, 0.98):
+            alone = share_hits(share, name, correlation, others=(), repeats=repeats)
+            yield coverage(f"{design}, alone", alone, repeats, least=0.91)
 
 
-@simulation("shares-pool", "Shares, with other encoders that are less like the one at hand")
-def shares_with_another_pool(repeats: int = REPEATS) -> Iterator[Row]:
-    """No other encoder; others that agree less within units; another law of the answers; others that are as rare."""
-    few = (0.02, 0.1, 0.98)
-    hits_of = partial(share_hits, few, repeats=repeats)
-    for units, kind, correlation in product(UNITS[:3], SIZES, (0.3, 0.7)):
-        pools = {
-            "no other encoder": hits_of(units, kind, correlation, others=()),
-            "others without correlation": hits_of(units, kind, correlation, pool_correlation=0.0),
-            "copied answers": hits_of(units, kind, correlation, draw=copied_counts_of_yes),
-            "two others with 2 %": hits_of(units, kind, correlation, others=(0.02, 0.02)),
-        }
-        for words, hits in pools.items():
-            for p, number in hits.items():
-                # The pool then says too little: a correlation of 0.7 is taken for 0.2.
-                least = 0.88 if words == "others without correlation" else 0.91
-                yield coverage(f"{named(units, kind, correlation, p)}, {words}", number, repeats, least)
-
-
-def tied_hits(law: str, p: float, units: int, kind: str, correlation: float, ties: float, repeats: int) -> int:
-    """Count how many intervals of a share with ties hold its expected value; two other encoders are tied as often."""
-    hits, size = 0, repeats // BATCHES
-    for batch in range(BATCHES):
-        rng = stream("ties", law, p, units, kind, correlation, ties, batch)
+def tied_hits(p: float, units: int, kind: str, correlation: float, ties: float, repeats: int) -> int:
+    """Count how many intervals of a share with ties hold its expected value; two other systems are tied as often."""
+    rng = stream("ties", p, units, kind, correlation, ties)
+    hits = 0
+    for _ in range(repeats):
         unit = np.repeat(np.arange(units), unit_sizes(kind, units, rng))
-        values, true = TIED[law](rng, unit, p, correlation, ties, size)
-        others = [TIED[law](rng, unit, q, correlation, ties, size)[0] for q in (0.3, 0.7)]
-        pool = IntraUnitSums.total([intra_unit_sums(other, unit) for other in others])
-        hits += held(*ShareSummary.of(values, unit).limits(pool)[:2], true)
+        values, true = tied_answers(rng, unit, p, correlation, ties, 1)
+        others = [tied_answers(rng, unit, q, correlation, ties, 1)[0][:, 0] for q in (0.3, 0.7)]
+        hits += bounded_hits([values[:, 0], *others], Labels.of(unit), true)
     return hits
 
 
 @simulation("ties", "Shares with ties: expected answers, one of two or three candidates")
-def shares_with_ties(repeats: int = REPEATS // 4) -> Iterator[Row]:
-    """Cross laws, units, sizes, correlations, shares and how many items are tied."""
-    for law, units, kind, correlation, p, ties in product(
-        TIED, (28, 155), SIZES, CORRELATIONS, (0.02, 0.3, 0.9), (0.1, 0.9, 0.98)
-    ):
-        hits = tied_hits(law, p, units, kind, correlation, ties, repeats)
-        # Where nearly all items are tied, 10 others are as few as 10 yes answers of large units.
-        least = 0.88 if ties > 0.5 else 0.91
-        yield coverage(f"{named(units, kind, correlation, p)}, {ties:.0%} {law}", hits, repeats, least)
+def shares_with_ties(repeats: int = 400) -> Iterator[Row]:
+    """Cross units, sizes, correlations, shares and how many items are tied."""
+    for units, kind, correlation, p, ties in product((28, 155), SIZES, CORRELATIONS, (0.02, 0.3, 0.9), (0.1, 0.9)):
+        design = f"{units} units, {kind} sizes, correlation {correlation:g}, p {p:g}, {ties:.0%} tied"
+        yield coverage(design, tied_hits(p, units, kind, correlation, ties, repeats), repeats)
+
+
+@simulation("reciprocal-ranks", "Reciprocal ranks, with two other systems in the run")
+def reciprocal_ranks(repeats: int = 400) -> Iterator[Row]:
+    """Cross labels, correlations and how hard the questions are."""
+    table = np.linspace(-8, 8, 20_001)
+    for name, correlation, hardness in product((*list(DESIGNS)[:4], *LABELS), CORRELATIONS, (-1.5, 0.0, 2.0)):
+        rng = stream("reciprocal ranks", name, correlation, hardness)
+        true = float(np.average(_reciprocal_rank(table + hardness), weights=stats.norm.pdf(table)))
+        hits = 0
+        for belongs, labels in drawn_labels(name, rng, repeats):
+            hard = np.array([hardness, 0.0, 0.5])
+            systems = _reciprocal_rank(label_normals(rng, belongs, correlation, 3) + hard).T
+            hits += bounded_hits(systems, labels, true, of_shares=False)
+        design = f"{name}, correlation {correlation:g}, mean {true:.2f}"
+        yield coverage(design, hits, repeats, least=0.91)
+
+
+def _reciprocal_rank(latent: Floats) -> Floats:
+    return 1 / np.minimum(1 + np.floor(np.exp(1.5 * latent)), LARGEST)
 
 
 GROUPS = {
@@ -179,19 +152,19 @@ def spread_over_folds(sizes: Ints, folds: int = 3) -> tuple[Ints, Ints]:
 
 
 def fold_hits(p: float, groups: str, correlation: float, repeats: int) -> int:
-    """Count how many intervals of an accuracy over three folds hold p, with two other encoders in the run."""
+    """Count how many intervals of an accuracy over three folds hold p."""
     fold, unit = spread_over_folds(GROUPS[groups]())
-    hits, size = 0, repeats // BATCHES
-    for batch in range(BATCHES):
-        rng = stream("folds", p, groups, correlation, batch)
-        pool = [intra_unit_sums(yes_no(rng, unit, q, correlation, size), unit) for q in (0.5, 0.9)]
-        columns = yes_no(rng, unit, p, correlation, size)
-        hits += held(*fold_limits(columns, fold, unit, IntraUnitSums.total(pool))[:2], p)
+    columns = yes_no(stream("folds", p, groups, correlation), unit, p, correlation, repeats)
+    labels = Labels.of(unit)
+    hits = 0
+    for column in columns.T:
+        estimate = shares_over_folds({"x": column}, fold, labels)["x"]
+        hits += held(np.array([estimate.low]), np.array([estimate.high]), p)
     return hits
 
 
 @simulation("localization", "Accuracy of localization: the mean over three folds, every group in each")
-def localization(repeats: int = REPEATS // 2) -> Iterator[Row]:
+def localization(repeats: int = 1000) -> Iterator[Row]:
     """Cross groups, correlations and accuracies."""
     for groups, correlation, p in product(GROUPS, CORRELATIONS, (0.05, 0.3, 0.5, 0.7, 0.9, 0.98, 0.995)):
         design = f"{groups}, correlation {correlation:g}, p {p:g}"

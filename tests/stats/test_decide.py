@@ -5,7 +5,6 @@ from __future__ import annotations
 import doctest
 import math
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -17,7 +16,11 @@ from embassay.stats.decide import Choice
 
 UNKNOWN = math.inf
 FAR = 0.05
-decide = partial(module.decide, far=FAR)
+
+
+def decide(values, worse_than, costs, *, accept):
+    """Return the decision where 5 points are far."""
+    return module.decide(values, worse_than, costs, accept=accept, far=FAR)
 
 
 def costs_in_order(*names):
