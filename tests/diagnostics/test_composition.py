@@ -292,7 +292,7 @@ def test_c6_has_three_cases_by_the_ratio_of_norms(a, b, case):
         row = found["share", f"c6:{claim}", "angle", ""]
         # A claim is about the samples of its own case only: the others are no items of it, nor undefined ones.
         assert (row.items, row.undefined) == (int(name == case), 0)
-        assert row.reason == ("no interval under 10 units (1 here)" if name == case else "no items")
+        assert row.reason == ("no interval: 1 independent unit, 10 are needed" if name == case else "no items")
 
 
 @pytest.mark.parametrize(
@@ -935,17 +935,16 @@ def test_only_the_headline_is_compared_unless_all_is_asked_for(mixed):
         MetricKey("share", "c5:within15", "angle", "excess"),
         MetricKey("share", "c6:middle", "angle", "excess"),
     }
-    # All pairs come on top of the usual questions.
-    assert [c for c in of_headline(everything) if c.family != "all"] == list(usual.comparisons)
-    assert {c.family for c in usual.comparisons} == {"reference"}
+    assert of_headline(everything) == list(usual.comparisons)
+    assert {c.family for c in usual.comparisons} == {"models"}
     assert everything.rows == usual.rows
 
 
 def test_a_comparison_is_the_difference_of_the_rows(mixed):
     result = mixed[2]
     for c in result.comparisons:
-        # Two candidates: one pair in each family; the baseline is no lexical one, so it is in none.
-        assert (c.a, c.b) == ("e1", "e0")
+        # Two candidates are one pair; the baseline is no lexical one, so it is in none.
+        assert (c.a, c.b) == ("e0", "e1")
         # Under ten units there is no p: few samples of c6 are comparable for both.
         assert c.pairs_in_family == (c.p is not None) == (c.units >= 10)
         values = [rows(result, name)[c.metric, c.subset, c.similarity_function, c.condition] for name in (c.a, c.b)]
@@ -971,21 +970,23 @@ def test_those_that_may_be_the_highest_are_named_and_what_is_above_chance():
     none = score(corpus, holding(corpus, ()), "none")
     result = summarise([none, some, most], resamples=200)
     (verdict,) = result.verdicts
-    assert (verdict.leader, verdict.best, verdict.value) == ("Highest", "most", pytest.approx(0.9))
+    assert (verdict.leader, verdict.best, verdict.reference) == ("Highest", "most", "none")
     assert (verdict.subset, verdict.similarity_function, verdict.condition) == ("c1:TT", "cosine", "excess:eps0")
     assert (verdict.candidates, verdict.best_set) == (("most", "some", "none"), ("most", "some"))
+    assert verdict.out == {"none": "most"}
     assert (verdict.rank_low, verdict.rank_high) == (
         {"most": 1, "some": 1, "none": 3},
         {"most": 2, "some": 2, "none": 3},
     )
     # Nothing is right or wrong in a share less its null.
-    assert (verdict.opponent("reference").name, verdict.undefined_as_wrong, verdict.left_out) == ("none", {}, ())
-    assert {one.candidate: one.is_significant for one in verdict.opponent("reference").differences} == {
-        "some": True,
-        "most": True,
+    assert (verdict.undefined_as_wrong, verdict.left_out) == ({}, ())
+    assert {(one.a, one.b): one.is_significant for one in verdict.differences} == {
+        ("none", "some"): True,
+        ("none", "most"): True,
+        ("some", "most"): False,
     }
     row = rows(result, "most")["share", "c1:TT", "cosine", "excess:eps0"]
-    assert (verdict.value, verdict.low, verdict.high) == (row.value, row.low, row.high)
+    assert row.value == pytest.approx(0.9)
     assert (verdict.items, verdict.units, verdict.chance) == (40, 40, 0.0)
     # A target that is orthogonal to both has no place on their plane: C2 is undefined for it, and for every null.
     claim = "C1 (overlap nearer to both than they are)"
@@ -1069,10 +1070,9 @@ def test_baselines_are_no_candidates_and_candidates_are_compared_with_the_lexica
     chance = score(corpus, holding(corpus, range(38)), "random", baseline=True)
     result = summarise([low, words, chance], resamples=200)
     (verdict,) = result.verdicts
-    assert (verdict.candidates, verdict.best, verdict.best_set) == (("low",), "low", ("low",))
-    baseline = verdict.opponent("baseline")
-    (gap,) = baseline.differences
-    assert (baseline.name, gap.candidate) == ("tfidf", "low")
+    assert (verdict.candidates, verdict.baseline, verdict.best_set) == (("low",), "tfidf", ("tfidf",))
+    (gap,) = verdict.differences
+    assert (gap.family, gap.a, gap.b) == ("main", "low", "tfidf")
     assert gap.difference == pytest.approx(-30 / 40)
     assert gap.high < 0
     assert gap.is_significant
