@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import pearsonr, spearmanr
+from scipy.stats import norm, pearsonr, spearmanr, t
 
 from embassay.api import assay
 from embassay.diagnostics.similarity import create
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.samples.pairs import Pair
+from embassay.stats.correlate import influences
 from embassay.types import Corpus, Origin, Runtime
 from findings import sentences
 from tables import Table, rows_of, vectors_of
@@ -247,7 +248,7 @@ def test_a_difference_is_that_of_the_coefficients_on_the_pairs_defined_for_both(
     result = run(tables, corpus)
     human = np.array([s.score for s in corpus.samples])
     cosine = {t.name: cosines(corpus, t) for t in tables}
-    assert len(result.comparisons) == 4
+    assert [(c.a, c.b) for c in result.comparisons] == 2 * [("near", "holes"), ("near", "far"), ("holes", "far")]
     for c in result.comparisons:
         a, b = cosine[c.a], cosine[c.b]
         both = ~np.isnan(a) & ~np.isnan(b)
@@ -255,10 +256,10 @@ def test_a_difference_is_that_of_the_coefficients_on_the_pairs_defined_for_both(
         expected = of(human[both], a[both]).statistic - of(human[both], b[both]).statistic
         assert c.difference == pytest.approx(expected, abs=1e-6)
         assert c.low <= c.difference <= c.high
-        assert (c.items, c.units, c.pairs_in_family, c.subset) == (both.sum(), both.sum(), 2, "all")
-    complete = next(c for c in result.comparisons if (c.a, c.b, c.metric) == ("far", "near", "spearman"))
+        assert (c.items, c.units, c.pairs_in_family, c.subset) == (both.sum(), both.sum(), 3, "all")
+    complete = next(c for c in result.comparisons if (c.a, c.b, c.metric) == ("near", "far", "spearman"))
     level = {n: rows(result, n)["all"].value for n in ("near", "far")}
-    assert complete.difference == pytest.approx(level["far"] - level["near"])
+    assert complete.difference == pytest.approx(level["near"] - level["far"])
     assert complete.p_holm < 0.05
 
 
@@ -267,11 +268,15 @@ def test_the_verdict_names_those_that_may_be_the_best_on_the_pairs_defined_for_a
     (verdict,) = run(tables, corpus).verdicts
     assert (verdict.leader, verdict.metric, verdict.chance) == ("Best", "spearman", 0.0)
     # holes lacks 6 of 80 pairs, which is more than 5 %.
-    assert (verdict.candidates, verdict.left_out) == (("near", "far", "holes"), ("holes",))
+    assert (verdict.candidates, verdict.left_out) == (("near", "holes", "far"), ("holes",))
     assert (verdict.best, verdict.best_set) == ("near", ("near",))
     assert (verdict.rank_low, verdict.rank_high) == ({"near": 1, "far": 2}, {"near": 1, "far": 2})
-    assert verdict.smallest_difference > 0
-    assert verdict.smallest_units == 80, "near and far are the least precise pair"
+    assert verdict.out == {"far": "near"}
+    # By the standard error of the influences: three pairs in the family, and a power of 80 %.
+    human = np.array([s.score for s in corpus.samples])
+    of_near, of_far = (influences(human, cosines(corpus, table), "spearman") for table in tables[::2])
+    expected = (t.ppf(1 - 0.05 / 6, 79) + norm.ppf(0.8)) * np.std(of_near - of_far, ddof=1) / 80**0.5
+    assert verdict.between("near", "far").smallest_difference == pytest.approx(expected)
 
 
 def test_two_equal_encoders_differ_by_nothing(three):
@@ -303,14 +308,6 @@ def test_scores_that_do_not_vary_where_both_are_defined_are_not_compared():
     result = run([Table("a", a), Table("b", b)], corpus)
     assert rows(result, "a")["all"].value is not None
     assert {c.difference for c in result.comparisons} == {None}
-
-
-def test_one_unit_alone_leaves_no_smallest_difference():
-    human = [float(n) for n in range(20)]
-    corpus = corpus_of(human, first=lambda n: "a")
-    tables = [Table(name, at_cosines(corpus, noisy(human, 0.5, seed))) for seed, name in enumerate("tu")]
-    (verdict,) = run(tables, corpus).verdicts
-    assert (verdict.smallest_difference, verdict.smallest_units) == (None, None)
 
 
 def test_what_has_no_coefficient_is_not_compared():

@@ -1,11 +1,11 @@
-"""All metrics of a diagnostic on a corpus share their resamples, so equal items have equal figures."""
+"""All metrics of a diagnostic on a corpus share resamples and patterns, so equal items have equal figures."""
 
 import pytest
 
 from embassay.api import assay
 from embassay.samples.pairs import Pair
 from embassay.samples.retrieval import Document, Question
-from embassay.stats import resample
+from embassay.stats import patterns, resample
 from embassay.types import Corpus
 
 
@@ -41,7 +41,7 @@ def run(diagnostic):
 
 
 @pytest.mark.parametrize("diagnostic", RUNS)
-def test_resamples_of_a_corpus_are_named_by_diagnostic_and_corpus_alone(diagnostic, monkeypatch):
+def test_streams_of_a_corpus_are_named_by_diagnostic_and_corpus_alone(diagnostic, monkeypatch):
     names = set()
     original = resample.generator
 
@@ -50,6 +50,7 @@ def test_resamples_of_a_corpus_are_named_by_diagnostic_and_corpus_alone(diagnost
         return original(seed, *purpose)
 
     monkeypatch.setattr(resample, "generator", spy)
+    monkeypatch.setattr(patterns, "generator", spy)
     run(diagnostic)
     ((name, fingerprint),) = names
     assert name == diagnostic
