@@ -66,10 +66,11 @@ def enough_probes(index: Any, queries: Rows, count: int) -> int:
         index.nprobe = probes
         return np.asarray(index.search(queries, count)[1], dtype=np.float64)
 
-    probes, exact = 1, found(index.nlist)
-    while probes < index.nlist and not reaches_floor(overlaps(found(probes), exact, count)):
+    probes, lists = 1, int(index.nlist)
+    exact = found(lists)
+    while probes < lists and not reaches_floor(overlaps(found(probes), exact, count)):
         probes *= 2
-    return min(probes, index.nlist)
+    return min(probes, lists)
 
 
 def _scaled(rows: Rows, collection: Collection) -> Rows:
