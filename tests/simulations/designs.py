@@ -11,7 +11,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 UNITS = (28, 70, 155, 450)
-SHARES = (0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 0.995)
 CORRELATIONS = (0.0, 0.3, 0.7)
 SIZES = ("equal", "Pareto")
 ITEMS = {"equal": 4, "1 item": 1, "2 items": 2, "3 items": 3, "4 items": 4, "5 items": 5, "7 items": 7, "25 items": 25}
@@ -33,23 +32,6 @@ def unit_sizes(kind: str, units: int, rng: np.random.Generator) -> Ints:
 def units_of_items(kind: str, units: int, rng: np.random.Generator) -> Ints:
     """Return the (items,) unit of each item."""
     return np.repeat(np.arange(units), unit_sizes(kind, units, rng))
-
-
-def counts_of_yes(rng: np.random.Generator, sizes: Ints, p: float, correlation: float, repeats: int) -> Floats:
-    """Draw (units, repeats) numbers of yes answers: beta-binomial, so that two items of a unit correlate as given."""
-    if correlation == 0:
-        return rng.binomial(sizes[:, None], p, (len(sizes), repeats)).astype(np.float64)
-    both = 1 / correlation - 1
-    chance = rng.beta(p * both, (1 - p) * both, (len(sizes), repeats))
-    return rng.binomial(sizes[:, None], chance).astype(np.float64)
-
-
-def copied_counts_of_yes(rng: np.random.Generator, sizes: Ints, p: float, correlation: float, repeats: int) -> Floats:
-    """Draw the same by another law: every item copies its unit's answer with probability √correlation, or is free."""
-    shape = (len(sizes), repeats)
-    copies = rng.binomial(sizes[:, None], np.sqrt(correlation), shape)
-    answer = rng.random(shape) < p
-    return (copies * answer + rng.binomial(sizes[:, None] - copies, p)).astype(np.float64)
 
 
 def yes_no(rng: np.random.Generator, unit: Ints, p: float, correlation: float, repeats: int) -> Floats:

@@ -16,7 +16,7 @@ from simulations.designs import Floats, Ints, stream, units_of_items
 
 SHARES = (0.8, 0.74)
 DIFFERENCE = SHARES[0] - SHARES[1]
-MANY = 1500
+MANY = 20_000
 """Units that show the true variance."""
 
 

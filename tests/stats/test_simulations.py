@@ -7,12 +7,12 @@ import pytest
 from scipy.stats import pearsonr
 
 from simulations import Row, every_simulation, rate
-from simulations.comparisons import answers, correlated
+from simulations.comparisons import answers, correlated, labels_of
 from simulations.designs import (
+    LABELS,
     SIZES,
     answers_tied_among_all,
-    copied_counts_of_yes,
-    counts_of_yes,
+    label_normals,
     normals,
     stream,
     tied_answers,
@@ -21,36 +21,36 @@ from simulations.designs import (
 )
 from simulations.intervals import GROUPS, fold_hits, mean_hits, share_hits, spread_over_folds, tied_hits
 
-COMPARISONS = ["best", "correlations", "differences", "power", "test"]
+COMPARISONS = ["best", "correlations", "differences", "power", "screens", "test"]
 REPEATS = {
-    "best": 25,
+    "best": 12,
     "choosing": 40,
-    "correlations": 500,
-    "decisions": 60,
-    "differences": 200,
-    "gate-equal": 20,
-    "gate-margin": 100,
+    "correlations": 300,
+    "decisions": 40,
+    "differences": 50,
+    "gate-equal": 12,
+    "gate-margin": 20,
     "gate-means": 60,
     "gate-year": 150,
     "localization": 200,
     "means": 200,
     "pearson": 40,
-    "pilots": 50,
+    "pilots": 25,
     "power": 200,
-    "reciprocal-ranks": 60,
+    "reciprocal-ranks": 40,
     "releases": 20,
     "screening-above-the-floor": 60,
     "screening-at-the-floor": 60,
-    "screens": 12,
-    "shares": 400,
+    "screens": 15,
+    "shares": 40,
     "skewed-means": 30,
     "skewed-power": 10,
-    "skewed-test": 20,
+    "skewed-test": 15,
     "test": 500,
     "thresholds": 60,
     "thresholds-average": 60,
     "thresholds-lost": 50,
-    "ties": 40,
+    "ties": 30,
 }
 """How often each simulation is repeated here; the page repeats them more often."""
 
@@ -58,13 +58,37 @@ REPEATS = {
 # --- designs ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("draw", [counts_of_yes, copied_counts_of_yes])
-@pytest.mark.parametrize(("p", "correlation"), [(0.1, 0.0), (0.3, 0.3), (0.5, 0.7)])
-def test_counts_have_the_share_and_the_correlation_that_are_asked_for(draw, p, correlation):
-    # Of units of 4, the variance of a sum is 4p(1 − p)(1 + 3·correlation).
-    counts = draw(stream("test", p, correlation), np.full(400, 4), p, correlation, 200)
-    assert counts.mean() / 4 == pytest.approx(p, abs=0.005)
-    assert counts.var() == pytest.approx(4 * p * (1 - p) * (1 + 3 * correlation), rel=0.03)
+@pytest.mark.parametrize(
+    ("name", "items", "labels", "largest"),
+    [
+        ("labels like pip's", 60, 78, 15),
+        ("60 questions, a hub for 30 %", 60, 78, 18),
+        ("60 questions, a hub for 60 %", 60, 96, 36),
+        ("120 questions on 50 pages", 120, 156, 7.6),
+        ("120 questions with two of 50 pages each", 120, 240, 10),
+    ],
+)
+def test_questions_have_as_many_labels_as_their_names_say(name, items, labels, largest):
+    drawn = [LABELS[name](stream("labels", repeat)) for repeat in range(200)]
+    assert all(belongs.shape[0] == items and belongs.any(axis=1).all() for belongs in drawn)
+    assert np.mean([belongs.sum() for belongs in drawn]) == pytest.approx(labels, rel=0.03)
+    assert np.mean([belongs.sum(axis=0).max() for belongs in drawn]) == pytest.approx(largest, rel=0.15)
+
+
+def test_items_correlate_by_the_labels_that_they_share():
+    # Labels {a}, {a}, {a, b}, {b, c}, {d}.
+    belongs = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]], dtype=float)
+    drawn = np.corrcoef(label_normals(stream("labels"), belongs, 0.6, 40_000))
+    assert drawn[0] == pytest.approx([1, 0.6, 0.6 / np.sqrt(2), 0, 0], abs=0.02)
+    assert drawn[2] == pytest.approx([0.6 / np.sqrt(2), 0.6 / np.sqrt(2), 1, 0.3, 0], abs=0.02)
+
+
+def test_labels_of_a_table_are_those_of_its_rows():
+    belongs = np.array([[1, 0, 1], [0, 1, 0], [1, 0, 1]])
+    labels = labels_of(belongs)
+    assert (labels.items, labels.sets, labels.labels) == (3, 2, 3)
+    assert labels.items_of_labels.tolist() == [2, 1, 2]
+    assert labels.label_set[0] == labels.label_set[2] != labels.label_set[1]
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.3, 0.7])
@@ -126,7 +150,7 @@ def test_the_generator_of_comparisons_gives_the_shares_and_correlations_that_it_
 
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_every_simulation_of_comparisons_runs(name):
-    rows = list(every_simulation()[name].rows(repeats=20 if name == "differences" else 2))
+    rows = list(every_simulation()[name].rows(repeats=2))
     assert rows
     assert all(np.isfinite([row.seen, row.error]).all() and row.wanted[0] < row.wanted[1] for row in rows)
 
@@ -140,11 +164,16 @@ def least(repeats: int) -> float:
 
 
 @pytest.mark.parametrize(
-    ("units", "kind", "correlation"), [(28, "equal", 0.3), (70, "Pareto", 0.0), (155, "equal", 0.7)]
+    ("share", "name", "correlation"),
+    [
+        (0.02, "28 units, equal sizes", 0.3),
+        (0.5, "70 units, Pareto sizes", 0.0),
+        (0.85, "labels like pip's", 0.3),
+        (0.98, "155 units, equal sizes", 0.7),
+    ],
 )
-def test_the_interval_of_a_share_holds(units, kind, correlation):
-    hits = share_hits((0.02, 0.1, 0.5, 0.98), units, kind, correlation, repeats=800)
-    assert min(hits.values()) >= least(800)
+def test_the_interval_of_a_share_holds(share, name, correlation):
+    assert share_hits(share, name, correlation, repeats=400) >= least(400)
 
 
 @pytest.mark.parametrize(("p", "correlation"), [(0.98, 0.0), (0.98, 0.7), (0.995, 0.3)])
