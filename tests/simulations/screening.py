@@ -52,7 +52,7 @@ def _called(draw: Draw, questions: int, overlap: float, repeats: int, *outcomes:
 @simulation(
     "screening-at-the-floor", "Overlap with an exact search: how often exactly 95 % is called the same, or other"
 )
-def at_the_floor(repeats: int = 1000) -> Iterator[Row]:
+def at_the_floor(repeats: int = 500) -> Iterator[Row]:
     """Let the true overlap be the floor."""
     for name, draw in DESIGNS.items():
         for questions in NUMBERS:
@@ -66,7 +66,7 @@ def at_the_floor(repeats: int = 1000) -> Iterator[Row]:
 
 
 @simulation("screening-above-the-floor", "Overlap with an exact search: how often 99 % is called the same")
-def above_the_floor(repeats: int = 1000) -> Iterator[Row]:
+def above_the_floor(repeats: int = 500) -> Iterator[Row]:
     """Let the true overlap be 99 %."""
     for name, draw in DESIGNS.items():
         for questions in NUMBERS:

@@ -34,35 +34,31 @@ def with_bases(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
     SpecError
         If ``original=`` is said of a retriever that is built on candidates.
     """
+    cards = [(entry.label, entry.encoder.card) for entry in entries]
     derived = []
-    for entry in entries:
-        card = entry.encoder.card
+    for entry, (_, card) in zip(entries, cards, strict=True):
         base, change = entry.original, ""
         if base and entry.parts:
             raise SpecError(f"encoder {entry.label!r} is built on {entry.parts[0]!r}: remove original=")
         if base:
             change = "server" if card.remote or isinstance(entry.encoder, Retriever) else "export"
         elif card.target:
-            base, change = _base(entry, entries)
+            base, change = _base(card, cards)
         derived.append(replace(entry, base=base, change=change))
     return derived
 
 
-def _base(entry: RunEncoder, entries: Sequence[RunEncoder]) -> tuple[str, str]:
+def _base(card: Card, cards: Sequence[tuple[str, Card]]) -> tuple[str, str]:
     """Return the label of the candidate that an encoder is a step on, and the kind of step; empty if there is none."""
-
-    def set_options(other: RunEncoder) -> int:
-        return len(other.encoder.card.options)
-
-    card = entry.encoder.card
-    family = [other for other in entries if _differ_in_steps(other.encoder.card, card)]
-    simpler = [other for other in family if other.encoder.card.options.items() < card.options.items()]
+    family = [(label, other.options) for label, other in cards if _differ_in_steps(other, card)]
+    simpler = [(label, options) for label, options in family if options.items() < card.options.items()]
     # The one with most of its options, or else the first of those with the fewest.
-    base = max(simpler, key=set_options, default=min(family, key=set_options))
+    first = min(family, key=lambda one: len(one[1]))
+    label, options = max(simpler, key=lambda one: len(one[1]), default=first)
     for option, step in STEP_OF_OPTION.items():
         value = card.options.get(option)
-        if value not in (None, base.encoder.card.options.get(option)):
-            return base.label, step or str(value)
+        if value not in (None, options.get(option)):
+            return label, step or str(value)
     return "", ""
 
 
