@@ -25,7 +25,7 @@ from embassay.formatting import (
     size_in_points,
 )
 from embassay.layout import Column, Format
-from embassay.result import SCREENED, CorpusRecord, Difference, EncoderRecord, Finding, Result, Row, Verdict, record_of
+from embassay.result import CorpusRecord, Difference, EncoderRecord, Finding, Result, Row, Screening, Verdict, record_of
 from embassay.stats.decide import Choice, decide
 
 FAR = 2.5
@@ -73,7 +73,7 @@ class Decision:
         if not is_sample(self.corpus.settings):
             return
         yield from self.steps(self.choice)
-        yield from self.screened()
+        yield from self.screened(self.choice)
         yield from self.precision(self.choice)
         yield from self.about()
 
@@ -115,11 +115,14 @@ class Decision:
 
     @cached_property
     def choice(self) -> Choice | None:
-        """The decision over candidates and lexical baseline, without copies of a model; None if none has a value."""
+        """The decision over candidates and lexical baseline; None if none has a value.
+
+        An index is chosen for a model, and a copy that lists the same stands for its original.
+        """
         v = self.verdict
         names_of_candidates = [name for name in v.candidates if name not in v.left_out]
         names_of_candidates += [v.baseline] if v.baseline and v.baseline not in names_of_candidates else []
-        screened = {one.a for one in v.differences if one.step in SCREENED}
+        screened = {one.encoder for one in self.screenings if one.step == "index" or one.outcome != "differs"}
         values = dict[str, float]()
         for name in sorted(names_of_candidates, key=list(self.encoders).index):
             row = self.rows.get(name)
@@ -142,7 +145,7 @@ class Decision:
         Parameters stand for the time of a question: measured times differ from run to run, and a decision must not.
         """
         parts = self.with_parts(name)
-        parameters = [self.encoders[part].parameters for part in parts if not self.encoders[part].parts]
+        parameters = [self.encoders[model].parameters for model in self.models(name)]
         known = [number for number in parameters if number is not None]
         size = self.encoders[name].index_bytes(self.verdict.corpus)
         return (
@@ -157,6 +160,11 @@ class Decision:
         if record.step not in ("fusion", "reranker"):
             return {name}
         return {name}.union(*(self.with_parts(part) for part in record.parts if part in self.encoders))
+
+    def models(self, name: str) -> set[str]:
+        """Return the models that a candidate runs: itself, or those that it is derived from."""
+        parts = [part for part in self.encoders[name].parts if part in self.encoders]
+        return set[str]().union(*map(self.models, parts)) or {name}
 
     def use(self, choice: Choice) -> Finding:
         """Return what to use."""
@@ -261,12 +269,10 @@ class Decision:
 
     def steps(self, choice: Choice) -> Iterator[Finding]:
         """Yield what a fusion, a reranker and other set-ups add, where no other line says it."""
-        said = set[frozenset[str]]()
-        if self.decides:
-            said |= {frozenset((choice.use, name)) for name in choice.others}
-            said |= {frozenset(pair) for pair in self.rejected_pairs(choice).items()}
+        said = self.said_pairs(choice)
+        screened = {one.encoder for one in self.screenings}
         for one in self.verdict.differences:
-            if one.family == "step" and one.step not in SCREENED and frozenset((one.a, one.b)) not in said:
+            if one.family == "step" and one.a not in screened and frozenset((one.a, one.b)) not in said:
                 found = self.finding(
                     templates.STEP,
                     encoder=one.a,
@@ -276,16 +282,28 @@ class Decision:
                 )
                 yield self.with_difference(found, one.a, one.b)
 
-    def screened(self) -> Iterator[Finding]:
+    def said_pairs(self, choice: Choice) -> set[frozenset[str]]:
+        """Return the pairs whose difference stands with the choice."""
+        if not self.decides:
+            return set()
+        others = {frozenset((choice.use, name)) for name in choice.others}
+        return others | {frozenset(pair) for pair in self.rejected_pairs(choice).items()}
+
+    @property
+    def screenings(self) -> list[Screening]:
+        """What was judged without labels on the corpus."""
+        return [one for one in self.result.screenings if one.corpus == self.verdict.corpus]
+
+    def screened(self, choice: Choice) -> Iterator[Finding]:
         """Yield what indexes and copies of a model list of what the exact search of the original finds."""
-        here = [one for one in self.result.screenings if one.corpus == self.verdict.corpus]
+        said = self.said_pairs(choice)
         for question, is_index in ((templates.INDEX, True), (templates.COPIES, False)):
             sentences = []
-            for one in here:
+            for one in self.screenings:
                 if (one.step == "index") == is_index:
                     sentences.append(screening_sentence(one))
                     # What the labels say stands beside it, never in front.
-                    if one.outcome == "differs":
+                    if one.outcome == "differs" and frozenset((one.encoder, one.base)) not in said:
                         difference = self.difference(one.encoder, one.base)
                         sentences.append(templates.BY_LABELS.sentence(difference=difference))
             if sentences:

@@ -251,7 +251,8 @@ def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
 
     Candidates are the requested encoders, except those with random vectors. The lexical baseline is the first bm25,
     whether it was requested or added automatically; tfidf only where there is no bm25. A candidate that is derived from
-    encoders which are not here is a model of its own.
+    encoders which are not here is a model of its own. One that changes nothing, such as the exact search of a store, is
+    no candidate.
     """
     labels = {s.origin.encoder for s in scores}
     candidates = list[str]()
@@ -260,9 +261,11 @@ def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
     first_of_scheme = dict[str, str]()
     for s in scores:
         origin = s.origin
-        if not origin.baseline and not is_chance(origin.spec):
+        is_derived = bool(origin.parts) and labels.issuperset(origin.parts)
+        changes_nothing = is_derived and not origin.step
+        if not origin.baseline and not is_chance(origin.spec) and not changes_nothing:
             candidates.append(origin.encoder)
-            if origin.step and labels.issuperset(origin.parts):
+            if is_derived:
                 steps[origin.encoder] = Step(origin.step, origin.parts)
             if origin.reference:
                 reference = origin.encoder

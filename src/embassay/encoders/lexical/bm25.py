@@ -146,7 +146,9 @@ class BM25Encoder:
             "stopwords": self.stopwords,
             "stemmer": "" if self.stemmer == "none" else self.stemmer,
         }
-        return Card(spec_of("bm25", options), fitted=True, cached=False, similarity="dot", shapes=("retrieval",))
+        return Card(
+            spec_of("bm25", options), parameters=0, fitted=True, cached=False, similarity="dot", shapes=("retrieval",)
+        )
 
     @property
     def fingerprint(self) -> str:

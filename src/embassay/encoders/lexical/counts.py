@@ -113,7 +113,7 @@ class LexicalEncoder:
     @property
     def card(self) -> Card:
         """The properties of the encoder that are known without running it."""
-        return Card(spec_of(self.name, self._options), fitted=True, cached=False)
+        return Card(spec_of(self.name, self._options), parameters=0, fitted=True, cached=False)
 
     @property
     def fingerprint(self) -> str:
