@@ -135,7 +135,7 @@ def _counts_as(verdict: Verdict, items: int, more: str = "") -> str:
     number = verdict.effective_items
     parts = []
     if number is not None and not verdict.reason and round(number) < items:
-        parts.append(f"they count as {number:.0f}")
+        parts.append(f"they count as {number:,.0f}")
     if more:
         parts.append(more)
     return f" ({'; '.join(parts)})" if parts else ""
