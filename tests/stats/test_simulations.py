@@ -117,11 +117,11 @@ def test_every_simulation_is_found():
 
 
 def test_the_generator_of_comparisons_gives_the_shares_and_correlations_that_it_is_asked_for():
-    rng, unit = stream("comparisons"), np.repeat(np.arange(20_000), 4)
+    rng, unit = stream("comparisons"), np.repeat(np.arange(2_000), 4)
     items = answers(rng, unit, [0.3, 0.4, 0.3], 0.3, 0.6)
-    assert items.mean(axis=0) == pytest.approx([0.3, 0.4, 0.3], abs=0.01)
+    assert items.mean(axis=0) == pytest.approx([0.3, 0.4, 0.3], abs=0.025)
     human, cosines = correlated(rng, unit, 0.8, 0.3, 0.5, 3)
-    assert [pearsonr(human, y)[0] for y in cosines.T] == pytest.approx([0.8] * 3, abs=0.01)
+    assert [pearsonr(human, y)[0] for y in cosines.T] == pytest.approx([0.8] * 3, abs=0.02)
 
 
 @pytest.mark.parametrize("name", COMPARISONS)
