@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +86,7 @@ def test_each_combination_is_a_candidate(docs, result):
     assert [corpus.name for corpus in result.corpora] == ["docs"]
     verdict = result.verdict("retrieval")
     assert set(verdict.candidates) == {record.name for record in candidates}
-    assert verdict.opponent("reference").name == "m,passages=document"
+    assert verdict.reference == "m,passages=document"
     steps = [(pair.a, pair.b, pair.step) for pair in verdict.differences if pair.family == "step"]
     assert sorted(steps) == [(f"m,passages={cut}", "m,passages=document", "passages") for cut in ("3", "6")]
 
@@ -134,8 +135,12 @@ def test_two_options_and_two_encoders_vary_at_once(docs):
     records = {record.name: record for record in result.encoders}
     assert records["a,dim=64,passages=6"].setting == "dim=64,passages=6"
     assert records["a,dim=64,passages=6"].vector_bytes == 256
-    pairs = [(pair.family, pair.a, pair.b, pair.step) for pair in result.verdict("retrieval").differences]
-    assert pairs == []
+    pairs = {(pair.family, pair.a, pair.b) for pair in result.verdict("retrieval").differences}
+    models = ["a,dim=16", "a,dim=64", "b"]
+    assert pairs == {
+        *(("step", f"{model},passages=6", f"{model},passages=document") for model in models),
+        *(("models", f"{a},passages=document", f"{b},passages=document") for a, b in combinations(models, 2)),
+    }
 
 
 def test_prompts_with_commas_lengths_and_precisions_vary(tmp_path):
@@ -234,7 +239,10 @@ def test_the_reference_is_named_by_its_label_or_that_of_its_encoder(docs):
     ("options", "message"),
     [
         ("passages=[]", "corpus .*: the list of option 'passages' is empty"),
-        ("passages=[3,document],about=[new-documents,these-documents]", "option 'about' cannot be a list; only passages can vary"),
+        (
+            "passages=[3,document],about=[new-documents,these-documents]",
+            "option 'about' cannot be a list; only passages can vary",
+        ),
         ("passages=[3,three]", "passages"),
         ("passages=[3,3]", "two corpora have the label 'docs,passages=3'"),
     ],
