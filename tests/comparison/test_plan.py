@@ -2,7 +2,6 @@
 
 import csv
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,51 +9,36 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.comparison.labelling import _order, choose
-from embassay.comparison.plan_views import _sentences
 from embassay.errors import SourceError, SpecError, UnknownNameError
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
-from embassay.stats.detectable import Precision
 
 TWO = ["a=hashing,dim=512", "b=hashing,dim=64"]
 
 
 def test_the_figures_are_those_that_the_run_states(make_run):
-    run = make_run("run", TWO)
+    run = make_run("run", [*TWO, "c=hashing,dim=32", "fused=hybrid:b+c"])
     verdict = ea.read(run).verdict("retrieval")
-    for pair in ea.plan(run).pairs:
-        against = verdict.opponent("reference" if pair.b == "a" else "baseline")
-        stated = against.difference(pair.a).smallest_difference
-        assert pair.minimum_detectable_difference == pytest.approx(stated, rel=1e-6)
+    pairs = ea.plan(run).pairs
+    assert {(pair.a, pair.b) for pair in pairs} == {(one.a, one.b) for one in verdict.differences}
+    for pair in pairs:
+        stated = verdict.between(pair.a, pair.b)
+        assert (pair.family, pair.difference, pair.low, pair.high) == (
+            stated.family,
+            stated.difference,
+            stated.low,
+            stated.high,
+        )
+        assert pair.smallest_difference == pytest.approx(stated.smallest_difference, rel=1e-6)
 
 
 def test_the_advice_of_a_run_is_that_of_its_plan(make_run):
     run = make_run("run", TWO)
-    result = ea.read(run)
-    verdict = result.verdict("retrieval")
-    for role in ("baseline", "reference"):
-        for difference in verdict.opponent(role).differences:
-            pairs = ea.plan(run, difference.target).pairs
-            (pair,) = [pair for pair in pairs if pair.a == difference.candidate and role in pair.against]
-            assert difference.more_units == pair.units_needed - pair.units
-            assert difference.more_items == pair.items_needed - pair.items
-    (advice,) = [f.consequence for f in result.statements if f.encoder == "a" and f.consequence]
-    more = verdict.opponent("baseline").difference("a")
-    assert f"add about {more.more_items} questions in {more.more_units} units" in advice
-
-
-def test_a_fusion_is_planned_against_the_best_of_its_parts_each_pair_once(make_run):
-    run = make_run("run", [*TWO, "c=hashing,dim=32", "fused=hybrid:b+c"])
-    verdict = ea.read(run).verdict("retrieval")
-    part = verdict.opponent("part", "fused")
-    pairs = {(pair.a, pair.b): pair for pair in ea.plan(run, 0.05).pairs}
-    assert len(pairs) == len(ea.plan(run).pairs)
-    pair = pairs["fused", part.name]
-    difference = part.difference("fused")
-    assert (pair.difference, pair.low, pair.high) == (difference.difference, difference.low, difference.high)
-    assert pair.against == "the best of what it is built on"
-    assert pair.minimum_detectable_difference == pytest.approx(difference.smallest_difference, rel=1e-6)
-    assert pair.units_needed > 0
+    advised = [one for one in ea.read(run).verdict("retrieval").differences if one.target is not None]
+    assert advised
+    for one in advised:
+        (pair,) = [pair for pair in ea.plan(run, one.target).pairs if (pair.a, pair.b) == (one.a, one.b)]
+        assert pair.items_needed == one.items_needed
 
 
 @pytest.mark.slow
@@ -65,19 +49,15 @@ def test_every_diagnostic_has_a_plan_that_agrees_with_the_run(tmp_path):
     plan = ea.plan(out)
     assert {pair.diagnostic for pair in plan.pairs} == {v.diagnostic for v in result.verdicts if v.metric}
     for pair in plan.pairs:
-        verdict = result.verdict(pair.diagnostic, pair.corpus)
-        if pair.against == "the reference":
-            stated = verdict.opponent("reference").difference(pair.a).smallest_difference
-            assert pair.minimum_detectable_difference == pytest.approx(stated, rel=1e-6)
+        stated = result.verdict(pair.diagnostic, pair.corpus).between(pair.a, pair.b)
+        assert pair.smallest_difference == pytest.approx(stated.smallest_difference, rel=1e-6)
 
 
-def test_the_size_for_the_detectable_difference_is_the_present_one(make_run):
+def test_the_size_for_the_smallest_difference_is_the_present_one(make_run):
     run = make_run("run", TWO)
     pair = ea.plan(run).pairs[0]
-    again = ea.plan(run, pair.minimum_detectable_difference).pairs[0]
-    assert (again.units_needed, again.items_needed) == (pair.units, pair.items)
-    harder = ea.plan(run, pair.minimum_detectable_difference / 2).pairs[0]
-    assert harder.units_needed > 2 * pair.units
+    assert ea.plan(run, pair.smallest_difference).pairs[0].items_needed == pair.items
+    assert ea.plan(run, pair.smallest_difference / 2).pairs[0].items_needed >= 2 * pair.items
 
 
 def test_how_many_more_questions_a_gate_takes(make_run, capsys):
@@ -91,48 +71,34 @@ def test_how_many_more_questions_a_gate_takes(make_run, capsys):
     assert ea.plan(run, diagnostics=["retrieval"]).gates == (gate,)
 
 
-def test_more_power_takes_more_units(make_run):
+def test_more_power_takes_more_items(make_run):
     run = make_run("run", TWO)
     usual, strict = ea.plan(run, 0.05).pairs[0], ea.plan(run, 0.05, power=0.95).pairs[0]
-    assert strict.units_needed > usual.units_needed
-    assert strict.minimum_detectable_difference > usual.minimum_detectable_difference
+    assert strict.items_needed > usual.items_needed
+    assert strict.smallest_difference > usual.smallest_difference
 
 
 def test_the_curve_is_the_formula_at_larger_sizes(make_run):
     (pair, *_) = ea.plan(make_run("run", TWO)).pairs
-    assert [point.units for point in pair.curve] == [pair.units * growth for growth in (1, 2, 4, 8)]
-    assert pair.curve[0].difference == pair.minimum_detectable_difference
+    assert [point.items for point in pair.curve] == [pair.items * growth for growth in (1, 2, 4, 8)]
+    assert pair.curve[0].difference == pair.smallest_difference
     differences = [point.difference for point in pair.curve]
     assert differences == sorted(differences, reverse=True)
-
-
-def test_four_times_the_units_halve_the_difference_of_means():
-    precision = Precision(error=0.01, effective_items=None, units=50, items=200)
-    larger = precision.with_units(200)
-    assert larger.minimum_detectable_difference == pytest.approx(precision.minimum_detectable_difference / 2)
-    assert larger.items == 800
-    assert precision.units_needed(larger.minimum_detectable_difference) == 200
 
 
 def test_under_ten_units_there_is_no_plan(make_run, capsys):
     run = make_run("run", TWO, questions=8)
     plan = ea.plan(run, 0.05)
-    assert all(pair.minimum_detectable_difference is None and pair.units_needed is None for pair in plan.pairs)
+    assert plan.pairs
+    assert all(pair.smallest_difference is None and pair.items_needed is None for pair in plan.pairs)
     assert exit_code_of(["plan", str(run)]) == 0
-    assert "no plan with 8 units; it takes 10 or more" in " ".join(capsys.readouterr().out.split())
-
-
-def test_a_difference_that_does_not_vary_has_its_own_reason(make_run):
-    plan = ea.plan(make_run("run", TWO))
-    pair = replace(plan.pairs[0], minimum_detectable_difference=None)
-    sentence, *_ = _sentences(plan, [pair])
-    assert sentence.endswith(f"no plan, because the difference is the same in all {pair.units} units.")
+    assert "no plan, because these items are too few" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_frame(make_run):
     frame = ea.plan(make_run("run", TWO), 0.05).table()
-    assert frame["against"].to_list()[0] == "the reference"
-    assert frame["units_needed"].min() > 0
+    assert frame["family"].to_list()[0] in ("main", "lexical", "models")
+    assert frame["items_needed"].min() > 0
 
 
 def test_the_command(make_run, tmp_path, capsys):
@@ -140,7 +106,7 @@ def test_the_command(make_run, tmp_path, capsys):
     out = tmp_path / "plan.json"
     assert exit_code_of(["plan", str(run), "--difference", "0.02", "-o", str(out)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "To show a difference of 2.0 points between b and a takes" in printed
+    assert "A true difference of 2.0 points between a and b needs about" in printed
     assert "Power 80%" in printed
     assert json.loads(out.read_text())["difference"] == 0.02
 

@@ -231,6 +231,11 @@ def test_the_reference_is_named_by_its_label_or_that_of_its_encoder(docs):
     for label in ("n,passages=document", "n"):
         result = assay(docs, CUTS, ["m=hashing", "n=bow"], baselines=False, reference=label)
         assert result.verdict("retrieval").reference == "n,passages=document"
+    verdict = assay(docs, CUTS, ["m=hashing", "n=bow"], baselines=False, reference="n,passages=3").verdict("retrieval")
+    assert verdict.reference == "n,passages=3"
+    assert {(one.a, one.b) for one in verdict.differences if one.step == "passages"} >= {
+        ("n,passages=document", "n,passages=3")
+    }
     with pytest.raises(UnknownNameError, match="did you mean 'm,passages="):
         assay(docs, CUTS, reference="m,passages=4")
 

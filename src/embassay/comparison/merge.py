@@ -97,8 +97,8 @@ def merge(runs: Sequence[StoredRun], common: Common) -> MergedRuns:
                 encoder, base = labels[run.name, one.encoder], labels[run.name, one.base]
                 # Of the questions and documents of its run, whatever the runs have in common.
                 screenings[one.corpus, encoder] = replace(one, encoder=encoder, base=base)
-    result = replace(joined(head, results), screenings=tuple(screenings.values()))
-    return MergedRuns(result, common.tasks, scores, labels, records, draws)
+    screened = Result(draws.seed, draws.resamples, screenings=tuple(screenings.values()))
+    return MergedRuns(joined(head, [*results, screened]), common.tasks, scores, labels, records, draws)
 
 
 def merged_labels(runs: Sequence[StoredRun], tasks: Sequence[CommonTask]) -> dict[Place, str]:

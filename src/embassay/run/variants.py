@@ -175,6 +175,15 @@ def always_cut(corpora: Iterable[AnyCorpus]) -> list[AnyCorpus]:
     return cut
 
 
+def _variant_of(reference: str, scores_of: Mapping[Variant, Sequence[ItemScores]]) -> Variant:
+    """Return the variant that the others are steps on: that of the reference, if its label names one; else the first."""
+    for variant, scores in scores_of.items():
+        origins = [one.origin for one in scores]
+        if any(variant.label(origin.encoder, origin.spec) == reference for origin in origins):
+            return variant
+    return next(iter(scores_of))
+
+
 def join_scores(
     scores_of: Mapping[Variant, Sequence[ItemScores]], reference: str
 ) -> dict[Variant, tuple[ItemScores, ...]]:
@@ -197,9 +206,10 @@ def join_scores(
     if has_common_items:
         common_unit = merged_units([scores.unit for scores in all_scores])
     joined = {}
+    base = _variant_of(reference, scores_of)
+    on_base = {scores.origin.encoder for scores in scores_of[base]}
     for variant in variants:
         is_first = variant == variants[0]
-        on_first = {scores.origin.encoder for scores in scores_of[variants[0]]}
         relabelled = []
         origins = [scores.origin for scores in scores_of[variant]]
         label_of = {origin.encoder: variant.label(origin.encoder, origin.spec) for origin in origins}
@@ -210,8 +220,8 @@ def join_scores(
             # "m" on "docs,passages=100" -> "m,passages=100" on "docs"
             label = label_of[origin.encoder]
             parts, step = tuple(label_of.get(part, part) for part in origin.parts), origin.step
-            if not parts and not is_first and origin.encoder in on_first:
-                parts, step = (variants[0].label(origin.encoder, origin.spec),), "passages"
+            if not parts and variant != base and origin.encoder in on_base:
+                parts, step = (base.label(origin.encoder, origin.spec),), "passages"
             is_reference = reference == label
             if is_first and reference == origin.encoder:
                 is_reference = True
