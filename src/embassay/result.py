@@ -806,7 +806,7 @@ class Result:
     failed: tuple[Failure, ...] = ()
     answers: tuple[Answer, ...] = ()
     findings: tuple[Finding, ...] = ()
-    schema: int = 5
+    schema: int = 6
     items: ItemFrames | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:

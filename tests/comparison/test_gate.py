@@ -345,7 +345,7 @@ def test_a_run_of_another_schema_is_refused(choice_run, schema):
     content = json.loads(path.read_text())
     content["schema"] = schema
     path.write_text(json.dumps(content))
-    with pytest.raises(InputError, match=f"schema {schema}; this version reads 5; repeat the run's command"):
+    with pytest.raises(InputError, match=f"schema {schema}; this version reads 6; repeat the run's command"):
         ea.check(run, old)
 
 

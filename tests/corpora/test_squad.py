@@ -84,6 +84,15 @@ def test_articles_are_units(file):
     )
     assert [q.units for q in corpus.samples] == [("article:0",), ("article:0",), ("article:1",)]
     assert corpus.units.tolist() == [0, 0, 1]
+    assert corpus.unit_labels.shape == (0, 2)
+
+
+def test_documents_are_called_what_they_are(file):
+    path = file(article(qa("a", answer("Ito"))))
+    assert [load_corpus(f"{path}{options}").document_noun for options in ("", ",documents=paragraphs")] == [
+        "sentence",
+        "paragraph",
+    ]
 
 
 def test_what_is_impossible_is_unanswerable_whatever_stands_beside_it(file):

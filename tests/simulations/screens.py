@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from embassay.stats.best import worse_systems
-from embassay.stats.families import Roles, compare_means
-from embassay.types import Draws
+from embassay.stats.families import Roles
 from simulations import Row, rate, simulation
-from simulations.comparisons import BETWEEN, DESIGNS, answers_by_label, labels_of
+from simulations.comparisons import BETWEEN, DESIGNS, answers_by_label, compared
 from simulations.designs import stream
 
 SHARE = 0.75
@@ -17,7 +16,7 @@ NAMES = ("28 units, 1 item", "20 units, 4 items", "labels like pip's")
 
 
 @simulation("screens", "A screen of equally good systems: how often it calls one better or worse")
-def screens(repeats: int = 400) -> Iterator[Row]:
+def screens(repeats: int = 300) -> Iterator[Row]:
     """Cross labels with models; bm25 is as good as all. Copies of a model have families of their own."""
     for name in NAMES:
         for models in MODELS:
@@ -29,7 +28,7 @@ def screens(repeats: int = 400) -> Iterator[Row]:
                 belongs = DESIGNS[name](rng)
                 items = answers_by_label(rng, belongs, [SHARE] * (models + 1), 0.3, BETWEEN)
                 values = dict(zip([*names, "bm25"], items.T, strict=True))
-                rows = compare_means(values, labels_of(belongs), roles, Draws(repeat), of_shares=True)
+                rows = compared(values, belongs, roles, repeat)
                 verdicts += bool(worse_systems(rows))
                 main += rows[0].significant
             design = f"{models} models and bm25, {name}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from embassay.comparison.plan import GatePlan, PairPlan, SizePlan
 from embassay.findings import templates
-from embassay.formatting import DASH, difference_format, number, size_in_points, visible, with_interval
+from embassay.formatting import DASH, difference_format, number, size_in_points, visible, with_interval, without_points
 from embassay.metrics.metric import meaning_of
 from embassay.reports.tables import Cell, Table
 from embassay.store.canonical import canonical
@@ -44,8 +44,8 @@ def _gate_sentence(gate: GatePlan, *, several: bool) -> str:
     """Return how many more items bring the margin of a gate down, with its corpus where there are several."""
     meaning = meaning_of(gate.diagnostic)
     items = f"{meaning.items} about these documents" if "search" in meaning.about else f"{meaning.items} like these"
-    sizes = [size_in_points(size).removesuffix(" points") for size in (gate.margin, gate.target)]
-    sentence = templates.ITEMS_FOR_GATE.sentence(more=f"{gate.more:,}", items=items, present=sizes[0], target=sizes[1])
+    present, target = without_points(size_in_points(gate.margin)), size_in_points(gate.target)
+    sentence = templates.ITEMS_FOR_GATE.sentence(more=f"{gate.more:,}", items=items, present=present, target=target)
     return f"{gate.corpus}: {sentence}" if several else sentence
 
 
@@ -87,7 +87,7 @@ def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
             difference = number(plan.difference, difference_format(pair.format))
             template = templates.ITEMS_NEEDED
             if pair.items_needed is None:
-                template = templates.OUT_OF_REACH
+                template = templates.TOO_MANY_ITEMS
             elif pair.items_needed <= pair.items:
                 template = templates.ENOUGH_ITEMS
             items = f"{pair.items_needed or 0:,}"

@@ -475,13 +475,13 @@ ENOUGH_ITEMS = Template(
     POWER,
 )
 ITEMS_NEEDED = replace(ENOUGH_ITEMS, when="the run has fewer")
-OUT_OF_REACH = replace(
+TOO_MANY_ITEMS = replace(
     ENOUGH_ITEMS,
     text="A true difference of {difference} between {a} and {b} needs more than a million times these items.",
     when="the same, out of reach",
 )
 ITEMS_FOR_GATE = Template(
-    "About {more} more {items} bring the margin from {present} down to {target} points.",
+    "About {more} more {items} bring the margin from {present} down to {target}.",
     "of each headline that is a share, where the test set cannot rule out that loss yet",
     LOSS_LIMIT,
     "limit",

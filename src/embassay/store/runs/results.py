@@ -143,7 +143,7 @@ class TableData(SeriesHead):
 class ResultFile(TypedDict):
     """The content of ``result.json``. The data of a series is in the same object as its name and kind."""
 
-    schema: Literal[5]
+    schema: Literal[6]
     seed: Annotated[int, Field(ge=0)]
     resamples: Annotated[int, Field(ge=1)]
     encoders: tuple[EncoderRecord, ...]
@@ -242,7 +242,7 @@ def _refusal(error: ValidationError, path: Path) -> SourceError:
     problem = error.errors(include_url=False)[0]
     location = problem["loc"]
     if location == ("schema",) and problem["type"] == "literal_error":
-        return SourceError(f"schema {str(problem['input'])[:20]}; this version reads 5; {MENDED}", path)
+        return SourceError(f"schema {str(problem['input'])[:20]}; this version reads 6; {MENDED}", path)
     place = ""
     for depth, part in enumerate(location):
         is_kind_of_series = location[0] == "series" and depth == 2
