@@ -117,7 +117,7 @@ def test_an_alternative_has_its_time_and_its_price_beside_the_one_to_use():
     encoders = [replace(e, question_price={"mine": prices[e.name]}) if e.name in prices else e for e in priced.encoders]
     priced = replace(priced, encoders=tuple(encoders))
     assert answered(priced, instead, {"a": 6.4, "b": 0.32}, a=10.0, b=2.5) == (
-        "b: 5 lower. A question takes 2.5 ms, 10 ms with a. 1,000 questions cost about 0.25, 0.5 with a."
+        "b: 5 lower. A question takes 2.5 ms, 10 ms with a. 1,000 questions cost about 0.25, 0.50 with a."
     )
     assert answered(result_of(), instead, {"b": 0.32}) == "b: 5 lower."
 
@@ -169,9 +169,7 @@ def test_a_reader_s_questions_lead_to_their_answers():
     assert first == "<div><dt>Use</dt><dd>c. Its accuracy is 20%.</dd></div>"
     assert others == ["<div><dt>Right?</dt><dd>Errors are many. c errs.</dd></div>"]
     assert page.index('class="answers"') < page.index('id="scorecard"')
-    advised = render(
-        result_of(answers=(*given, replace(given[0], question="Data", action="Add 9 <items>."))), LAYOUTS
-    )
+    advised = render(result_of(answers=(*given, replace(given[0], question="Data", action="Add 9 <items>."))), LAYOUTS)
     assert "<div><dt>Next</dt><dd>Add 9 &lt;items&gt;.</dd></div>\n</dl>" in advised
     assert '<a href="#d-mine">Figures and tests</a>' in page
 

@@ -137,8 +137,8 @@ def test_those_that_a_choice_depends_on_have_a_line():
     rows = [row(name, 0.9 - n / 100, 0.4, 0.95) for n, name in enumerate(names)]
     rows += [row(name, 0.3, 0.2, 0.4) for name in ("tfidf", "bm25")]
     verdict = Verdict(
-        "d", "c", "accuracy", 100, 50, candidates=tuple(names), best_set=("e0", "e1", "e2"), reference="e8", baseline="bm25",
-        chance=0.5,
+        "d", "c", "accuracy", 100, 50, candidates=tuple(names), best_set=("e0", "e1", "e2"), reference="e8",
+        baseline="bm25", chance=0.5,
     )  # fmt: skip
     lines = lines_of(result_of(rows, baselines=("tfidf", "bm25"), verdicts=(verdict,)))
     assert [line.split()[0] for line in lines[-7:-1]] == ["e0", "e1", "e2", "e3", "e8", "bm25"]
