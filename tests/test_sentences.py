@@ -54,7 +54,7 @@ def test_such_a_sentence_would_be_found():
 SECTIONS = runpy.run_path(str(SOURCE.parents[1] / "tools" / "docs_figures.py"))["declared_sentences"]()
 DECLARED = {f"{section}: {name}": one for section, all_of in SECTIONS.items() for name, one in all_of.items()}
 NOT_SHOWN = (
-    r"not shown|no difference is shown|not significant|cannot be excluded|not ruled out|inconclusive"
+    r"not shown|No score is shown|no difference is shown|not significant|cannot be excluded|not ruled out|inconclusive"
     r"|is recommended|good enough"
 )
 RULED_OUT = r"(?<!not )ruled out|not worse|not to be worse"

@@ -12,7 +12,7 @@ import pytest
 from embassay.cli.app import exit_code_of
 from embassay.corpora.builtin.handbook import write_files
 from embassay.findings import templates
-from embassay.result import Answer, Row, Standing, Verdict
+from embassay.result import Answer, Difference, Row, Standing, Verdict
 
 ROOT = Path(__file__).parent.parent
 SKILL = (ROOT / "skills" / "embassay" / "SKILL.md").read_text(encoding="utf-8")
@@ -41,6 +41,8 @@ def test_its_commands_run_one_after_another(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("record", [Answer, Row, Verdict])
 def test_the_fields_that_it_names_exist(record):
     known = {field.name for field in fields(record)}
+    if record is Verdict:
+        known |= {field.name for field in fields(Difference)}
     (section,) = re.findall(
         {"Answer": r"- `answers`:(.*?)\n- ", "Row": r"- `rows`:(.*?)Shares", "Verdict": r"- `verdicts`:(.*?)\n- "}[
             record.__name__
@@ -56,8 +58,8 @@ def test_the_fields_that_it_names_exist(record):
 def test_the_standings_and_questions_that_it_names_exist():
     assert re.findall(r"`([a-z ]+)`", SKILL.split("*standing*: ")[1].split("Never turn")[0]) == list(get_args(Standing))
     questions = {one.question for one in vars(templates).values() if getattr(one, "question", "")}
-    assert {"Than {opponent}?", "Smaller?", "{set_name}"} <= questions
-    for question in ("Best set", "Than bm25?", "Smaller?", "Notices a not?"):
+    assert {"Use", "Or", "Not", "Index", "Copies", "Data"} <= questions
+    for question in ("Use", "Or", "Not", "Index", "Copies", "Data", "Cut-off", "Notices a not?"):
         assert f"*{question}*" in SKILL
 
 

@@ -204,7 +204,7 @@ def test_bless_says_what_the_test_set_can_rule_out(choice_run, tmp_path, capsys)
     run = choice_run("old", [Answers(range(180))])
     assert exit_code_of(["bless", str(run), "-o", str(tmp_path / "baseline")]) == 0
     assert capsys.readouterr().err.startswith(
-        "This test set can rule out a loss of 7 points: `check` passes a model that is shown to lose fewer, and fails "
+        "This test set can rule out a loss of 7 points: `check` passes a model that is shown to lose less, and fails "
         "one that significantly loses.\nbaseline: "
     )
     gate = json.loads((tmp_path / "baseline" / "run.json").read_text())["gate"]

@@ -1344,7 +1344,8 @@ def test_the_page_names_the_number_that_is_retrieved(tmp_path, k):
     scope = Scope(result, "retrieval", "mine", layout.headline.columns[0])
     assert encoder_table(scope, layout.headline).head[:3] == ("encoder", f"Success@{k}", "RR")
     spoken = " ".join(words_of(result, result.verdicts[0], {}, {}))
-    assert f"% Success@{k})" in spoken
+    assert f"A right document is in its top {k} for" in spoken
+    assert "questions about " in spoken
     page = report(result, tmp_path / "r.html").read_text(encoding="utf-8")
     assert f"Questions with a right document among the first {k}" in page
     assert f"Success@{8 - k}" not in page

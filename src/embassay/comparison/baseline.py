@@ -234,11 +234,22 @@ def _main_result(run: StoredRun, labels: Sequence[str]) -> Result:
     candidates = [record for record in result.encoders if record.name in labels]
     encoders = [replace(record, spec=without_folders(record.spec)) for record in candidates]
     corpora = [replace(corpus, source=without_folders(corpus.source)) for corpus in result.corpora]
-    # The lexical baselines are not kept, so verdicts do not compare with them.
+    # The lexical baselines are not kept, so nothing is said of who may be the best.
     verdicts = []
     for verdict in result.verdicts:
         of_labels = tuple(one for one in verdict.differences if {one.a, one.b} <= {*labels})
-        verdicts.append(replace(verdict, differences=of_labels, baseline=""))
+        verdicts.append(
+            replace(
+                verdict,
+                differences=of_labels,
+                baseline="",
+                best_set=(),
+                out={},
+                undecided=(),
+                rank_low={},
+                rank_high={},
+            )
+        )
     comparisons = [one for one in result.comparisons if one.a in labels and one.b in labels]
     return Result(
         result.seed,

@@ -200,7 +200,11 @@ class Decision:
         for name, other in pairs[:MOST_REJECTED]:
             text = self.versus(name, other, than=other != choice.use)
             pair = self.verdict.between(name, other)
-            said.append(text if pair and pair.is_significant else text + templates.NO_VERDICT.sentence())
+            if pair is None or pair.p is None:
+                text += templates.NOT_TESTED.sentence()
+            elif not pair.is_significant:
+                text += templates.MAY_BE_CHANCE.sentence()
+            said.append(text)
         if len(pairs) > MOST_REJECTED:
             said.append(f"And {len(pairs) - MOST_REJECTED:,} more")
         if said:

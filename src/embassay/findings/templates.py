@@ -147,9 +147,10 @@ NOT = Template(
     severity="medium",
 )
 VERSUS = Template("{encoder}: {difference}", "of each", COUNT)
-NO_VERDICT = Template(
-    " (no verdict)", "after a difference of more than two and a half margins without a verdict", LIMIT
+MAY_BE_CHANCE = Template(
+    " (may be chance)", "after a difference of more than two and a half margins with p above 0.05", LIMIT
 )
+NOT_TESTED = Template(" (not tested)", "after such a difference of a pair that is not compared", LIMIT)
 NO_REASON = Template(
     "No verdict on others like these: {reason}.",
     "fewer than 10 units, or one that two thirds of the items have; of a correlation, one with a third of the items",
@@ -217,7 +218,8 @@ OTHER_LISTS = Template(
     OVERLAP,
 )
 NEAR_THE_FLOOR = Template(
-    "{encoder} lists {overlap} of what {exact} finds, near the floor of 95%: about {more} would decide{recommended}.",
+    "{encoder} lists {overlap} of what {exact} finds, near the floor of 95%: about {more}, without labels, "
+    "would decide{recommended}.",
     "the floor is inside the interval. With s the standard deviation of the questions and of the one more, about "
     "(1.96 s/(overlap − floor))² questions would decide",
     OVERLAP,
@@ -362,7 +364,7 @@ CHANGED = Template(
 )
 CHANGE_NOT_WORSE = Template(
     "{label} is not worse: {course} A loss of {margin} or more is ruled out.{flipped}",
-    "no difference is significant, and a loss of the margin is ruled out",
+    "p > 0.05, and a loss of the margin is ruled out",
     NOT_WORSE,
 )
 NO_CHANGE_SHOWN = Template(
@@ -443,7 +445,7 @@ NOTHING_TO_COMPARE = Template(
 )
 FLOOR = Template("{value} {verb} the {limit}.", "of every floor and ceiling: keeps, misses or exceeds it", COUNT)
 BASELINE_SHOWS = Template(
-    "{where}This test set can rule out a loss of {margin}{about}: `check` passes a model that is shown to lose fewer, "
+    "{where}This test set can rule out a loss of {margin}{about}: `check` passes a model that is shown to lose less, "
     "and fails one that significantly loses.",
     "of each headline that is a share, when a baseline is blessed",
     LOSS_LIMIT,

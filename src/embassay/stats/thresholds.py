@@ -188,5 +188,5 @@ def _too_few(number: int, effective: float, loss: float) -> str:
         like_these = math.ceil(needed * number / effective)
     return (
         f"a threshold that loses at most {size_in_points(loss)} on average needs about {like_these:,} questions like "
-        f"these ({math.ceil(needed):,} independent ones; these {number:,} count as {math.floor(effective):,})"
+        "these"
     )

@@ -76,12 +76,17 @@ NO_THRESHOLD = Template(
     severity="medium",
 )
 SEPARATES = Template(
-    "{a_score} separates the {unanswerable} (AUC {area}). ",
+    "A score separates the {unanswerable} (AUC {area}). ",
     "before it, where a corpus has unanswerable questions: it separates them where the interval of the area under the "
     "ROC curve of the top score is above 0.9",
     INTERVAL,
 )
-NO_SEPARATION = replace(SEPARATES, when="the same, where it is not", claim="not shown")
+NO_SEPARATION = Template(
+    "No score is shown to separate the {unanswerable} (AUC {area}). ",
+    "the same, where it is not",
+    INTERVAL,
+    "not shown",
+)
 DROP_BELOW = Template(
     "{separates}Results of {encoder} below {threshold}{scale} may be dropped: at most {loss} of {headline} are lost "
     "{guarantee}; {removed:.0%} of the results go.",
@@ -230,7 +235,6 @@ def _separation(view: RetrievalView, row: Row | None) -> str:
     is_separated = row.low is not None and row.low >= SEPARATED
     ends = "" if row.low is None or row.high is None else f" [{_short(row.low)}, {_short(row.high)}]"
     return (SEPARATES if is_separated else NO_SEPARATION).sentence(
-        a_score="A score" if is_separated else "No score",
         unanswerable=counted(len(view.largest_of_unanswerable), "unanswerable question"),
         area=f"{_short(row.value)}{ends}",
     )
