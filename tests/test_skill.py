@@ -58,7 +58,7 @@ def test_the_fields_that_it_names_exist(record):
 def test_the_standings_and_questions_that_it_names_exist():
     assert re.findall(r"`([a-z ]+)`", SKILL.split("*standing*: ")[1].split("Never turn")[0]) == list(get_args(Standing))
     questions = {one.question for one in vars(templates).values() if getattr(one, "question", "")}
-    assert {"Use", "Or", "Not", "Index", "Copies", "Data"} <= questions
+    assert {"Use", "Or", "Not", "Data"} <= questions
     for question in ("Use", "Or", "Not", "Index", "Copies", "Data", "Cut-off", "Notices a not?"):
         assert f"*{question}*" in SKILL
 

@@ -55,6 +55,7 @@ def assay(
     resamples: int = 1000,
     limit: int | None = None,
     reference: str = "",
+    accept: float | None = None,
     baselines: bool = True,
     examples: int | Literal["all"] = 100,
     device: str = "auto",
@@ -80,6 +81,8 @@ def assay(
         Keep at most this many randomly chosen units of each corpus.
     reference
         Label of the encoder that the others are compared with; the first one by default.
+    accept
+        Loss at which a cheaper encoder is still used: 0.05 is 5 points; by default the margin of the headline.
     baselines
         Whether to add the baselines tfidf, random and, for retrieval, bm25.
     examples
@@ -112,6 +115,7 @@ def assay(
         limit=limit,
         baselines=baselines,
         reference=reference,
+        accept=accept,
         examples=examples,
         device=device,
         backend=backend,

@@ -65,7 +65,7 @@ def test_where_the_reference_fails_the_others_are_compared_with_the_next_and_it_
     told = "(it was the reference; the others are compared with the first encoder that did not fail)"
     assert failure.reason == f"LinAlgError: eigenvalues did not converge {told}"
     (verdict,) = (v for v in outcome.result.verdicts if v.diagnostic == "negated_antonyms")
-    assert verdict.opponent("reference").name == "bow"
+    assert verdict.reference == "bow"
 
 
 @pytest.mark.parametrize("returned", [None, "exception"])

@@ -53,8 +53,8 @@ def test_questions_that_share_documents_are_said_to_depend():
     corpus = retrieval([LONG], units=["a"] * 10 + ["b"] * 10)
     (line,) = [line for line in notes_on(corpus) if "depend" in line]
     assert line == (
-        "20 questions depend on each other (they share right documents or a topic): they form 2 units (effective "
-        "number 2); set unit=question only if each came from another person, who had not read the document"
+        "20 questions depend on each other, because they share right documents or a topic: they count as 2 to 20; if "
+        "these are all the pages and each question was asked on its own, set about=these-documents"
     )
     assert not any("depend" in line for line in notes_on(retrieval([LONG])))
 
@@ -62,7 +62,7 @@ def test_questions_that_share_documents_are_said_to_depend():
 def test_more_made_queries_are_not_asked_for():
     made = retrieval([LONG], units=["a"] * 10 + ["b"] * 10, source=SOURCES["cloze"])
     (line,) = notes_on(made)
-    assert line.endswith("they form 2 units (effective number 2)")
+    assert line.endswith("they count as 2 to 20")
 
 
 def test_the_size_is_turned_into_points():

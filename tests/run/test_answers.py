@@ -18,8 +18,36 @@ from embassay.reports.screen import LINES, show_summary
 from embassay.result import Answer, Finding
 from embassay.store.runs.results import from_bytes, to_bytes
 
-SHARED = ["Best set", "Than bm25?", "Than chance?", "Cut-off", "Fails on", "Cost", "How sure", "Not tested"]
+SHARED = ["Use", "Not", "Than chance?", "Misses", "Data", "About"]
 """What is answered of search on one's own documents, in the order of the screen."""
+FIRST_SCREEN = """\
+mine: 60 questions about 30 of 30 pages (they count as 43)
+  Use           mid. A right page is in its top 5 for 53 of 100 questions [39, 67].
+  Or            hashing: 8.3 points higher [−4.1, +21.5] (7 won, 2 lost), 1.3 times the bytes.
+  Not           low: 21.7 points lower than hashing [−36.8, −6.2] (3 won, 16 lost). small: 31.7
+                points lower [−56.7, −6.5] (5 won, 24 lost).
+  Cut-off       No score separates the 8 unanswerable questions (AUC .48 [.29, .68]). Results of mid
+                below 0.105 may be dropped: at most 2 points of Success@5 are lost on average (0.0
+                here); 3% of the results go.
+  Than chance?  Search is not shown to be better than chance. small finds a right document among the
+                first 5 for 21.7% [12.0, 35.9] of the questions; random order has 16.9%. That it is
+                of use for search on this corpus is not shown; more questions would tell.
+  Misses        28 questions. embassay show run --failures
+  Data          A true difference of 21.8 points between mid and hashing would be detected 80% of
+                the time; 15 points need about 95 questions.
+  About         other pages like these. If these are all the pages: about=these-documents.
+
+         Success@5                                     95%
+hashing    61.7% ▲               ─────●─────  [46.8, 74.6]
+mid        53.3% ▲            ─────●─────     [38.8, 67.3]
+low        40.0% ▲       ─────●──────         [26.8, 54.8]
+small      21.7% ?  ────●─────                [12.0, 35.9]
+▲ above chance, ▼ below, ? not shown to differ (95%)
+
+  More  4 statements, tests and p-values: embassay show run
+
+"""
+"""Of four encoders and every second question of the handbook, where 10 points may be lost for a smaller index."""
 
 
 @pytest.fixture(scope="module")
@@ -53,39 +81,37 @@ def test_a_sentence_with_a_question_makes_an_answer_that_says_what_it_claims(pro
 
 
 def test_every_question_of_search_is_answered_and_findings_say_only_what_no_answer_says(result):
-    assert {answer.question for answer in result.answers} == set(SHARED)
+    # The screen has no cut-off for the encoder to use, bm25: those of others need not be known to decide.
+    assert {answer.question for answer in result.answers} == {*SHARED, "Cut-off"}
     assert not any(isinstance(finding, Answer) for finding in result.findings)
     titles = {answer.title for answer in result.answers}
     assert not titles & {finding.title for finding in result.findings}
-    # The first answer to a question is about the first candidate, if it is about one.
-    first = {answer.question: answer for answer in reversed(result.answers)}
-    assert {answer.encoder for question, answer in first.items() if question != "Than chance?"} <= {"hashing", ""}
 
 
-def test_an_answer_has_the_figures_of_its_sentence(result):
+def test_a_decision_has_the_figures_of_the_rows_and_differences(result):
     (verdict,) = result.verdicts
-    against = next(answer for answer in result.answers if answer.question == "Than bm25?")
-    difference = verdict.opponent("baseline").difference(against.encoder)
-    assert (against.value, against.low, against.high) == (difference.difference, difference.low, difference.high)
-    assert (against.p, against.standing) == (difference.p, "shown")
-    assert against.counts == {"won": difference.won, "tied": difference.tied, "lost": difference.lost}
-    written = f"{difference.won} questions won, {difference.tied} tied, {difference.lost} lost"
-    assert written in against.sentence
-    assert "p (" not in against.sentence
+    use, rejected = (next(one for one in result.answers if one.question == question) for question in ("Use", "Not"))
+    row = result.headline(verdict)["bm25"]
+    assert (use.encoder, use.value, use.low, use.high) == ("bm25", row.value, row.low, row.high)
+    assert max(one.value for one in result.headline(verdict).values()) == row.value
+    for name in ("hashing", "small"):
+        pair = verdict.between(name, "bm25")
+        assert pair.is_significant
+        assert f"{name}: {-100 * pair.difference:.1f} points lower [" in rejected.sentence
+        assert f"({pair.won} won, {pair.lost} lost)" in rejected.sentence
 
 
 def test_missed_questions_are_counted_by_who_finds_them(result):
-    (answer,) = [answer for answer in result.answers if answer.question == "Fails on"]
+    (answer,) = [answer for answer in result.answers if answer.question == "Misses"]
     right = {}
     for row in result.scores("retrieval").to_dicts():
         if row["subset"] == "answerable":
             right.setdefault(row["item"], {})[row["encoder"]] = row["correct"]
-    missed = [by for by in right.values() if by["hashing"] is False]
-    assert answer.counts["missed"] == len(missed)
-    assert answer.counts["items"] == len(right) == 120
-    assert answer.counts["found by the baseline"] == sum(by["bm25"] is not False for by in missed)
-    nobody = [by for by in missed if not any(right is not False for name, right in by.items() if name != "random")]
-    assert answer.counts["found by nobody"] == len(nobody)
+    missed = [by for by in right.values() if by["bm25"] is False]
+    by_none = [by for by in missed if not any(right is not False for name, right in by.items() if name != "random")]
+    assert answer.encoder == "bm25"
+    assert answer.counts == {"missed": len(missed), "items": len(right), "found by none": len(by_none)}
+    assert (len(right), answer.value) == (120, pytest.approx(len(missed) / 120))
 
 
 def test_answers_are_in_the_file_and_come_back(place, result):
@@ -107,10 +133,7 @@ def test_of_questions_that_were_chosen_as_hard_only_the_misses_are_said(place, t
     result = ea.read(run)
     (verdict,) = result.verdicts
     assert (verdict.best_set, verdict.best) == ((), None)
-    assert {answer.question for answer in result.answers} == {"Best set", "Fails on", "Not tested"}
-    (best,) = [answer for answer in result.answers if answer.question == "Best set"]
-    assert best.standing == "cannot be said"
-    assert "were chosen because candidates disagree on them" in best.sentence
+    assert {answer.question for answer in result.answers} == {"Use", "Not", "Misses"}
     capsys.readouterr()
     assert exit_code_of(["bless", str(run), "-o", str(tmp_path / "baseline")]) == 2
     assert "a gate needs a sample" in capsys.readouterr().err
@@ -120,25 +143,46 @@ def test_of_questions_that_were_chosen_as_hard_only_the_misses_are_said(place, t
 # --- the first screen ------------------------------------------------------------------------------------
 
 
-def test_the_screen_answers_in_the_order_of_reading(place, capsys):
+def screen_of(result, width):
+    """Return the first screen as text."""
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None, legacy_windows=False)
+    show_summary(result, layouts(result), {}, {}, console, "run")
+    return console.file.getvalue()
+
+
+def test_the_first_screen_decides_in_at_most_16_lines_before_the_table(place, tmp_path):
+    lines = (place / "questions.csv").read_text(encoding="utf-8").splitlines()
+    every_second = tmp_path / "questions.csv"
+    every_second.write_text("\n".join([lines[0], *lines[1::2]]), encoding="utf-8")
+    encoders = ["hashing", "mid=hashing,dim=192", "low=hashing,dim=48", "small=hashing,dim=8"]
+    corpus = f"mine={place}/docs,questions={every_second}"
+    result = ea.assay(encoders, corpus, baselines=False, accept=0.1, cache=None)
+    screen = screen_of(result, 100)
+    assert screen == FIRST_SCREEN
+    decision, table, *_ = screen.split("\n\n")
+    assert len(decision.splitlines()) <= 16
+    for question in ("Use", "Or", "Not", "Misses", "Data", "About"):
+        assert f"\n  {question} " in decision
+    assert "●" in table
+    assert "●" not in decision
+
+
+def test_the_screen_of_a_run_answers_in_the_order_of_reading(place, capsys):
     corpus = f"mine={place}/docs,questions={place}/questions.csv"
     names = ["-e", "hashing", "-e", "small=hashing,dim=8"]
     assert exit_code_of(["run", *names, "-c", corpus, "-o", str(place / "run"), "--quiet"]) == 0
     out = capsys.readouterr().out
     answers, table = out.split("\n\n")[:2]
     lines = answers.splitlines()
-    assert lines[0] == "Retrieval on mine: 120 answered questions (28 independent units), 30 documents"
-    asked = [question for line in lines for question in SHARED if line.startswith(f"  {question} ")]
-    assert asked == SHARED
+    assert lines[0] == "mine: 120 questions about 30 of 30 pages (they count as 75)"
+    assert [question for line in lines for question in SHARED if line.startswith(f"  {question} ")] == SHARED
     assert f"embassay show {place}/run --failures" in out
     assert "●" in table
     assert "against bm25" in table
 
 
 def test_the_screen_fits_a_terminal_of_80_columns(result):
-    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None, legacy_windows=False)
-    show_summary(result, layouts(result), {}, {}, console, "run")
-    lines = console.file.getvalue().splitlines()
+    lines = screen_of(result, 80).splitlines()
     assert max(map(len, lines)) <= 80
     # The last one is empty.
     assert len(lines) <= LINES + 1

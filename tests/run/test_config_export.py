@@ -51,7 +51,7 @@ def test_the_best_candidate_is_written_with_its_parts_and_runs_again_with_the_sa
     result = json.loads(path.read_text(encoding="utf-8"))
     names = [encoder["name"] for encoder in result["encoders"]]
     best = next(name for name in names if name.startswith("two,weight=0.9") and "passages=5" in name)
-    result["verdicts"][0]["best"] = best
+    next(answer for answer in result["answers"] if answer["question"] == "Use")["encoder"] = best
     path.write_text(json.dumps(result), encoding="utf-8")
     assert exit_code_of(["report", "first", "--format", "config"]) == 0
     content = (run / "first" / "setup.toml").read_text(encoding="utf-8")
@@ -74,7 +74,8 @@ def test_a_weight_that_was_chosen_is_written_as_a_number_and_has_the_same_rows_a
     assert exit_code_of([*command, *common, "-o", "first"]) == 0
     path = tmp_path / "first" / "result.json"
     result = json.loads(path.read_text(encoding="utf-8"))
-    result["verdicts"][0]["best"] = "more"
+    # On a built-in corpus nothing is recommended, so it is the first candidate.
+    result["verdicts"][0]["candidates"] = ["more"]
     path.write_text(json.dumps(result), encoding="utf-8")
     assert exit_code_of(["report", "first", "--format", "config"]) == 0
     written = tomllib.loads((tmp_path / "first" / "setup.toml").read_text(encoding="utf-8"))

@@ -153,8 +153,8 @@ def all_weights(corpus):
 
 def about_weight(result):
     """Return the sentence on the weight that was chosen."""
-    (finding,) = [finding for finding in result.findings if finding.title == "The weight of auto"]
-    return finding.sentence
+    (answer,) = [answer for answer in result.answers if answer.question == "Weight"]
+    return answer.sentence
 
 
 def test_the_curve_has_the_figures_of_fixed_weights(all_weights):

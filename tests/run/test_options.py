@@ -21,6 +21,7 @@ FLAGS = [
     (["--resamples", "20"], "resamples", 20),
     (["--limit", "5"], "limit", 5),
     (["--reference", "bow"], "reference", "bow"),
+    (["--accept", "0.05"], "accept", 0.05),
     (["--device", "cpu"], "device", "cpu"),
     (["--backend", "torch"], "backend", "torch"),
     (["--no-baselines"], "baselines", False),
@@ -42,6 +43,7 @@ seed = 7
 resamples = 30
 limit = 9
 reference = "tfidf"
+accept = 0.1
 device = "cuda"
 backend = "light"
 baselines = true
@@ -97,8 +99,9 @@ def test_the_file_sets_every_option_that_it_can_have(requested, tmp_path):
     names = {line.partition(" =")[0] for line in FILE_OF_OTHERS.split("\n") if line}
     assert names == set(options_in(FILE))
     request = requested("run.toml")
-    values = [getattr(request, name) for name in ("profile", "seed", "resamples", "limit", "reference", "device")]
-    assert values == ["dedup", 7, 30, 9, "tfidf", "cuda"]
+    values = [getattr(request, name) for name in ("profile", "seed", "resamples", "limit", "reference", "accept")]
+    assert values == ["dedup", 7, 30, 9, "tfidf", 0.1]
+    assert request.device == "cuda"
     assert (request.backend, request.baselines, request.examples, request.texts) == ("light", True, 3, True)
 
 
@@ -123,6 +126,7 @@ def test_every_keyword_of_assay_reaches_the_request(monkeypatch, tmp_path):
         "resamples": 20,
         "limit": 5,
         "reference": "bow",
+        "accept": 0.05,
         "baselines": False,
         "examples": 2,
         "device": "cpu",
@@ -145,7 +149,7 @@ def test_every_keyword_of_assay_reaches_the_request(monkeypatch, tmp_path):
 
 
 def test_the_options_that_identify_a_run_are_in_its_record():
-    options = {"seed": 5, "resamples": 40, "reference": "bow", "examples": 7, "texts": False}
+    options = {"seed": 5, "resamples": 40, "reference": "bow", "accept": 0.05, "examples": 7, "texts": False}
     assert options.keys() == options_in(RECORD).keys()
     settings = settings_of(prepare(RunRequest(["bow"], ["opposites"], ["isotropy"], **options)))
     assert {name: settings[name] for name in options} == options

@@ -200,85 +200,75 @@ def test_what_each_step_gains_is_said_with_its_paired_difference(corpus):
     result = assay(setups, corpus)
     record = {encoder.name: encoder for encoder in result.encoders}["ranked"]
     assert (record.parts, record.step) == (("base",), "reranker")
-    of_parts = {(pair.a, pair.b): pair for pair in result.comparisons if pair.family == "part"}
+    of_parts = {(pair.a, pair.b, pair.step): pair for pair in result.comparisons if pair.family == "step"}
     assert {pair: one.difference for pair, one in of_parts.items() if one.metric == "Success@5"} == {
-        ("ranked", "base"): 1.0,
-        ("index", "ranked"): 0.0,
-        ("broken", "ranked"): -1.0,
+        ("ranked", "base", "reranker"): 1.0,
+        ("index", "ranked", "index"): 0.0,
+        ("broken", "ranked", "index"): -1.0,
     }
 
 
-def test_fusion_is_compared_with_the_better_of_its_parts(corpus):
-    parts = [Planted(name="low", fingerprint="low", answer=placed(9, 20)), Planted(name="high", answer=placed(0, 20))]
-    both = Planted(name="both", fingerprint="both", answer=placed(0, 20), parts=("low", "high"), step="fusion")
-    result = assay([*parts, both], corpus)
-    pairs = {(pair.a, pair.b) for pair in result.comparisons if pair.family == "part"}
-    assert pairs == {("both", "high")}
+def answers_by_question(result):
+    """The sentences of the answers, by question."""
+    said = {}
+    for answer in result.answers:
+        said.setdefault(answer.question, []).append(answer.sentence)
+    return said
 
 
-def test_steps_are_answers_in_the_order_in_which_they_are_built(many_units):
+def test_what_a_step_adds_is_said_once_and_an_index_is_judged_by_what_it_lists(many_units):
     base = Planted(name="base", answer=placed(7, 20))
     setups = [
         built("index", "ranked", placed(0, 20), "index"),
         built("ranked", "base", placed(0, 20)),
         base,
     ]
-    result = assay(setups, many_units)
-    asked = [answer for answer in result.answers if answer.question in ("Reranker ranked?", "Index index?")]
-    assert [answer.question for answer in asked] == ["Reranker ranked?", "Index index?"]
-    assert asked[0].sentence.startswith("The reranker of ranked gains 100.0 points")
-    assert asked[1].sentence.startswith(
-        "The index of index is not shown to gain or lose anything against the exact search of ranked: the same "
-    )
+    said = answers_by_question(assay(setups, many_units))
+    assert said["Use"][0].startswith("ranked. ")
+    (rejected,) = said["Not"]
+    assert rejected.startswith("base: 100.0 points lower [")
+    assert said["Index"] == ["index lists 100.0% of what the exact search finds: as good as exact."]
+    # The pair stands under Not.
+    assert "Reranker" not in said
 
 
-def test_each_setting_of_a_step_has_its_own_answer(many_units):
+def test_each_setting_of_a_fusion_is_compared_with_each_part(many_units):
     """With a weight of 1 the fusion has the lists of the worse part, with 0 those of the better one."""
     parts = [
         Planted(name="low", fingerprint="low", answer=placed(9, 20)),
         Planted(name="high", fingerprint="high", answer=placed(0, 20)),
     ]
     result = assay([*parts, "both=hybrid:low+high,weight=[1.0,0.0]"], many_units)
-    said = {answer.question: answer.sentence for answer in result.answers if answer.question.startswith("Fusion")}
-    count = len(many_units.samples)
-    assert said["Fusion both,weight=1.0?"].startswith("The fusion of both,weight=1.0 loses 100.0 points")
-    assert said["Fusion both,weight=1.0?"].endswith(
-        f" against the best of its parts (high): 0 questions won, 0 tied, {count} lost."
-    )
-    assert said["Fusion both,weight=0.0?"].startswith(
-        "The fusion of both,weight=0.0 is not shown to gain or lose anything against the best of its parts (high): the "
-    )
+    verdict = result.verdict("retrieval")
+    steps = {(pair.a, pair.b): pair.difference for pair in verdict.differences if pair.family == "step"}
+    assert steps == {
+        ("both,weight=1.0", "low"): 0.0,
+        ("both,weight=1.0", "high"): -1.0,
+        ("both,weight=0.0", "low"): 1.0,
+        ("both,weight=0.0", "high"): 0.0,
+    }
+    said = answers_by_question(result)
+    assert said["Use"][0].startswith("high. ")
+    assert "both,weight=1.0: 100.0 points lower [" in said["Not"][0]
+    fusions = " ".join(said["Fusion"])
+    assert "both,weight=1.0: the same value as low [" in fusions
+    assert "both,weight=0.0: the same value as high [" in fusions
+    assert "both,weight=0.0: 100.0 points higher than low [" in fusions
+    assert len(said["Fusion"]) == 3
 
 
-def test_steps_are_answered_in_the_order_in_which_people_decide(many_units):
-    """Fusion, reranker, index: also where an index is built before, and named before."""
-    base = Planted(name="base", answer=placed(7, 20))
-    both = Planted(name="both", fingerprint="both", answer=placed(3, 20), parts=("base", "ranked"), step="fusion")
-    setups = [base, built("index", "base", placed(7, 20), "index"), built("ranked", "base", placed(0, 20)), both]
-    result = assay(setups, many_units)
-    steps = ("Fusion", "Reranker", "Index")
-    asked = [answer.question for answer in result.answers if answer.question.startswith(steps)]
-    assert asked == ["Fusion both?", "Reranker ranked?", "Index index?"]
-
-
-@pytest.mark.parametrize(
-    ("step", "says", "lines"),
-    [
-        ("", "mixed is better than base by", ["mixed", "base", "index"]),
-        ("mixer", "The mixer of mixed gains", ["base", "index", "mixed"]),
-    ],
-)
-def test_a_step_of_another_package_is_compared_with_its_part(many_units, step, says, lines):
+def test_a_step_of_another_package_is_compared_with_its_part(many_units):
     setups = [
         Planted(name="base", answer=placed(7, 20)),
-        built("mixed", "base", placed(0, 20), step),
+        built("mixed", "base", placed(0, 20), "mixer"),
         built("index", "base", placed(7, 20), "index"),
     ]
     result = assay(setups, many_units)
-    sentences = [one.sentence for one in result.statements if one.encoder == "mixed" and one.p is not None]
-    assert sentences[0].startswith(says)
+    (pair,) = result.verdict("retrieval").steps_of("mixed")
+    assert (pair.b, pair.step, pair.difference) == ("base", "mixer", 1.0)
+    assert pair.is_significant
     (table,) = setting_tables(result, layouts(result), {})
-    assert [row[0].text for row in table.rows] == lines
+    assert [row[0].text for row in table.rows] == ["base", "index", "mixed"]
 
 
 def test_questions_that_a_step_rescues_and_breaks_are_named(many_units):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -85,17 +86,18 @@ def test_each_combination_is_a_candidate(docs, result):
     assert [corpus.name for corpus in result.corpora] == ["docs"]
     verdict = result.verdict("retrieval")
     assert set(verdict.candidates) == {record.name for record in candidates}
-    assert verdict.opponent("reference").name == "m,passages=document"
-    assert set(verdict.opponent("reference").tested) == {"m,passages=6", "m,passages=3"}
+    assert verdict.reference == "m,passages=document"
+    steps = [(pair.a, pair.b, pair.step) for pair in verdict.differences if pair.family == "step"]
+    assert sorted(steps) == [(f"m,passages={cut}", "m,passages=document", "passages") for cut in ("3", "6")]
 
 
-def test_the_best_lexical_baseline_on_any_variant_is_the_opponent(result):
+def test_the_lexical_baseline_is_bm25_on_the_first_variant(result):
     lexical = [record.name for record in result.encoders if record.spec in ("bm25", "tfidf")]
     assert len(lexical) == 6
-    best = max(row_of(result, name).value for name in lexical)
     verdict = result.verdict("retrieval")
-    assert verdict.opponent("baseline").name in lexical
-    assert row_of(result, verdict.opponent("baseline").name).value == best
+    assert verdict.baseline == "bm25,passages=document"
+    (main,) = [pair for pair in verdict.differences if pair.family == "main"]
+    assert (main.a, main.b) == ("m,passages=document", "bm25,passages=document")
     assert [record.name for record in result.encoders if record.spec.startswith("random")] == ["random"]
 
 
@@ -115,7 +117,7 @@ def test_differences_are_those_of_the_same_questions(docs, result):
     for (_, corpus), scores in outcome.encoders[0].scores.items():
         success[corpus.rpartition("=")[2]] = dict(zip(scores.item, scores.values["Success@1"], strict=True))
     for cut in CUTS[1:]:
-        gap = result.verdict("retrieval").opponent("reference").difference(f"m,passages={cut}")
+        gap = result.verdict("retrieval").between(f"m,passages={cut}", "m,passages=document")
         naive = [success[cut][item] - success["document"][item] for item in success["document"]]
         assert gap.difference == pytest.approx(np.mean(naive))
 
@@ -133,7 +135,12 @@ def test_two_options_and_two_encoders_vary_at_once(docs):
     records = {record.name: record for record in result.encoders}
     assert records["a,dim=64,passages=6"].setting == "dim=64,passages=6"
     assert records["a,dim=64,passages=6"].vector_bytes == 256
-    assert len(result.verdict("retrieval").opponent("reference").differences) == 5
+    pairs = {(pair.family, pair.a, pair.b) for pair in result.verdict("retrieval").differences}
+    models = ["a,dim=16", "a,dim=64", "b"]
+    assert pairs == {
+        *(("step", f"{model},passages=6", f"{model},passages=document") for model in models),
+        *(("models", f"{a},passages=document", f"{b},passages=document") for a, b in combinations(models, 2)),
+    }
 
 
 def test_prompts_with_commas_lengths_and_precisions_vary(tmp_path):
@@ -221,9 +228,9 @@ def test_a_column_in_brackets_stays_one_beside_a_list(docs, tmp_path):
 
 
 def test_the_reference_is_named_by_its_label_or_that_of_its_encoder(docs):
-    for label, expected in (("m,passages=3", "m,passages=3"), ("n", "n,passages=document")):
+    for label in ("n,passages=document", "n"):
         result = assay(docs, CUTS, ["m=hashing", "n=bow"], baselines=False, reference=label)
-        assert result.verdict("retrieval").opponent("reference").name == expected
+        assert result.verdict("retrieval").reference == "n,passages=document"
     with pytest.raises(UnknownNameError, match="did you mean 'm,passages="):
         assay(docs, CUTS, reference="m,passages=4")
 
@@ -232,7 +239,10 @@ def test_the_reference_is_named_by_its_label_or_that_of_its_encoder(docs):
     ("options", "message"),
     [
         ("passages=[]", "corpus .*: the list of option 'passages' is empty"),
-        ("passages=[3,document],unit=[document,question]", "option 'unit' cannot be a list; only passages can vary"),
+        (
+            "passages=[3,document],about=[new-documents,these-documents]",
+            "option 'about' cannot be a list; only passages can vary",
+        ),
         ("passages=[3,three]", "passages"),
         ("passages=[3,3]", "two corpora have the label 'docs,passages=3'"),
     ],

@@ -193,7 +193,7 @@ def _result(plan: Plan, outcome: Outcome, stored: StoredRun) -> Result:
         corpora=stored.result.corpora,
         failed=(*stored.result.failed, *outcome.result.failed),
     )
-    return joined(head, parts)
+    return joined(head, parts, plan.request.accept)
 
 
 def _record(before: RunRecord, plan: Plan, outcome: Outcome, result: Result, seconds: float) -> RunRecord:

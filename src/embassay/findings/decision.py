@@ -259,11 +259,11 @@ class Decision:
         size = pair.difference or 0.0
         style = self.difference_style
         written = number(abs(size), style)
-        text = f"{written} {'lower' if size < 0 else 'higher'}"
+        text, word = f"{written} {'lower' if size < 0 else 'higher'}", "than"
         if not any(digit in written for digit in "123456789"):
-            text = "the same value"
+            text, word = "the same value", "as"
         if than:
-            text += f" than {other}"
+            text += f" {word} {other}"
         text = f"{text} {interval(pair.low, pair.high, style, signed=True)}".rstrip()
         if self.counts_items and pair.family != "all":
             text += f" ({pair.won:,} won, {pair.lost:,} lost)"
