@@ -70,7 +70,7 @@ def test_the_references_of_a_result_are_those_that_it_rests_on(tmp_path):
     text = references(result, citations_of(result))
     keys = re.findall(r"^@\w+\{(\w+),", text, flags=re.MULTILINE)
     assert keys[:2] == ["embassay", "roychowdhury2024"]
-    of_statistics = {"wilson1927", "kish1965", "hesterberg2015", "holm1979", "mogstad2024"}
+    of_statistics = {"wilson1927", "kish1965", "hesterberg2015", "romano2005", "hartigan1969"}
     assert set(keys[2:]) >= of_statistics | {"robertson2009", "jarvelin2002", "mcsherry2008"}
     # A threshold takes more questions, and no corpus or test of a loss is here.
     assert set(keys).isdisjoint({"bates2021", "angelopoulos2024", "dolan2005", "tango1998"})

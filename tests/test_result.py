@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from embassay.errors import SpecError, UnknownNameError
-from embassay.result import Difference, Opponent, Result, Row, Verdict
+from embassay.result import Difference, Result, Row, Verdict
 
 ROW = Row(
     "retrieval", "docs", "bow", "all", "cosine", "", "Success@5", 0.5, None, None, 4, 4, 0, "4 units are too few", "s"
@@ -49,19 +49,22 @@ def test_a_verdict_ranks_by_rows_of_its_metric_and_measure():
 
 
 def test_a_p_value_of_the_level_is_significant():
-    assert Difference("a", 0.2, 0.1, 0.3, p=0.05).is_significant
-    assert not Difference("a", 0.2, 0.1, 0.3, p=0.051).is_significant
+    assert Difference("models", "a", "b", 0.2, p=0.05).is_significant
+    assert not Difference("models", "a", "b", 0.2, p=0.051).is_significant
+    assert not Difference("models", "a", "b", 0.2).is_significant
 
 
-def test_an_opponent_knows_which_differences_were_tested():
-    untested, undefined, tested = Difference("a", 0.2), Difference("b"), Difference("c", -0.2, -0.3, -0.1, 0.01)
-    opponent = Opponent("reference", "r", (untested, undefined, tested))
-    assert opponent.tested == {"c": tested}
-    assert opponent.difference("a") == untested
-    assert opponent.difference("nobody") == Difference("nobody")
-    verdict = Verdict("d", "c", "accuracy", 10, 10, opponents=(opponent,))
-    assert verdict.opponent("reference") == opponent
-    assert verdict.opponent("baseline") == Opponent("baseline", "")
+def test_a_pair_reads_the_same_from_both_sides():
+    pair = Difference("main", "a", "bm25", 0.2, 0.0, 0.3, p=0.01, won=5, tied=2, lost=1)
+    step = Difference("step", "int8", "a", 0.0, -0.1, 0.1, step="int8")
+    verdict = Verdict("d", "c", "accuracy", 10, 10, differences=(pair, step))
+    assert verdict.between("a", "bm25") == pair
+    turned = verdict.between("bm25", "a")
+    assert turned == Difference("main", "bm25", "a", -0.2, -0.3, 0.0, p=0.01, won=1, tied=2, lost=5)
+    assert str(turned.high) == "0.0", "a zero has no sign"
+    assert verdict.between("int8", "bm25") is None
+    assert verdict.steps_of("int8") == [step]
+    assert verdict.steps_of("a") == []
 
 
 FIGURES = (

@@ -505,12 +505,12 @@ Standing = Literal["shown", "not shown", "cannot be said", "counted"]
 
 @dataclass(frozen=True)
 class Answer(Finding):
-    """A finding that answers what everyone asks of a diagnostic: the best set, bm25, the cut-off, how sure it is.
+    """A finding that answers what everyone asks of a diagnostic: what to use, what not, and what limits that.
 
     Attributes
     ----------
     question
-        In a word or two, to stand before the sentence: ``Best set``, ``Than bm25?``.
+        In a word or two, to stand before the sentence: ``Use``, ``Not``.
     standing
         Whether the procedure behind it shows it, does not show it, or cannot say; or whether it is only counted.
     """
@@ -785,8 +785,8 @@ class Result:
     failed
         The encoders and diagnostics that failed; ``failures`` in ``result.json``.
     answers
-        To what everyone asks of each diagnostic on each corpus: who may be the best, then those about each encoder, the
-        best first.
+        To what everyone asks of each diagnostic on each corpus: what to use, instead and not, then the others, those
+        about the best encoder first.
     findings
         What no answer says, the most important one first.
     items

@@ -11,10 +11,11 @@ import pytest
 from embassay.adaptation.gain import Gain, changes
 from embassay.adaptation.wording import PHRASES, sentence, verdict
 from embassay.findings.templates import CAVEAT
-from embassay.metrics.item_metric import Headline, NotWorse
+from embassay.metrics.item_metric import Headline
 from embassay.metrics.metric import headline_metric, meaning_of, ranking_diagnostics
 from embassay.result import Comparison, EncoderRecord, Result, Row
 from embassay.stats.families import Roles, compare_means
+from embassay.stats.labels import Labels
 from embassay.types import Draws
 
 SHARES = {"retrieval": ("Success@5", "all", ""), "negated_antonyms": ("accuracy", "all", "")}
@@ -37,17 +38,17 @@ class Planted:
         self.comparisons, self.headlines, self.names = [], {}, ["base"]
 
     def put(self, values, unit=None, diagnostic="retrieval", corpus="mine", tests=1):
-        """Add the (n,) item values of each encoder on a corpus; p is after Holm over so many equal tests."""
+        """Add the (n,) item values of each encoder on a corpus; p is corrected for so many equal tests."""
         names = list(values)
         self.names += [name for name in names if name not in self.names]
-        unit = np.arange(len(values[names[0]])) if unit is None else unit
+        labels = Labels.of(np.arange(len(values[names[0]])) if unit is None else unit)
         metric, subset, condition = {**SHARES, **MEANS}[diagnostic]
         key = (diagnostic, corpus)
         of_shares = diagnostic in SHARES
         margin = MARGINS.get(diagnostic, 0.02)
-        self.headlines[key] = Headline(metric, margin, values, unit, key, subset, condition, of_shares)
+        self.headlines[key] = Headline(metric, margin, values, labels, key, subset, condition, of_shares, of_shares)
         roles = Roles(tuple(names), "base" if "base" in names else None, all_pairs=True)
-        for d in compare_means(values, unit, roles, self.draws, *key, of_shares=of_shares):
+        for d in compare_means(values, labels, roles, self.draws, *key, of_shares=of_shares):
             p = None if d.p_adjusted is None else min(1.0, tests * d.p_adjusted)
             figures = (d.difference, d.low, d.high, d.p, p, d.tests, d.items, d.units, d.family)
             self.comparisons.append(
@@ -111,38 +112,29 @@ def test_no_loss_is_claimed_only_where_a_loss_of_the_margin_is_ruled_out():
     lines = said(Planted().answers(wins=20, losses=20, items=3000, corpus="xquad"))
     assert re.fullmatch(
         r"finetuned on xquad \(retrieval\): not worse at a margin of 2 points, 0\.0 points \[−0\.\d, 0\.\d\] "
-        r"\(Success@5, 3,000 questions, p 1\.00\)",
+        r"\(Success@5, 3,000 questions, p 0\.\d\d\)",
         lines[0],
     )
     assert lines[1] == "finetuned, in short: elsewhere not worse on xquad (retrieval)"
 
 
-def test_a_loss_that_is_significant_and_within_the_margin_is_not_worse_and_named():
+def test_a_significant_loss_within_the_margin_is_worse_all_the_same():
     lines = said(Planted().answers(wins=10, losses=50, items=10_000, corpus="xquad"))
-    assert lines[0].startswith("finetuned on xquad (retrieval): not worse at a margin of 2 points, −0.4 points [")
-    assert lines[0].endswith("; the loss of 0.4 points is significant and within the margin")
+    assert re.match(r"finetuned on xquad \(retrieval\): worse, −0\.4 points \[−0\.[5-6], −0\.[1-3]\] ", lines[0])
 
 
-@pytest.mark.parametrize(("wins", "losses"), [(12, 24), (40, 38), (18, 18)])
-def test_what_the_data_cannot_show_is_inconclusive_and_says_what_it_takes(wins, losses):
-    (line, short, _) = said(Planted().answers(wins, losses, items=400, tests=3))
+@pytest.mark.parametrize(("wins", "losses"), [(12, 20), (40, 38), (18, 18)])
+def test_what_the_data_cannot_show_is_inconclusive(wins, losses):
+    (line, short, _) = said(Planted().answers(wins, losses, items=400))
     assert line.startswith("finetuned on your questions: inconclusive, ")
-    assert re.search(
-        r"; a loss of 2 points is not ruled out, one of \d(\.\d)? points or more is; "
-        r"to rule out a loss of 2 points takes about ",
-        line,
-    )
-    assert line.endswith(" units like these; there are 400")
+    assert line.endswith("; a loss of 2 points is not ruled out")
     assert short == "finetuned, in short: inconclusive on your questions"
 
 
-def test_with_few_units_it_is_said_that_the_test_can_hardly_pass():
-    line = said(Planted().answers(wins=2, losses=1, items=38, corpus="handbook"))[0]
-    assert line.startswith("finetuned on handbook (retrieval): inconclusive, +2.6 points [")
-    assert "38 questions, p 1.00); a loss of" in line
-    assert "with 38 units this test can hardly pass at 2 points even where nothing is lost; it takes about" in line
+def test_few_units_are_said():
     few = said(Planted().answers(wins=1, losses=1, items=66, per_unit=3, corpus="handbook"))[0]
-    assert "66 questions in 22 units, few units, p 1.00" in few
+    assert few.startswith("finetuned on handbook (retrieval): inconclusive, 0.0 points [")
+    assert "66 questions in 22 units, few units, p " in few
 
 
 def test_a_loss_of_some_points_is_never_called_none():
@@ -163,14 +155,15 @@ def test_a_loss_of_some_points_is_never_called_none():
 
 def test_the_same_model_with_the_same_answers_needs_no_test():
     unchanged = Planted(base="f", finetuned="f").answers(0, 0, 40, corpus="handbook")
+    # Nothing lost of 40: 1 − 0.05^(1/40).
     assert said(unchanged)[0] == (
         "finetuned on handbook (retrieval): nothing changed (Success@5, same model and same value on every item); this "
-        "many items rule out a loss of 6.6 points"
+        "many items rule out a loss of 7.2 points"
     )
     assert said(unchanged)[1].endswith("elsewhere nothing changed on handbook (retrieval)")
     other = said(Planted().answers(0, 0, 40, corpus="handbook"))[0]
     assert other.startswith("finetuned on handbook (retrieval): inconclusive, 0.0 points [")
-    # Under ten units, too.
+    # Also under ten units.
     assert "nothing changed" in said(Planted(base="f", finetuned="f").answers(0, 0, 8))[0]
 
 
@@ -192,16 +185,9 @@ def test_a_contrast_is_judged_by_its_own_margin_and_told_in_its_own_units():
     worse = of_edits(-0.045)
     assert worse.startswith("finetuned on edits (negation contrast): worse, −0.045 [−0.04")
     assert worse.endswith("(contrast, 116 originals, p <0.001)")
-    # What 0.1 called "worse elsewhere": significant, and a fiftieth of the contrast.
-    small = of_edits(-0.002, spread=0.006)
-    assert small.startswith("finetuned on edits (negation contrast): not worse at a margin of 0.01, −0.002 [−0.003, ")
-    assert small.endswith("; the loss of 0.002 is significant and within the margin")
     unsure = of_edits(0.0, spread=0.1)
-    assert re.search(
-        r"inconclusive, 0\.000 .*; a loss of 0\.01 is not ruled out, one of 0\.01\d or more is; "
-        r"to rule out a loss of 0\.01 takes about ",
-        unsure,
-    )
+    assert re.search(r"inconclusive, 0\.000 .*; a loss of 0\.01 is not ruled out$", unsure)
+    assert ": not worse at a margin of 0.01, 0.000 [" in of_edits(0.0)
 
 
 def test_a_small_gain_is_better_and_called_small():
@@ -220,7 +206,7 @@ def test_a_difference_that_no_digit_shows_is_not_better():
     )
 
 
-def test_p_is_that_after_holm():
+def test_p_is_the_corrected_one():
     once = Planted().answers(wins=12, losses=3, items=900)
     assert said(once)[0].startswith("finetuned on your questions: better")
     corrected = Planted().answers(wins=12, losses=3, items=900, tests=3)
@@ -232,8 +218,8 @@ def test_p_is_that_after_holm():
 
 def test_a_change_is_told_from_the_variant_s_side_whoever_stands_first():
     planted = Planted().answers(wins=80, losses=25, items=900)
-    (c,) = (c for c in planted.result.comparisons if c.family == "reference")
-    assert (c.a, c.b) == ("finetuned", "base")
+    (c,) = planted.result.comparisons
+    assert (c.a, c.b) == ("base", "finetuned")
     turned = replace(c, a=c.b, b=c.a, difference=-c.difference, low=-c.high, high=-c.low)
     other = replace(planted.result, comparisons=(turned,))
     assert verdict(other, planted.headlines, ["mine"]) == said(planted)
@@ -307,7 +293,7 @@ def test_metrics_that_are_no_headline_are_left_out():
     planted = Planted().answers(wins=80, losses=25, items=900)
     others = [replace(c, metric="R@5") for c in planted.comparisons]
     others += [replace(c, condition="whiten") for c in planted.comparisons]
-    others += [replace(c, a="finetuned", b="other") for c in planted.comparisons if c.family == "reference"]
+    others += [replace(c, a="finetuned", b="other") for c in planted.comparisons]
     result = replace(planted.result, comparisons=tuple(others))
     assert changes(result, planted.headlines, ["mine"]) == ()
     assert verdict(result, planted.headlines, ["mine"]) == (CAVEAT.sentence(seed=0),)
@@ -326,9 +312,8 @@ def test_the_figures_are_those_of_a_plain_paired_mean():
 
 
 def test_a_change_against_another_variant_names_it():
-    test = NotWorse("not worse", 0.02, 0.1, 0.0)
     place = ("similarity", "pairs", "all", "cosine", "", "spearman", "b", "a")
-    change = Gain(Comparison(*place, 0.1, 0.05, 0.2, 0.01, 0.01, 1, 500, 400, "all"), in_domain=False, test=test)
+    change = Gain(Comparison(*place, 0.1, 0.05, 0.2, 0.01, 0.01, 1, 500, 400, "all"), in_domain=False, margin=0.02)
     assert sentence(change) == (
         "b against a on pairs (correlation with human scores): better, +0.100 [0.050, 0.200] (spearman, 500 pairs in "
         "400 units, p 0.010)"

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from embassay.api import assay, report
-from embassay.result import Difference, Example, Opponent
+from embassay.result import Difference, Example
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
@@ -240,8 +240,8 @@ def test_axe_finds_nothing(page, scheme):
 def test_a_step_is_compared_with_what_it_is_built_on(browser_window, tmp_path):
     result = with_planted_examples(assay(["bow", "hashing"], ["opposites"], cache=None, resamples=20, examples=0))
     (verdict,) = result.verdicts
-    part = Opponent("part", "random", (Difference("bow"),))
-    result = replace(result, verdicts=(replace(verdict, opponents=(*verdict.opponents, part)),))
+    step = Difference("step", "bow", "random", step="fusion")
+    result = replace(result, verdicts=(replace(verdict, differences=(step,)),))
     context = browser_window.new_context(offline=True)
     page = context.new_page()
     page.goto(report(result, tmp_path / "report.html").as_uri())

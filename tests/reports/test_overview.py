@@ -20,7 +20,7 @@ from embassay.reports.overview import (
 )
 from embassay.reports.page import render
 from embassay.reports.tables import Cell, Table
-from embassay.result import Answer, CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
+from embassay.result import Answer, CorpusRecord, Difference, EncoderRecord, Finding, Result, Row, Series, Verdict
 
 ACCURACY = Column("accuracy", "accuracy", format="percent")
 LAYOUT = Layout(
@@ -74,8 +74,6 @@ def result_of(*, builtin=False, **more):
         rank_low={"a": 1, "b": 1, "c": 3},
         rank_high={"a": 2, "b": 2, "c": 3},
         chance=0.5,
-        smallest_difference=0.07,
-        smallest_units=50,
     )
     corpus = CorpusRecord("mine", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", builtin)
     printed = Series("d", "mine", "printed", "table", {"columns": ["x"], "formats": ["text"], "rows": [["y"]]})
@@ -99,33 +97,55 @@ def test_the_page_gives_the_reason_why_no_encoder_is_best():
     assert why_none_is_best(replace(result, verdicts=(lone,))) == "there are fewer than two candidates"
 
 
-COST = Answer("low", "a needs 3.1 kB.", "Cost", "d", "mine", "a", question="Cost")
+def answered(result, answer, seconds=None, **latency):
+    """The text of the only answer of a result."""
+    milliseconds = {(name, "mine"): value for name, value in latency.items()}
+    use = Answer("high", "a.", "The one to use", "d", "mine", "a", question="Use")
+    (section,) = answer_sections(replace(result, answers=(use, answer)), LAYOUTS, timed(seconds or {}), milliseconds)
+    (text,) = [text for said, text in section.texts() if said is answer]
+    return text
 
 
-def said_of_cost(result, seconds, **latency):
-    of_one_text = {(name, ""): milliseconds for name, milliseconds in latency.items()}
-    (section,) = answer_sections(replace(result, answers=(COST,)), LAYOUTS, timed(seconds), of_one_text)
-    return section.text(section.groups[0])
-
-
-def test_the_cost_names_the_fastest_of_the_best_set_and_its_prices():
-    assert said_of_cost(result_of(), {"a": 6.4, "b": 0.32, "c": 0.001}) == (
-        "a needs 3.1 kB. Fastest of them: b, 20.0 times as fast as a (20.0 to 20.0 in 3 rounds): the same 64 texts "
-        "take 0.32 s against 6.4 s, and 0.32 s against 6.4 s of processor time. Price per million tokens: a 0.02, "
-        "b 0.1."
+def test_an_alternative_has_its_time_and_its_price_beside_the_one_to_use():
+    instead = Answer("medium", "b: 5 lower.", "Instead", "d", "mine", "b", question="Or")
+    assert answered(result_of(), instead, {"a": 6.4, "b": 0.32}) == (
+        "b: 5 lower. It takes 5% of the time of a: 64 texts in 0.32 s, not 6.4 s."
     )
+    # The time of a question is that of the run, and is said instead.
+    priced = result_of()
+    prices = {"a": 0.5, "b": 0.25}
+    encoders = [replace(e, question_price={"mine": prices[e.name]}) if e.name in prices else e for e in priced.encoders]
+    priced = replace(priced, encoders=tuple(encoders))
+    assert answered(priced, instead, {"a": 6.4, "b": 0.32}, a=10.0, b=2.5) == (
+        "b: 5 lower. A question takes 2.5 ms, 10 ms with a. 1,000 questions cost about 0.25, 0.50 with a."
+    )
+    assert answered(result_of(), instead, {"b": 0.32}) == "b: 5 lower."
 
 
-def test_the_cost_has_the_time_of_one_text_where_the_run_has_measured_it():
-    said = said_of_cost(result_of(), {}, a=6.41, c=3.5)
-    assert said.startswith("a needs 3.1 kB. a takes 6.4 ms for one text alone (median of this run). Price ")
-    assert " ms " not in said_of_cost(result_of(), {}, c=3.5)
+def test_a_set_up_has_its_time_beside_what_it_is_derived_from():
+    step = Difference("step", "c", "a", -0.6, step="reranker")
+    result = result_of()
+    result = replace(result, verdicts=(replace(result.verdicts[0], differences=(step,)),))
+    adds = Answer("medium", "c: 60 lower than a.", "What reranker c adds", "d", "mine", "c", question="Reranker")
+    said = answered(result, adds, {"a": 6.4, "c": 0.32}, a=10.0, b=1.0, c=25.0)
+    assert said == "c: 60 lower than a. A question takes 25 ms, 10 ms with a."
 
 
-def test_the_speed_of_one_of_them_alone_decides_nothing_and_nobody_is_recommended_below_chance():
-    assert "Fastest" not in said_of_cost(result_of(), {"a": 10.0})
-    below = replace(result_of().verdicts[0], chance=0.95, value=0.8, low=0.7, high=0.9)
-    assert said_of_cost(replace(result_of(), verdicts=(below,)), {"a": 6.4, "b": 0.32}) == "a needs 3.1 kB."
+def test_answers_stand_in_the_order_of_a_decision():
+    """Of several answers to one question that of the encoder to use is read; an alternative has one each."""
+    step = Difference("step", "c", "a", step="reranker")
+    result = result_of()
+    result = replace(result, verdicts=(replace(result.verdicts[0], differences=(step,)),))
+    asked = [
+        ("About", ""), ("Data", ""), ("Copies", ""), ("Misses", "a"), ("Reranker", "c"), ("Cut-off", "b"),
+        ("Cut-off", "a"), ("Not", ""), ("Or", "c"), ("Or", "b"), ("Use", "a"), ("Negation", "b"),
+    ]  # fmt: skip
+    answers = tuple(Answer("low", q, q, "d", "mine", encoder, question=q) for q, encoder in asked)
+    (section,) = answer_sections(replace(result, answers=answers), LAYOUTS, {}, {})
+    assert [(answer.question, answer.encoder) for answer in section.answers] == [
+        ("Use", "a"), ("Or", "c"), ("Or", "b"), ("Not", ""), ("Reranker", "c"), ("Copies", ""), ("Cut-off", "a"),
+        ("Misses", "a"), ("Data", ""), ("About", ""),
+    ]  # fmt: skip
 
 
 def test_cells_of_the_scorecard_link_to_their_evidence():
@@ -142,16 +162,14 @@ def test_a_reader_s_questions_lead_to_their_answers():
     given = (
         Answer("low", "c errs.", "Errors are many", encoder="c", **about, question="Right?", standing="shown"),
         Answer("low", "words errs.", "Errors are many", encoder="words", **about, question="Right?", standing="shown"),
-        Answer("low", "c alone.", "May be the best", **about, question="Best set", standing="shown"),
+        Answer("high", "c. Its accuracy is 20%.", "The one to use", encoder="c", **about, question="Use"),
     )
     page = render(result_of(answers=given), LAYOUTS)
     first, *others = page.split('<dl class="answers">')[1].split("</dl>")[0].strip().split("\n")
-    assert first == "<div><dt>Best set</dt><dd>c alone.</dd></div>"
-    assert others == ["<div><dt>Right?</dt><dd>Errors are many. c errs. The same is true of words.</dd></div>"]
+    assert first == "<div><dt>Use</dt><dd>c. Its accuracy is 20%.</dd></div>"
+    assert others == ["<div><dt>Right?</dt><dd>Errors are many. c errs.</dd></div>"]
     assert page.index('class="answers"') < page.index('id="scorecard"')
-    advised = render(
-        result_of(answers=(*given, replace(given[0], question="How sure", action="Add 9 <items>."))), LAYOUTS
-    )
+    advised = render(result_of(answers=(*given, replace(given[0], question="Data", action="Add 9 <items>."))), LAYOUTS)
     assert "<div><dt>Next</dt><dd>Add 9 &lt;items&gt;.</dd></div>\n</dl>" in advised
     assert '<a href="#d-mine">Figures and tests</a>' in page
 

@@ -59,7 +59,6 @@ from embassay.result import (
     Difference,
     EncoderRecord,
     Finding,
-    Opponent,
     Result,
     Row,
     Series,
@@ -119,11 +118,9 @@ def test_the_signature_stands_under_each_table_of_figures():
     layout = layouts(result)["negated_antonyms"]
     table = encoder_table(Scope(result, "negated_antonyms", "opposites", layout.headline.columns[0]), layout.headline)
     assert all(line.startswith("negated_antonyms@1|corpus:opposites@") for line in table.signatures)
-    # One for each encoder, and another where the limits of few answers rest on the other encoders.
-    plain = [line for line in table.signatures if "|pool:" not in line]
-    assert len(table.signatures) == len(set(table.signatures))
-    assert len({line.split("|encoder:")[1].split("@")[0] for line in table.signatures}) == 4
-    assert 1 <= len(plain) <= 4
+    # One for each encoder, with the encoders that the effective number is estimated from.
+    assert len({line.split("|encoder:")[1].split("@")[0] for line in table.signatures}) == len(table.signatures) == 4
+    assert len({line.split("|pool:")[1].split("|")[0] for line in table.signatures}) == 1
 
 
 def test_rows_are_sorted_by_the_headline_and_baselines_are_marked():
@@ -141,7 +138,7 @@ def test_small_subsets_say_why_they_have_no_interval():
     scope = Scope(result, "negated_antonyms", "opposites", layout.headline.columns[0])
     parts = [p for p in layout.parts if type(p).__name__ == "SubsetTable"]
     pairs = subset_table(scope, parts[1])
-    assert all(row[2].remark == "no interval under 10 units (1 here)" for row in pairs.rows)
+    assert all(row[2].remark == "no interval: 1 independent unit, 10 are needed" for row in pairs.rows)
     groups = subset_table(scope, parts[0])
     assert {row[0].text for row in groups.rows} >= {"part of speech: verb", "negation: never"}
     assert next(row for row in groups.rows if row[0].text == "part of speech: verb")[2].remark == "few units (24)"
@@ -198,14 +195,7 @@ def result_of(found, *, builtin=False, values=None, **corpus):
 
 
 def found(**changes):
-    usual = {
-        "candidates": ("a", "b"),
-        "best": "a",
-        "value": 0.8,
-        "low": 0.75,
-        "high": 0.85,
-        "best_set": ("a", "b"),
-    }
+    usual = {"candidates": ("a", "b"), "best_set": ("a", "b"), "margin": 0.02}
     return Verdict("d", "c", "accuracy", 100, 50, **{**usual, **changes})
 
 
@@ -226,37 +216,34 @@ def lines_of(verdict_, seconds=None, headline=ACCURACY, own=(), **options):
 ONE = Finding("low", "One finding.", "One", diagnostic="d", corpus="c")
 
 
-def test_a_verdict_names_the_best_set_and_the_fastest():
-    given = found(chance=1 / 3, smallest_difference=0.07, smallest_units=48)
-    assert lines_of(given, {"a": 20.0, "b": 0.1}, own=[ONE]) == [
-        "Support: 100 items (7 duplicate rows) in 50 independent units, 90 distinct texts.",
-        "Best set: a (80.0% accuracy), b (70.0%), of 2 candidates (95% confidence).",
-        "How sure: 48 independent units would show a true difference of 7.0 points in four samples of five.",
+def pair(a, b, difference, p=None, **more):
+    return Difference("models", a, b, difference, difference - 0.1, difference + 0.1, p, **more)
+
+
+def test_a_verdict_names_the_one_to_use_what_instead_and_what_not():
+    """The highest of equal cost is used; another within 5 points is not rejected, but costs as much, so is not said."""
+    apart = pair("a", "c", 0.3, 0.001, won=40, tied=50, lost=10)
+    near = pair("a", "b", 0.03, 0.4, won=9, tied=85, lost=6, smallest_difference=0.07, target=0.04, items_needed=300)
+    given = found(candidates=("a", "b", "c"), chance=1 / 3, differences=(near, apart), effective_items=60.4)
+    assert lines_of(given, own=[ONE], values={"a": 0.8, "b": 0.77, "c": 0.5}) == [
+        "Support: 100 items (7 duplicate rows) in 50 independent units (they count as 60), 90 distinct texts.",
+        "Use: a. 80.0% [75.0, 85.0] accuracy.",
+        "Not: c: 30.0 points lower [−40.0, −20.0] (10 won, 40 lost).",
+        "Data: A true difference of 7.0 points between a and b would be detected 80% of the time; 4 points need about "
+        "300 items.",
         "One finding.",
-        "Fastest of them: b, 200.0 times as fast as a (200.0 to 200.0 in 3 rounds): the same 64 texts take 0.1 s "
-        "against 20 s, and 0.1 s against 20 s of processor time.",
     ]
 
 
-def test_a_verdict_never_says_tied_or_equal_and_is_silent_on_unknown_speeds():
-    text = " ".join(lines_of(found(), {"a": 10.0}))
-    assert "Fastest" not in text
-    assert "tied" not in text
-    assert "equal" not in text
+def test_a_verdict_is_silent_on_unknown_speeds():
+    assert "the time of" not in " ".join(lines_of(found(), {"a": 10.0}))
 
 
-def test_below_chance_the_first_is_the_highest_and_nobody_is_recommended_for_speed_or_price():
-    lines = lines_of(found(chance=0.9, best_set=("a",), rank_low={"a": 1, "b": 2}), {"a": 1.0, "b": 2.0})
-    assert lines[1:] == [
-        "Highest: a alone of 2 candidates (95% confidence): 80.0% [75.0, 85.0] accuracy, below chance (90.0%).",
-    ]
-
-
-def test_a_value_below_chance_whose_interval_is_not_is_not_called_below():
-    assert "below" not in lines_of(found(chance=0.82), values={"a": 0.8, "b": 0.79})[1]
-    assert lines_of(found(chance=0.82))[1].endswith(
-        "a (80.0% accuracy), b (70.0%, below chance (82.0%)), of 2 candidates (95% confidence)."
-    )
+def test_below_chance_none_is_to_be_used():
+    lines = lines_of(found(chance=0.9), {"a": 1.0, "b": 2.0})
+    assert lines[1] == "Use: None of them: the highest value is a. 80.0% [75.0, 85.0] accuracy, below chance (90.0%)."
+    # A value below chance whose interval is not.
+    assert "below" not in lines_of(found(chance=0.82))[1]
 
 
 def test_what_could_not_be_compared_is_named():
@@ -265,11 +252,10 @@ def test_what_could_not_be_compared_is_named():
 
 
 def test_one_encoder_alone_and_none_at_all():
-    assert (
-        "Candidate: a is the only one: 80.0% [75.0, 85.0] accuracy. Add a second encoder with -e to compare."
-        in lines_of(found(candidates=("a",), best_set=("a",)))
-    )
-    nobody = {"candidates": (), "best": None, "value": None, "low": None, "high": None, "best_set": ()}
+    assert lines_of(found(candidates=("a",), best_set=("a",)), values={"a": 0.8})[1:] == [
+        "Use: a. 80.0% [75.0, 85.0] accuracy."
+    ]
+    nobody = {"candidates": (), "best_set": ()}
     assert lines_of(found(**nobody))[1] == "The run has only baselines. Add an encoder with -e."
     assert lines_of(found(**nobody, undefined=("z",)))[1] == "Undefined for every item: z."
 
@@ -283,10 +269,8 @@ def test_texts_that_were_cut_are_said():
 
 
 def test_a_verdict_on_a_built_in_corpus_names_nobody():
-    nobody = {"best": None, "value": None, "low": None, "high": None, "best_set": ()}
-    lines = lines_of(found(**nobody), builtin=True)
-    assert lines[1] == "Built-in corpora are for trying things out: no best model is named."
-    assert not any("May be" in line for line in lines)
+    lines = lines_of(found(best_set=()), builtin=True)
+    assert lines[1:] == ["Built-in corpora are for trying things out: no best model is named."]
 
 
 def test_duplicate_rows_are_counted_in_words():
@@ -294,12 +278,12 @@ def test_duplicate_rows_are_counted_in_words():
     assert "duplicate" not in lines_of(found(), duplicates=0)[0]
 
 
-def test_units_of_very_different_size_are_worth_fewer_equal_ones():
-    # 50 units: said under 25.
-    assert lines_of(found(), effective_units=24.9, duplicates=0)[0] == (
-        "Support: 100 items in 50 independent units (effective number 25), 90 distinct texts."
+def test_what_dependent_items_count_as_is_said_once_where_it_is_less():
+    assert lines_of(found(effective_items=24.9), duplicates=0)[0] == (
+        "Support: 100 items in 50 independent units (they count as 25), 90 distinct texts."
     )
-    assert "worth" not in lines_of(found(), effective_units=25.0)[0]
+    for changes in ({"effective_items": 99.6}, {"effective_items": 24.9, "reason": "few"}, {}):
+        assert "count as" not in lines_of(found(**changes))[0]
 
 
 def test_the_source_of_a_corpus_is_said():
@@ -322,24 +306,21 @@ def test_where_nobody_is_ranked_no_best_is_named_and_nobody_is_missed():
         text = " ".join(lines_of(given, own=[ONE], builtin=builtin))
         assert "This diagnostic does not rank encoders." in text
         assert text.endswith(" One finding.")
-        for word in ("May be", "best model", "Undefined", "Only baselines", "detectable"):
+        for word in ("Use:", "best model", "Undefined", "Only baselines", "detected"):
             assert word not in text
 
 
 def test_a_headline_in_points_and_in_numbers():
     points = Column("C1 − null", "accuracy", format="points")
-    given, figures = found(smallest_difference=0.05, smallest_units=50), {"a": 0.123, "b": -0.1}
+    given, figures = found(differences=(pair("a", "b", 0.223, 0.01),)), {"a": 0.123, "b": -0.1}
     lines = lines_of(given, headline=points, values=figures)
-    assert lines[1].startswith("Best set: a (+12.3 points C1 − null), b (−10.0 points), of 2 candidates (95%")
-    assert lines[2].startswith(
-        "How sure: 50 independent units would show a true difference of 5.0 points in four samples of five."
-    )
+    assert lines[1].startswith("Use: a. +12.3 points [7.3, 17.3] C1 − null.")
+    assert lines[2].startswith("Not: b: 22.3 points lower [−32.3, −12.3].")
+    # Where higher is not better, the highest is said, and it recommends nobody.
     numbers = Column("synonym − negation", "accuracy", format="number")
     lines = lines_of(replace(given, leader="Highest"), headline=numbers, values={"a": 0.2, "b": -0.1})
-    assert lines[1].startswith("Highest: a (0.200 synonym − negation), b (−0.100), of 2 candidates (95%")
-    assert lines[2].startswith(
-        "How sure: 50 independent units would show a true difference of 0.050 in four samples of five."
-    )
+    assert lines[1].startswith("Highest: a. 0.200 [0.150, 0.250] synonym − negation. b: 0.223 lower [−0.323, −0.123].")
+    assert not any(line.startswith("Use") for line in lines)
 
 
 # --- each part of a layout -------------------------------------------------------------------------------
@@ -470,9 +451,8 @@ def test_an_interval_chart_has_a_dot_for_each_encoder(style):
 
 
 def test_the_picture_of_the_headline_marks_the_best_set_and_the_baseline():
-    against = Opponent("baseline", "z", (Difference("a"),))
     result = small(HEADLINES)
-    verdict = replace(result.verdicts[0], best_set=("b",), opponents=(against,))
+    verdict = replace(result.verdicts[0], best_set=("b",), baseline="z")
     scope = scope_of(replace(result, verdicts=(verdict,)))
     spec = charts.interval_chart(scope, IntervalChart("How much", ACCURACY))
     assert_valid(spec)
@@ -868,9 +848,9 @@ def test_a_column_can_leave_its_interval_out():
 @pytest.mark.parametrize(
     ("style", "written", "family", "question"),
     [
-        ("percent", "+12.5 points", "reference", "reference"),
-        ("points", "+12.5 points", "baseline", "best lexical baseline"),
-        ("number", "+0.125", "all", "all pairs"),
+        ("percent", "+12.5 points", "main", "reference and baseline"),
+        ("points", "+12.5 points", "models", "two models"),
+        ("number", "+0.125", "all", "on request"),
     ],
 )
 def test_differences_are_written_like_their_column(style, written, family, question):
@@ -884,7 +864,7 @@ def test_differences_are_written_like_their_column(style, written, family, quest
 
 
 @pytest.mark.parametrize(("p", "strong"), [(0.05, True), (0.0501, False), (None, False)])
-def test_a_difference_stands_out_where_holm_s_p_is_at_most_5_percent(p, strong):
+def test_a_difference_stands_out_where_the_corrected_p_is_at_most_5_percent(p, strong):
     difference = Comparison("d", "c", "all", "cosine", "", "accuracy", "b", "a", 0.1, None, None, p, p, 1, 40, 40)
     table = comparison_table(scope_of(small(HEADLINES, comparisons=(difference,))), ComparisonTable("T", ACCURACY))
     assert table.rows[0][4].strong is strong

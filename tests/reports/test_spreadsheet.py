@@ -44,7 +44,9 @@ def test_a_verdict_has_a_line_for_each_candidate(result):
     of_verdict = frame.filter(diagnostic="negated_antonyms")
     assert of_verdict["encoder"].to_list() == list(verdict.candidates)
     for line in of_verdict.to_dicts():
-        assert line["baseline_difference"] == verdict.opponent("baseline").difference(line["encoder"]).difference
+        pair = verdict.between(line["encoder"], verdict.baseline)
+        assert pair.difference is not None
+        assert line["baseline_difference"] == pair.difference
         (row,) = [r for r in result.rows if (r.metric, r.encoder, r.subset) == ("accuracy", line["encoder"], "all")]
         assert line["value"] == row.value
     # A diagnostic that does not rank encoders has lines without a value.

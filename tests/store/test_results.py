@@ -10,10 +10,9 @@ import pytest
 
 from embassay.api import assay
 from embassay.errors import OutputError, SourceError
-from embassay.result import Series
+from embassay.result import Difference, Series
 from embassay.store.canonical import canonical, write
 from embassay.store.runs.results import from_bytes, json_schema, read, rounded, to_bytes
-from verdicts import opponents
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 
@@ -77,7 +76,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("schema", [1, 2, 3, 4, 6, True, "3", None])
+@pytest.mark.parametrize("schema", [1, 2, 3, 4, 5, 7, True, "3", None])
 def test_another_schema_is_one_message_with_the_remedy(result, schema):
     data = json.loads(to_bytes(result)) | {"schema": schema}
     with pytest.raises(SourceError, match=r"^f: schema .+; this version reads 6; repeat the run's command$"):
@@ -85,13 +84,13 @@ def test_another_schema_is_one_message_with_the_remedy(result, schema):
 
 
 def test_whole_numbers_stay_whole(result):
-    gap = {"difference": 0.1, "low": 0.05, "high": 0.2, "p": 0.01, "more_units": 40, "more_items": 80}
+    pair = Difference("main", "bow", "hashing", 0.1, 0.05, 0.2, 0.01, target=0.05, items_needed=80)
     series = Series("d", "opposites", "s", "curve", {"x": "n", "y": "share", "at": [1, 2.5], "lines": []})
-    verdict = replace(result.verdicts[0], opponents=opponents(baseline=("hashing", {"bow": gap})))
+    verdict = replace(result.verdicts[0], differences=(pair,))
     more = rounded(replace(result, verdicts=(verdict,), series=(series,)))
     again = from_bytes(to_bytes(more), Path("x"))
     assert more == again
-    assert repr(again.verdicts[0].opponents[0].differences[0].more_units) == "40"
+    assert repr(again.verdicts[0].differences[0].items_needed) == "80"
     assert repr(again.series[0].data["at"]) == "[1, 2.5]"
 
 

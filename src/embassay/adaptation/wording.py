@@ -179,7 +179,7 @@ def _item_counts(change: Gain) -> str:
 
 
 def _p_value_of(change: Gain) -> str:
-    """Return the p-value, adjusted by Holm's method and marked if the comparison has few units."""
+    """Return the p-value, corrected for its family and marked if the comparison has few units."""
     few = "few units, " if change.comparison.units < FEW_UNITS else ""
     return f"{few}p {p_value(change.comparison.p_holm)}"
 

@@ -313,7 +313,7 @@ LAYOUT = Layout(
         ComparisonTable(
             "Which differences are shown",
             _SPEARMAN,
-            note="Paired on the same pairs of sentences; Holm's correction within each question.",
+            note="Paired on the same pairs of sentences; p corrected within each family.",
         ),
         Curves("Cosine by human score", "by_score", note="Each point is a tenth of the pairs, by human score."),
         Examples(

@@ -48,10 +48,10 @@ TERMS = (
         "exist without being significant.",
     ),
     _term(
-        "p, p (Holm)",
-        r"p(?: \(Holm\))?|Holm's correction",
-        "How often chance alone gives a difference at least this large; up to 0.05 it is called significant. Holm's "
-        "correction accounts for comparing several pairs.",
+        "p, p corrected",
+        r"p(?: corrected)?|Holm's correction",
+        "How often chance alone gives a difference at least this large; up to 0.05 it is called significant. The "
+        "corrected one accounts for comparing several pairs.",
     ),
     _term(
         "Chance",

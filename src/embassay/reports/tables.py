@@ -339,7 +339,7 @@ def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
     for comparison in comparisons:
         compared |= {comparison.a, comparison.b}
         rows.append(_comparison_cells(comparison, part.column.format))
-    head = ("pair", "question", "difference", "p", "p (Holm)", "items")
+    head = ("pair", "question", "difference", "p", "p corrected", "items")
     rows_compared = [scope.row_of(encoder, part.column) for encoder in scope.encoders if encoder in compared]
     return Table(part.title, head, tuple(rows), part.note, _signatures(rows_compared))
 

@@ -221,8 +221,8 @@ def page(near: str) -> Layout:
             ComparisonTable(
                 "Which differences are shown",
                 _HEADLINE,
-                note="Paired on the same samples, each minus its null; p by exchanging whole units at random, with "
-                "Holm's correction within each question.",
+                note="Paired on the same samples, each minus its null; p by exchanging items that share labels, "
+                "corrected within each family.",
             ),
             EncoderTable(
                 "Beyond a wrong target: each criterion less its null",

@@ -19,9 +19,7 @@ from embassay.layout import (
 _ACCURACY = Column("accuracy", "accuracy")
 _CENTROID = Column("nearest centroid", "centroid_accuracy")
 _PRECISION = Column("MAP@R", "map_at_r")
-_PAIRED = (
-    "Paired on the same sentences; p by exchanging whole units at random, with Holm's correction within each question."
-)
+_PAIRED = "Paired on the same sentences; p by exchanging items that share labels, corrected within each family."
 _AGREE = (
     "Of the sentences that both encoders assign to a wrong group, how many they assign to the same one: 3/7 is three "
     "of seven; – if there is no such sentence. On the diagonal: all errors of the encoder."

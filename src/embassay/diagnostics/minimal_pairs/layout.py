@@ -78,7 +78,7 @@ LAYOUT = Layout(
         ComparisonTable(
             "Which differences are shown",
             CONTRAST,
-            note="Paired on the same originals; Holm's correction within each question.",
+            note="Paired on the same originals; p corrected within each family.",
         ),
         EncoderTable(
             "Contrasts: how much nearer one edit is than another",

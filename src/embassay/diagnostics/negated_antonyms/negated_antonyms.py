@@ -487,8 +487,7 @@ LAYOUT = Layout(
         ComparisonTable(
             "Which differences are shown",
             _ACCURACY,
-            note="Paired on the same entries; p by exchanging whole units at random, with Holm's correction within "
-            "each question.",
+            note="Paired on the same entries; p by exchanging entries that share labels, corrected within each family.",
         ),
         EncoderTable(
             "How similar each candidate is to its input, on average",

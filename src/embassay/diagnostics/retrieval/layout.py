@@ -64,8 +64,8 @@ def page(options: RetrievalParameters, ranking: Sequence[RankingMetric]) -> Layo
             ComparisonTable(
                 "Which differences are shown",
                 success,
-                note="Paired on the same questions; p by exchanging whole units at random, with Holm's correction "
-                "within each question.",
+                note="Paired on the same questions; p by exchanging questions that share documents, corrected within "
+                "each family.",
             ),
             Curves(
                 "The weight of a hybrid's first part",
