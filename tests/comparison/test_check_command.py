@@ -105,7 +105,7 @@ def test_bless_fixes_margins_and_pages_for_each_check(runs, tmp_path, capsys):
     assert exit_code_of([*bless, "--margin", "chosen[antonym]=0.5"]) == 0
     assert capsys.readouterr().err.splitlines()[:2] == [
         "This test set can rule out a loss of 7 points on entries like these: `check` passes a model that is shown to "
-        "lose fewer, and fails one that significantly loses.",
+        "lose less, and fails one that significantly loses.",
         "Your margin of 5 points is out of reach of 200 entries (accuracy on mine).",
     ]
     out = tmp_path / "check.json"

@@ -15,6 +15,7 @@ from embassay.layout import Column, Format
 from embassay.metrics.item_metric import Headline
 from embassay.metrics.metric import headline_columns
 from embassay.result import ALPHA
+from embassay.stats.detectable import Precision
 from embassay.stats.families import consistent_interval
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.permutation import holm
@@ -176,6 +177,9 @@ def differences_of(merged: MergedRuns, pairs: Sequence[EncoderPair], *, texts: b
     differences = []
     for place, (task, compared) in enumerate(compared_pairs):
         difference = _with_corrected_p(compared.difference, corrected_p_values.get(place))
+        if compared.precision is not None:
+            smallest = replace(compared.precision, tests=max(len(tested), 1)).smallest_difference
+            difference = replace(difference, smallest_difference=smallest)
         if not compared.is_same:
             difference = replace(difference, outcome=_outcome(difference, compared.headline))
         differences.append(_with_flips(difference, task, compared.scores, texts=texts))
@@ -208,12 +212,15 @@ class _Compared:
         The item values of both.
     is_same
         Whether both score all items in the same way.
+    precision
+        With which these items estimate the difference; None where they are too few.
     """
 
     difference: HeadlineChange
     scores: Sequence[ItemScores]
     headline: Headline
     is_same: bool
+    precision: Precision | None
 
 
 def _compared(
@@ -256,17 +263,20 @@ def _compared(
         old_value=values.get(OLD),
         new_value=values.get(NEW),
         margin=headline.margin,
-        smallest_difference=compared.smallest_difference if compared else None,
+        smallest_difference=None,
         error=float(ratio_variance(gaps[defined], unit) ** 0.5) if len(np.unique(unit)) > 1 else None,
         items=int(defined.sum()),
         units=len(np.unique(unit)),
     )
+    precision = None
     if compared is not None:
         difference = replace(difference, difference=compared.difference)
+        if compared.smallest_difference is not None:
+            precision = Precision.of(gaps, headline.labels, verdict.effective_items)
         # Where nothing changed there is nothing to estimate or to test, so there is no interval and no p-value.
         if not is_same:
             difference = replace(difference, low=compared.low, high=compared.high, p=compared.p)
-    return _Compared(difference, both, headline, is_same)
+    return _Compared(difference, both, headline, is_same, precision)
 
 
 def _outcome(difference: HeadlineChange, headline: Headline) -> Outcome:

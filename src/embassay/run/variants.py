@@ -176,7 +176,7 @@ def always_cut(corpora: Iterable[AnyCorpus]) -> list[AnyCorpus]:
 
 
 def _variant_of(reference: str, scores_of: Mapping[Variant, Sequence[ItemScores]]) -> Variant:
-    """Return the variant that the others are steps on: that of the reference, if its label names one; else the first."""
+    """Return the variant that others are steps on: that of the reference, if its label names one; else the first."""
     for variant, scores in scores_of.items():
         origins = [one.origin for one in scores]
         if any(variant.label(origin.encoder, origin.spec) == reference for origin in origins):
