@@ -502,7 +502,11 @@ ADAPTED_DIFFERS = Template(
     "p ≤ 0.05, corrected over the variants",
     EXCHANGE,
 )
-ADAPTED_NOT_WORSE = Template("{head}: not worse at a margin of {margin}, {amount}", "not better", NOT_WORSE)
+ADAPTED_NOT_WORSE = Template(
+    "{head}: not worse at a margin of {margin}, {amount}",
+    "not significant, and a loss of the margin is ruled out",
+    NOT_WORSE,
+)
 ADAPTED_INCONCLUSIVE = Template(
     "{head}: inconclusive, {amount}; a loss of {margin} is not ruled out",
     "none of these",

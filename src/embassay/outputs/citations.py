@@ -92,5 +92,7 @@ def keys_of(result: Result) -> Iterator[str]:
     for comparison in result.comparisons:
         if comparison.p is not None:
             yield from OF_P_VALUES
+        if comparison.p_method == "skewed":
+            yield "hall1992"
     if any(encoder.spec.startswith("bm25") for encoder in result.encoders):
         yield "robertson2009"
