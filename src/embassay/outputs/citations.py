@@ -92,7 +92,8 @@ def keys_of(result: Result) -> Iterator[str]:
     for comparison in result.comparisons:
         if comparison.p is not None:
             yield from OF_P_VALUES
-        if comparison.p_method == "skewed":
-            yield "hall1992"
+            metric = known_metric(comparison.key)
+            if metric is not None and metric.kind == "mean" and not metric.is_bounded:
+                yield "hall1992"
     if any(encoder.spec.startswith("bm25") for encoder in result.encoders):
         yield "robertson2009"

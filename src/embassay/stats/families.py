@@ -38,7 +38,7 @@ from embassay.types import Draws
 
 Family = Literal["step", "main", "lexical", "models", "all"]
 Pair = tuple[str, str]
-METHOD = "pages, mid-p"
+METHOD = "patterns of labels, mid-p"
 """How p is computed: from patterns of labels, with half of what is tied."""
 JUST_ABOVE_0 = sys.float_info.min
 """An end at 0 that is open."""
