@@ -16,7 +16,7 @@ NAMES = ("28 units, 1 item", "20 units, 4 items", "labels like pip's")
 
 
 @simulation("screens", "A screen of equally good systems: how often it calls one better or worse")
-def screens(repeats: int = 300) -> Iterator[Row]:
+def screens(repeats: int = 600) -> Iterator[Row]:
     """Cross labels with models; bm25 is as good as all. Copies of a model have families of their own."""
     for name in NAMES:
         for models in MODELS:
