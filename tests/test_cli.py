@@ -47,7 +47,7 @@ def test_a_run_writes_its_folder_and_prints_scorecard_and_findings(embassay, tmp
     assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 4
     assert re.search(r"^hashing +0\.0% ▼ ", out, re.M)
     assert "▲ above chance, ▼ below, ? not shown to differ (95%)" in out
-    assert out.index("Negated antonyms on opposites") < out.index("accuracy") < out.index("Next")
+    assert out.index("opposites: 280 items in 70 independent units") < out.index("accuracy") < out.index("Next")
     assert "To see which encoder may be the best" in out
     assert "negated_antonyms@1|" not in out
     assert err.splitlines()[-3:-1] == ["report: RUN/report.html", "result: RUN/result.json"]
@@ -652,7 +652,7 @@ def test_a_table_keeps_its_names_however_narrow_the_terminal(embassay, monkeypat
     embassay("run", "-e", "a_rather_long_label_for_an_encoder=hashing", "-c", "opposites", "--limit", "8", "-o", "RUN")
     _, out, _ = embassay("show", "RUN")
     assert "a_rather_long_label_for_an_encoder" in out
-    assert "(1) no interval under 10 units (8 here)" in out
+    assert "(1) no interval: 8 independent units," in out
 
 
 @pytest.mark.slow

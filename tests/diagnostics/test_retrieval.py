@@ -600,10 +600,7 @@ def test_few_questions_give_none_and_the_number_that_it_takes():
     corpus, vectors = singles(40, 4)
     result = run([Table("t", vectors)], corpus)
     found = rows(result)
-    reason = (
-        "a threshold that loses at most 2 points on average needs about 49 questions like these (49 independent ones; "
-        "these 40 count as 40)"
-    )
+    reason = "a threshold that loses at most 2 points on average needs about 49 questions like these"
     assert (found["tau", "recommended", ""].value, found["tau", "recommended", ""].reason) == (None, reason)
     assert {s for q, s, _ in found if q == "loss_limit"} == set()
     assert any(sentence.endswith(f"None is recommended for t: {reason}") for sentence in sentences(result))

@@ -26,9 +26,9 @@ mine: 60 questions about 30 of 30 pages (they count as 43)
   Or            hashing: 8.3 points higher [−4.1, +21.5] (7 won, 2 lost), 1.3 times the bytes.
   Not           low: 21.7 points lower than hashing [−36.8, −6.2] (3 won, 16 lost). small: 31.7
                 points lower [−56.7, −6.5] (5 won, 24 lost).
-  Cut-off       No score separates the 8 unanswerable questions (AUC .48 [.29, .68]). Results of mid
-                below 0.105 may be dropped: at most 2 points of Success@5 are lost on average (0.0
-                here); 3% of the results go.
+  Cut-off       No score is shown to separate the 8 unanswerable questions (AUC .48 [.29, .68]).
+                Results of mid below 0.105 may be dropped: at most 2 points of Success@5 are lost on
+                average (0.0 here); 3% of the results go.
   Than chance?  Search is not shown to be better than chance. small finds a right document among the
                 first 5 for 21.7% [12.0, 35.9] of the questions; random order has 16.9%. That it is
                 of use for search on this corpus is not shown; more questions would tell.

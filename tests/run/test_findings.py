@@ -90,7 +90,7 @@ def lines(ranking, headline=ACCURACY, **options):
 
 USE = "Use: a. 87.0% [82.0, 92.0] accuracy."
 OR = "Or: b: 3.0 points lower [−9.0, +2.4] (2 won, 5 lost)."
-NOT = "Not: c: 7.0 points lower [−12.0, −2.0] (1 won, 8 lost). bm25: 27.0 points lower (no verdict)."
+NOT = "Not: c: 7.0 points lower [−12.0, −2.0] (1 won, 8 lost). bm25: 27.0 points lower (not tested)."
 
 
 def test_use_is_the_highest_unless_a_cheaper_one_loses_little_and_each_line_has_its_figures():
@@ -127,7 +127,7 @@ def test_the_lexical_baseline_is_used_where_no_model_is_shown_to_be_better_and_n
 def test_at_most_three_are_named_as_not_to_be_used():
     rows = {"a": (0.9, 0), **{f"e{n}": (0.5 - n / 100, 0) for n in range(5)}}
     rejected = lines(verdict_with(candidates=tuple(rows), baseline="", differences=()), rows=rows)[-1]
-    assert "e2: 42.0 points lower (no verdict). And 2 more." in rejected
+    assert "e2: 42.0 points lower (not tested). And 2 more." in rejected
     assert "e3" not in rejected
 
 
@@ -162,7 +162,7 @@ def test_without_enough_units_values_are_given_and_the_reason_why_there_is_no_ve
     said = lines(verdict_with(candidates=("a",), differences=untested, reason=reason, chance=0.1))
     assert said == [
         USE,
-        "Not: bm25: 27.0 points lower (3 won, 30 lost) (no verdict).",
+        "Not: bm25: 27.0 points lower (3 won, 30 lost) (not tested).",
         f"Data: No verdict on others like these: {reason}.",
     ]
 

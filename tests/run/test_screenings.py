@@ -192,8 +192,8 @@ def screening(outcome, step="index", **more):
         ),
         (
             screening("near", more_questions=1200),
-            "hnsw lists 98.3% of what the exact search finds, near the floor of 95%: about 1,200 more questions would "
-            "decide.",
+            "hnsw lists 98.3% of what the exact search finds, near the floor of 95%: about 1,200 more questions, "
+            "without labels, would decide.",
         ),
         (
             screening("few", low=None, high=None, questions=12),
