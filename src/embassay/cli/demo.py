@@ -6,8 +6,12 @@ from contextlib import nullcontext, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from embassay.cli.parameters import FINE
+
+if TYPE_CHECKING:
+    from embassay.result import Answer
 
 FEW = 25
 """Questions that show too little."""
@@ -34,15 +38,19 @@ def demo() -> int:
         demonstration.bless("first")
         tell(f"\n3. A change for the worse: the model becomes {worse}, to save space.")
         demonstration.run("smaller", worse)
-        demonstration.check("smaller", "first")
+        smaller = demonstration.check("smaller", "first")
         tell(f"\n4. A change that loses nothing: {equal}.")
         demonstration.run("equal", equal)
-        demonstration.check("equal", "first")
+        same = demonstration.check("equal", "first")
         tell(f"\n5. The change of 3, judged by {FEW} questions.")
         demonstration.run("few", model, "few.csv")
         demonstration.bless("few")
         demonstration.run("few-smaller", worse, "few.csv")
-        demonstration.check("few-smaller", "few")
+        few = demonstration.check("few-smaller", "few")
+        tell("\nThe decision")
+        for answer in demonstration.decision("first"):
+            tell(f"  {answer.question:<7} {answer.sentence}")
+        tell(f"  {worse}: {smaller} (with {FEW} questions: {few}). {equal}: {same}.")
     tell(
         "\nYour own documents, with a table of questions and the ids of the documents that answer them:\n"
         f"  embassay run -e model={model} -c mine=./docs,questions=questions.csv -o first\n"
@@ -101,8 +109,14 @@ class _Demonstration:
         for sentence in what_a_baseline_shows(folder):
             tell(sentence)
 
-    def check(self, run: str, blessed: str) -> None:
-        """Check a run against the baseline of another."""
+    def decision(self, run: str) -> list[Answer]:
+        """Return what a run says to use, and what not."""
+        from embassay.api import read
+
+        return [answer for answer in read(self.place / run).answers if answer.question in ("Use", "Not")]
+
+    def check(self, run: str, blessed: str) -> str:
+        """Check a run against the baseline of another; return the outcome."""
         from embassay.comparison import gate, gate_files
 
         tell(f"$ embassay check {run} --baseline {blessed}-baseline")
@@ -110,3 +124,4 @@ class _Demonstration:
         for line in gate_files.terminal_lines(outcome):
             tell(line)
         tell(f"exit code {outcome.exit_code}")
+        return outcome.outcome
