@@ -91,6 +91,16 @@ def test_each_combination_is_a_candidate(docs, result):
     assert sorted(steps) == [(f"m,passages={cut}", "m,passages=document", "passages") for cut in ("3", "6")]
 
 
+def test_how_many_words_the_first_passages_hold_is_said(docs, result):
+    (words,) = [answer for answer in result.answers if answer.question == "Words"]
+    assert words.sentence == (
+        "1 passage: about 3 words with m,passages=3, 6 words with m,passages=6 and 12 words with "
+        "m,passages=document. Success by document does not see this: it counts the right page, not what is read of it."
+    )
+    alone = ea.assay(["m=hashing", "bow"], f"{docs},passages=3", "retrieval,k=1", resamples=100, cache=None)
+    assert [answer for answer in alone.answers if answer.question == "Words"] == []
+
+
 def test_the_lexical_baseline_is_bm25_on_the_first_variant(result):
     lexical = [record.name for record in result.encoders if record.spec in ("bm25", "tfidf")]
     assert len(lexical) == 6

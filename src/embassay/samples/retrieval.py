@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from embassay.samples.base import Text
 
+COUNTED = 1000
+"""Documents whose words are counted; more would take time and change little."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -110,3 +113,10 @@ def first_passages(documents: Sequence[Document]) -> NDArray[np.int64]:
     """Return (N,) the first passage of each document, counted over all documents."""
     sizes = np.array([len(document.passages) for document in documents], dtype=np.int64)
     return np.cumsum(sizes) - sizes
+
+
+def words_of_a_passage(documents: Sequence[Document]) -> float:
+    """Return the mean number of words of a passage, of at most about ``COUNTED`` documents that are evenly spread."""
+    step = max(1, len(documents) // COUNTED)
+    counts = [len(text.split()) for document in documents[::step] for text in document.passages]
+    return float(np.mean(counts))

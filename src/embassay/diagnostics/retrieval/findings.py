@@ -128,6 +128,15 @@ OVERFITTED = Template(
     LIMIT,
     title="Whitening overfits",
 )
+WORDS_READ = Template(
+    "{passages}: about {words}. Success by document does not see this: it counts the right page, not what is "
+    "read of it.",
+    "a run varies how documents are cut",
+    LIMIT,
+    title="Words read",
+    question="Words",
+    severity="medium",
+)
 
 
 def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
@@ -288,6 +297,23 @@ def saturation(views: Sequence[RetrievalView], values: Mapping[str, float | None
         reached = "100.0%" if lowest == 1 else f"{number(lowest)} or more"
         origin, headline = views[0].scores.origin, views[0].headline
         yield SATURATED_HEADLINE.finding(origin, headline=headline, reached=reached, encoders=names(list(high_values)))
+
+
+def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
+    """Yield how many words the first passages hold, where the candidates differ in that.
+
+    Parameters
+    ----------
+    views
+        Those of the encoders that were asked for.
+    """
+    # The first encoder with each length names it.
+    encoder_of = {view.scores.scalars.get("passage_words", 0.0): view.encoder for view in reversed(views)}
+    if len(encoder_of) < 2:
+        return
+    k = views[0].k
+    words = [f"{k * length:,.0f} words with {encoder_of[length]}" for length in sorted(encoder_of)]
+    yield WORDS_READ.finding(views[0].scores.origin, passages=counted(k, "passage"), words=names(words))
 
 
 def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:

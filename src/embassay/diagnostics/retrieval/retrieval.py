@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
-from embassay.diagnostics.retrieval.findings import findings_of, first_place, saturation, scale_warnings
+from embassay.diagnostics.retrieval.findings import findings_of, first_place, saturation, scale_warnings, words_read
 from embassay.diagnostics.retrieval.layout import FOUND, options_of, page
 from embassay.diagnostics.retrieval.published import beside_published
 from embassay.diagnostics.retrieval.rows import OF_PASSAGES, at_thresholds, computed_rows, correlations
@@ -44,7 +44,7 @@ from embassay.metrics.metric import Kind, Meaning, Metric, with_options
 from embassay.metrics.scoreboard import item_example
 from embassay.metrics.summary import Figures
 from embassay.result import Example, Result, Row, answers_and_findings
-from embassay.samples.retrieval import Question
+from embassay.samples.retrieval import Question, words_of_a_passage
 from embassay.stats.exams import EXAMS, LENGTH
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints
@@ -197,6 +197,8 @@ class Retrieval(RetrievalParameters):
             "documents": float(len(corpus.documents)),
             "chance": success_of_blind_choice(corpus, self.k),
         }
+        if not corpus.stored_documents:
+            of_corpus["passage_words"] = words_of_a_passage(corpus.documents)
         return ItemScores(
             origin,
             similarity_function="similarity",
@@ -229,6 +231,7 @@ class Retrieval(RetrievalParameters):
         findings += first_place(views[0], success_of_requested)
         for view in requested:
             findings += findings_of(view, rows)
+        findings += words_read(requested)
         findings += scale_warnings(views)
         return Result(
             draws.seed,
