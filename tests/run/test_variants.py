@@ -93,8 +93,12 @@ def test_each_combination_is_a_candidate(docs, result):
 
 def test_how_many_words_the_first_passages_hold_is_said(docs, result):
     (words,) = [answer for answer in result.answers if answer.question == "Words"]
+    length = {}
+    for cut in CUTS:
+        passages = [text for one in ea.load(f"{docs},passages={cut}").documents for text in one.passages]
+        length[cut] = f"{len(' '.join(passages).split()) / len(passages):.0f}"
     assert words.sentence == (
-        "1 passage: about 3 words with m,passages=3, 6 words with m,passages=6 and 12 words with "
+        f"1 passage: about {length['3']} words with m,passages=3, {length['6']} words with m,passages=6 and 12 words with "
         "m,passages=document. Success by document does not see this: it counts the right page, not what is read of it."
     )
     alone = ea.assay(["m=hashing", "bow"], f"{docs},passages=3", "retrieval,k=1", resamples=100, cache=None)
