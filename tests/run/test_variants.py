@@ -97,9 +97,9 @@ def test_how_many_words_the_first_passages_hold_is_said(docs, result):
     for cut in CUTS:
         passages = [text for one in ea.load(f"{docs},passages={cut}").documents for text in one.passages]
         length[cut] = f"{len(' '.join(passages).split()) / len(passages):.0f}"
-    assert words.sentence == (
-        f"1 passage: about {length['3']} words with m,passages=3, {length['6']} words with m,passages=6 and 12 words with "
-        "m,passages=document. Success by document does not see this: it counts the right page, not what is read of it."
+    assert words.sentence.startswith(
+        f"1 passage: about {length['3']} words with m,passages=3, {length['6']} words with m,passages=6 and 12 words "
+        "with m,passages=document. Success by document does not see this"
     )
     alone = ea.assay(["m=hashing", "bow"], f"{docs},passages=3", "retrieval,k=1", resamples=100, cache=None)
     assert [answer for answer in alone.answers if answer.question == "Words"] == []
