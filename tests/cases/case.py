@@ -64,7 +64,7 @@ def _several(patterns: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def each(cases: Mapping[str, Any], waiting: Mapping[str, str]) -> pytest.MarkDecorator:
-    """Make the test run for each case; those that wait for an issue are expected to fail.
+    """Make the test run for each case; those that wait for an issue are expected to fail, and to do so in a check.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def each(cases: Mapping[str, Any], waiting: Mapping[str, str]) -> pytest.MarkDec
     assert issues.keys() <= cases.keys(), sorted(issues.keys() - cases.keys())
     params = []
     for name, case in cases.items():
-        marks = [pytest.mark.xfail(strict=True, reason=issues[name])] if name in issues else []
+        marks = [pytest.mark.xfail(raises=AssertionError, strict=True, reason=issues[name])] if name in issues else []
         params.append(pytest.param(case, id=name, marks=marks))
     return pytest.mark.parametrize("case", params)
 

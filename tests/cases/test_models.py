@@ -36,6 +36,7 @@ CASES = {
 
 @each(CASES, WAITING)
 def test_model(case, capsys, tmp_path):
+    pytest.importorskip("onnxruntime")
     pytest.importorskip("sentence_transformers")
     change, expected = case
     change(tiny_model.make(tmp_path / "tiny"))

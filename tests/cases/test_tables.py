@@ -11,7 +11,7 @@ WAITING = {
     PART_FOUR: """beir-float-scores beir-trec-qrels csv-nan-cells csv-sep-line csv-space-after-comma json-array-bare
         json-array-docs nfd-file-nfc-id pairs-csv-decimal-comma pairs-parquet-label-bool pairs-parquet-label-float
         pairs-parquet-named pairs-parquet-nan-loader pairs-parquet-null pairs-parquet-stsb pairs-parquet-stsb-loader
-        squad-no-version-top-list tsv-quoted-silent""",
+        pairs-qqp squad-no-version-top-list tsv-quoted-silent""",
 }
 
 DOCS = {
@@ -212,7 +212,7 @@ PAIRS = {
     ),
     "pairs-parquet-named": Case(THREE, SCORES, "look -c p=p.parquet,first=sentence1,second=sentence2,score=score"),
     "pairs-parquet-nan-loader": Case(
-        f"{THREE}|(line|row) 2",
+        rf"{THREE}|(line|row) \d",
         pairs(score=[4.5, float("nan"), 0.5]),
         "look -c p=p.parquet,loader=pairs",
         code=(0, 2),
@@ -220,7 +220,7 @@ PAIRS = {
     "pairs-parquet-null": Case((THREE, "1 .*without a score"), pairs(score=[4.5, None, 0.5]), "look -c p=p.parquet"),
     "pairs-parquet-stsb": Case(THREE, SCORES, "look -c p=p.parquet"),
     "pairs-parquet-stsb-loader": Case(THREE, SCORES, "look -c p=p.parquet,loader=pairs"),
-    "pairs-qqp": Case("first=, second= and score= for pairs, group= for groups", QQP, "look -c p=qqp.csv", code=2),
+    "pairs-qqp": Case("first=, second=.* label=", QQP, "look -c p=qqp.csv", code=2),
     "pairs-qqp-named": Case(
         "2 groups with 4 sentences",
         QQP,
