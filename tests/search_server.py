@@ -23,6 +23,8 @@ class SearchServer:
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
+        # A client may hang up at any time; by default the server prints a traceback then.
+        self._server.handle_error = lambda request, client_address: None
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         self.address = f"http://127.0.0.1:{self._server.server_port}/search"
 
