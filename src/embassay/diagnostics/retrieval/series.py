@@ -14,7 +14,7 @@ from embassay.diagnostics.retrieval.view import NAME, RetrievalView
 from embassay.formatting import number
 from embassay.metrics.scoreboard import without_baselines
 from embassay.result import MIN_UNITS, Row, Series
-from embassay.stats.density import bandwidth, density
+from embassay.stats.density import FINE, bandwidth, density
 from embassay.stats.exams import GRID, range_width
 from embassay.stats.resample import bootstrap_means, percentiles, tail
 from embassay.stats.units import Floats
@@ -22,6 +22,10 @@ from embassay.types import Draws
 
 POINTS = 160
 """Points of each density curve."""
+SMALLEST_MARGIN = 1e-6
+"""What the x axis of a density has at least on both sides of the values."""
+LARGEST = 1e150
+"""The squares of larger numbers are infinite, so they have no bandwidth."""
 STEP = 0.05
 STEPS = 20
 """The rows of the table of similarities: every 0.05 of a cosine, twentieths of the range of a dot product."""
@@ -73,11 +77,13 @@ def series_of(
         curves = list[dict[str, object]]()
         card = list[CardRow]()
         for view in compared:
-            curves += _densities(view)
+            if _can_be_drawn(view):
+                curves += _densities(view)
             card += _card(view)
-        # Each line has its own points: the similarities of two encoders may have different ranges.
-        data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
-        yield Series(NAME, corpus, "densities", "curve", data)
+        if curves:
+            # Each line has its own points: the similarities of two encoders may have different ranges.
+            data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
+            yield Series(NAME, corpus, "densities", "curve", data)
         yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(compared, success, card))
     candidates = without_baselines(drawable)
     if len(candidates) > 1 and len(np.unique(views[0].unit)) >= MIN_UNITS:
@@ -130,6 +136,19 @@ def _widths(views: Sequence[RetrievalView], draws: Draws) -> list[list[object]]:
     return lines
 
 
+def _can_be_drawn(view: RetrievalView) -> bool:
+    """Return whether the range of the similarities has at least as many floats as a density has cells.
+
+    The scores of a search engine may be of any size: of 5 · 10¹⁷ neighbours are 64 apart.
+    """
+    values = np.concatenate(list(_similarities(view).values()))
+    size = np.abs(values).max()
+    if size > LARGEST:
+        return False
+    spread = max(float(np.ptp(values)), SMALLEST_MARGIN)
+    return spread > FINE * float(np.spacing(size))
+
+
 def _densities(view: RetrievalView) -> Iterator[dict[str, object]]:
     """Yield the density of each kind of similarity, at 160 points of a common axis."""
     sets = _similarities(view)
@@ -155,7 +174,7 @@ def _plotted_range(view: RetrievalView, sets: Mapping[str, Floats]) -> tuple[flo
     """Return the ends of the x axis: three bandwidths beyond the values, within [−1, 1] for cosines."""
     values = np.concatenate(list(sets.values()))
     widest = max(bandwidth(of_set) for of_set in sets.values())
-    margin = max(3 * widest, 1e-6)
+    margin = max(3 * widest, SMALLEST_MARGIN)
     low = float(values.min() - margin)
     high = float(values.max() + margin)
     if view.compares_by_dot:
