@@ -74,17 +74,7 @@ def series_of(
     # Lists of a few documents have no similarities to random ones.
     compared = [view for view in drawable if view.listed is None]
     if compared:
-        curves = list[dict[str, object]]()
-        card = list[CardRow]()
-        for view in compared:
-            if _can_be_drawn(view):
-                curves += _densities(view)
-            card += _card(view)
-        if curves:
-            # Each line has its own points: the similarities of two encoders may have different ranges.
-            data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
-            yield Series(NAME, corpus, "densities", "curve", data)
-        yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(compared, success, card))
+        yield from _of_similarities(compared, success)
     candidates = without_baselines(drawable)
     if len(candidates) > 1 and len(np.unique(views[0].unit)) >= MIN_UNITS:
         yield table(NAME, corpus, "widths", WIDTHS, _widths(candidates, draws))
@@ -113,6 +103,22 @@ def series_of(
                 "options": views[0].shown,
             }
             yield Series(NAME, corpus, metric, "curve", curve)
+
+
+def _of_similarities(views: Sequence[RetrievalView], success: Mapping[str, Row]) -> Iterator[Series]:
+    """Yield the densities of those that can be drawn, and the table of similarities of all."""
+    corpus = views[0].corpus
+    curves = list[dict[str, object]]()
+    card = list[CardRow]()
+    for view in views:
+        if _can_be_drawn(view):
+            curves += _densities(view)
+        card += _card(view)
+    if curves:
+        # Each line has its own points: the similarities of two encoders may have different ranges.
+        data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
+        yield Series(NAME, corpus, "densities", "curve", data)
+    yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(views, success, card))
 
 
 def _widths(views: Sequence[RetrievalView], draws: Draws) -> list[list[object]]:
