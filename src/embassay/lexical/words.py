@@ -34,6 +34,7 @@ WORD = rf"(?:\w+(?:(?=[^\x00-\u02ff])[{MARKS}]+\w*)*)"
 TOKEN = re.compile(rf"{WORD}|[^\w\s]")
 """Words and single punctuation marks."""
 _WORD = re.compile(WORD)
+_PLAIN_WORD = re.compile(r"\w+")
 _NOT_PLAIN = re.compile(r"[^\x00-\xac\xae-\u02ff\u1e00-\u1eff\u2010-\u2027\u2030-\u205e\u20a0-\u20cf]")
 """Anything but composed Latin letters and the punctuation of Latin texts, which stay as they are."""
 _INVISIBLE = re.compile(f"[{INVISIBLE}]+")
@@ -44,6 +45,8 @@ _LETTER = re.compile(f"[{UNSPACED}][{MARKS}]*")
 
 def words(text: str) -> list[str]:
     """Return the words of a text, in its own case."""
+    if _is_plain(text):
+        return _PLAIN_WORD.findall(text)
     return _WORD.findall(prepared(text))
 
 
@@ -54,15 +57,21 @@ def tokens(text: str) -> list[str]:
 
 def prepared(text: str) -> str:
     """Return a text in which :data:`WORD` and :data:`TOKEN` match the words: composed, pairs between spaces."""
-    return _UNSPACED.sub(_pairs, composed(text)) if _NOT_PLAIN.search(text) else text
+    if _is_plain(text):
+        return text
+    return _UNSPACED.sub(_pairs, composed(text))
 
 
 def composed(text: str) -> str:
     """Return a text in NFC and the usual width, without invisible characters."""
-    if not _NOT_PLAIN.search(text):
+    if _is_plain(text):
         return text
     visible = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
     return _OTHER_WIDTH.sub(lambda run: unicodedata.normalize("NFKC", run[0]), visible)
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() or not _NOT_PLAIN.search(text)
 
 
 def _pairs(run: re.Match[str]) -> str:
