@@ -158,7 +158,7 @@ ALLOWED = {
         "types",
         "vectors",
     },
-    "findings": {"corpora", "layout", "metrics", "result", "samples", "stats", "types"},
+    "findings": {"corpora", "layout", "lexical", "metrics", "result", "samples", "stats", "types"},
     "metrics": {"layout", "result", "stats", "types", "vectors"},
     "outputs": {
         "metrics",

@@ -730,6 +730,8 @@ class CorpusRecord:
         The document that is right for most questions, with their number; empty where no document is right for several.
     document_noun
         What its documents are called in sentences: ``page``, ``paragraph``.
+    mismatch
+        How questions and documents differ in script, language or words, where that hinders all that matches words.
     loader
         What read it; empty for a corpus that was made in Python.
     settings
@@ -754,6 +756,7 @@ class CorpusRecord:
     right_documents: int = 0
     most_right: Mapping[str, int] = field(default_factory=dict)
     document_noun: str = "document"
+    mismatch: str = ""
 
 
 NamedRecord = TypeVar("NamedRecord", EncoderRecord, CorpusRecord)

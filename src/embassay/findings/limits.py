@@ -44,6 +44,8 @@ def findings_of(result: Result, headlines: Mapping[str, Column], accept: float |
     findings: list[Finding] = []
     for corpus in result.corpora:
         findings += _made_queries(corpus)
+        if corpus.mismatch:
+            findings.append(templates.FEW_SHARED_WORDS.finding(corpus=corpus.name, mismatch=corpus.mismatch))
     decisions = list(_decisions(result, headlines, accept))
     findings += decisions
     findings += _of_use(_best_first(result), decisions)

@@ -249,6 +249,16 @@ MADE_QUERIES = Template(
     action="Add real questions: -c {corpus}=…,questions=questions.csv (a question and the id of its right document in "
     "each line).",
 )
+FEW_SHARED_WORDS = Template(
+    "{corpus}: {mismatch}. Word matching (bm25, tfidf) has little to go on, so a lead over it proves little.",
+    "letters or languages of questions and documents differ, or fewer than a fifth of the distinct words of the "
+    "questions occur in a document",
+    LIMIT,
+    title="Questions and documents share few words",
+    severity="high",
+    action="Check that the questions of {corpus} belong to its documents; if they do, compare encoders with each "
+    "other, not with bm25.",
+)
 MISSING_PROMPTS = Template(
     "{encoder}: {missing}.",
     "no prompt is set, and the model's files name some, or its name is that of a family with prompts",
@@ -312,6 +322,11 @@ RESCUED = Template(
 
 # What limits a corpus, before anything is encoded
 
+FEW_SHARED_WORDS_IN_CORPUS = Template(
+    "{mismatch}: word matching (bm25) has little to go on; check that the questions belong to the documents",
+    FEW_SHARED_WORDS.when,
+    LIMIT,
+)
 SHORT_PASSAGES = Template(
     "{short:,} of {passages:,} passages ({share:.0%}) have under {words} words, such as headings and list items; "
     "{remedy}",

@@ -44,7 +44,7 @@ FUNCTION_WORDS = {
     "Romanian": "și de la în a nu că un o este cu pe să din pentru mai ce care sunt am au dar fost foarte",
     "Indonesian": "yang dan di ini itu dengan untuk tidak dari dalam akan pada juga saya ke karena ada mereka bisa",
 }
-HAN_AND_KANA = "Han and Kana"
+HAN_AND_KANA = "Chinese or Japanese"
 """Counted as one script, as Japanese mixes the two."""
 _WORDS = {name: frozenset(words.split()) for name, words in FUNCTION_WORDS.items()}
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
@@ -106,9 +106,13 @@ def refuse_other(texts: Iterable[str], name: str) -> None:
 
 
 def script_of(text: str) -> str:
-    """Return the script of most letters of a text, such as ``Latin``, or ``Han and Kana``; empty without letters."""
-    scripts = Counter(_script(letter) for letter in text if letter.isalpha())
-    return max(scripts, key=lambda script: scripts[script], default="")
+    """Return the script of most letters of a text: ``Latin``, ``Chinese or Japanese`` …; empty without letters."""
+    return next((script for script, _ in scripts_of(text).most_common(1)), "")
+
+
+def scripts_of(text: str) -> Counter[str]:
+    """Return the number of letters of each script."""
+    return Counter(_script(letter) for letter in text if letter.isalpha())
 
 
 @cache

@@ -17,6 +17,7 @@ from embassay.engine.timeline import TimeLine
 from embassay.engine.workers import Workers
 from embassay.errors import EncoderError, one_line, reason_of
 from embassay.findings.limits import findings_of
+from embassay.findings.shared_words import mismatch
 from embassay.metrics.metric import headline_columns
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
 from embassay.run.examples import ScoredTask, examples_of
@@ -444,4 +445,5 @@ def corpus_record(corpus: AnyCorpus) -> CorpusRecord:
         right_documents=len(questions_of),
         most_right=most_right,
         document_noun=corpus.document_noun,
+        mismatch=mismatch(corpus),
     )
