@@ -21,9 +21,9 @@ SAMPLE, LONGEST = 100, 1000
 
 def mismatch(corpus: AnyCorpus) -> str:
     """Return how questions and documents differ in script, language or words, with counts; empty if they do not."""
-    if corpus.shape != "retrieval" or not corpus.documents or corpus.stored_documents:
+    if not corpus.documents or corpus.stored_documents:
         return ""
-    questions = [sample.question for sample in corpus.samples]
+    questions = [text for sample in corpus.samples for role, text in sample.texts() if role == "query"]
     passages = [passage for document in corpus.documents for passage in document.passages]
     difference, few = _difference(questions, passages)
     question_words = {word for question in questions for word in words(question.lower())}
