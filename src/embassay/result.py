@@ -589,7 +589,8 @@ class EncoderRecord:
     truncated
         How many of the distinct texts are longer than ``max_tokens``; None where that is not known.
     truncated_in
-        How many of the distinct texts of each corpus are longer, by corpus, where there are some.
+        How many of the distinct passages of the documents are longer, by corpus, where there are some; of a corpus
+        without such documents, how many of its distinct texts.
     similarity
         What it compares a query with a document by: ``cosine`` or ``dot``.
     price
@@ -605,7 +606,9 @@ class EncoderRecord:
     vector_bytes
         The size of one stored vector; None where the number of dimensions depends on the corpus.
     texts_in
-        How many distinct texts there are, by corpus, where that depends on the setting.
+        Of how many, by corpus, where some are longer.
+    unread_in
+        The share of the tokens of all passages that are after ``max_tokens`` of theirs, by corpus, where some are.
     missing_prompts
         Which prompts the model was probably trained with, where none is set.
     dim_in
@@ -639,6 +642,7 @@ class EncoderRecord:
     vectors: Mapping[str, int] = field(default_factory=dict)
     vector_bytes: int | None = None
     texts_in: Mapping[str, int] = field(default_factory=dict)
+    unread_in: Mapping[str, float] = field(default_factory=dict)
     missing_prompts: str = ""
     dim_in: Mapping[str, int] = field(default_factory=dict)
     parts: tuple[str, ...] = ()

@@ -291,8 +291,9 @@ FEW_INDEPENDENT = Template(
     severity="medium",
 )
 TRUNCATED = Template(
-    "{encoder} reads {tokens} tokens of a text: it truncates {truncated:,} of the {texts} of {corpus} ({share:.1%}).",
-    "it truncates a text",
+    "{encoder} reads {tokens} tokens of a text: it truncates {truncated:,} of the {texts} of {corpus} "
+    "({share:.1%}){unread}.",
+    "it truncates a text; only documents are counted where it truncates one, and the tokens are those of all of them",
     LIMIT,
     title="Texts were truncated",
     consequence="Text after that point cannot be found.",
