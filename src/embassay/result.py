@@ -586,11 +586,9 @@ class EncoderRecord:
         Of the encoder before it was fitted; the fitted one's is in the signatures.
     dim
         The number of dimensions; None where it depends on the corpus.
-    truncated
-        How many of the distinct texts are longer than ``max_tokens``; None where that is not known.
     truncated_in
-        How many of the distinct passages of the documents are longer, by corpus, where there are some; of a corpus
-        without such documents, how many of its distinct texts.
+        How many of the distinct passages of the documents are longer than ``max_tokens``, by corpus, where there are
+        some; of a corpus without such documents, how many of its distinct texts.
     similarity
         What it compares a query with a document by: ``cosine`` or ``dot``.
     price
@@ -632,7 +630,6 @@ class EncoderRecord:
     prompts: Mapping[str, str]
     baseline: bool
     max_tokens: int | None = None
-    truncated: int | None = None
     similarity: Literal["cosine", "dot"] = "cosine"
     price: float | None = None
     unknown_words: float | None = None

@@ -46,6 +46,5 @@ def test_documents_are_counted_and_their_tokens(documents, questions, sentence):
 def test_texts_are_counted_where_there_are_no_documents():
     result = assay([Counting()], ["opposites"], baselines=False, cache=None, resamples=20)
     (encoder,) = result.encoders
-    assert encoder.truncated_in["opposites"] == encoder.truncated
-    assert encoder.texts_in["opposites"] == result.corpora[0].distinct_texts
+    assert encoder.truncated_in == encoder.texts_in == {"opposites": result.corpora[0].distinct_texts}
     assert encoder.unread_in == {}

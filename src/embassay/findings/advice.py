@@ -44,7 +44,7 @@ def advice(corpus: AnyCorpus) -> Iterator[str]:
         return
     difference = mismatch(corpus)
     if difference:
-        yield templates.FEW_SHARED_WORDS_IN_CORPUS.sentence(mismatch=difference)
+        yield templates.FEW_SHARED_WORDS.sentence(mismatch=difference)
     audit = corpus.audit()
     yield from _short_passages(corpus, audit)
     effective = effective_units(corpus)

@@ -34,10 +34,9 @@ def mismatch(corpus: AnyCorpus) -> str:
         if len(missing) <= (1 - few) * len(question_words):
             return ""
     shared = len(question_words) - len(missing)
-    return (
-        f"{difference}of {len(question_words):,} distinct words of its questions, {shared:,} "
-        f"({shared / len(question_words):.0%}) occur in a document"
-    )
+    share = shared / len(question_words)
+    counts = f"{shared:,} of {len(question_words):,} distinct words of the questions ({share:.0%})"
+    return f"{difference}{counts} occur in a document"
 
 
 def _difference(questions: Sequence[str], passages: Sequence[str]) -> tuple[str, float]:
@@ -45,10 +44,10 @@ def _difference(questions: Sequence[str], passages: Sequence[str]) -> tuple[str,
     question, passage = _sample(questions), _sample(passages)
     script, scripts = script_of(question), scripts_of(passage)
     if script and scripts[script] < FEW_LETTERS * scripts.total():
-        return f"its questions are in {script} letters and its documents in {script_of(passage)} ones; ", 1.0
+        return f"The questions are in {script} letters, the documents in {script_of(passage)} ones; ", 1.0
     languages = language_of(question), language_of(passage)
     if languages[0] != languages[1] and not {"", "another"}.intersection(languages):
-        return f"its questions look {languages[0]} and its documents {languages[1]}; ", FEW_OF_ANOTHER_LANGUAGE
+        return f"The questions look {languages[0]}, the documents {languages[1]}; ", FEW_OF_ANOTHER_LANGUAGE
     return "", FEW
 
 

@@ -250,7 +250,7 @@ MADE_QUERIES = Template(
     "each line).",
 )
 FEW_SHARED_WORDS = Template(
-    "{corpus}: {mismatch}. Word matching (bm25, tfidf) has little to go on, so a lead over it proves little.",
+    "{mismatch}. Word matching (bm25, tfidf) has little to go on, so a lead over it proves little.",
     "letters or languages of questions and documents differ, or fewer than a fifth of the distinct words of the "
     "questions occur in a document",
     LIMIT,
@@ -323,11 +323,6 @@ RESCUED = Template(
 
 # What limits a corpus, before anything is encoded
 
-FEW_SHARED_WORDS_IN_CORPUS = Template(
-    "{mismatch}: word matching (bm25) has little to go on; check that the questions belong to the documents",
-    FEW_SHARED_WORDS.when,
-    LIMIT,
-)
 SHORT_PASSAGES = Template(
     "{short:,} of {passages:,} passages ({share:.0%}) have under {words} words, such as headings and list items; "
     "{remedy}",

@@ -118,6 +118,6 @@ def scripts_of(text: str) -> Counter[str]:
 @cache
 def _script(letter: str) -> str:
     """Return the script of a letter, with which its Unicode name begins; of a superscript, that of the letter in it."""
-    plain = unicodedata.normalize("NFKC", letter)[0]
+    plain = unicodedata.normalize("NFKC", letter)[-1]
     first = re.split("[ -]", unicodedata.name(plain, "?"))[0]
     return HAN_AND_KANA if first in ("CJK", "HIRAGANA", "KATAKANA", "IDEOGRAPHIC") else first.capitalize()

@@ -29,7 +29,6 @@ from embassay.run.retrieve import runs_of
 from embassay.run.score import EncoderRun, Services, SharedVectors
 from embassay.run.screenings import screenings_of
 from embassay.run.variants import Variant, by_corpus, is_same_on_all_variants, joined_setting
-from embassay.samples.base import Text
 from embassay.stats.labels import Labels
 from embassay.store.cache.cache import VectorCache
 from embassay.store.runs.folder import RunFolder
@@ -323,11 +322,6 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus], 
     card = entry.encoder.card
     unknown_words, without_words = count_words(run, corpora)
     truncation = truncation_by_corpus(run, corpora)
-    truncated = None
-    if run.lengths:
-        # The truncated texts of two corpora may be the same.
-        texts = run.lengths.keys() & frozenset[Text]().union(*(corpus.texts() for corpus in corpora))
-        truncated = sum(run.lengths[text] > (card.max_tokens or 0) for text in texts)
     vectors = document_vectors([as_read(corpus, entry.encoder) for corpus in corpora])
     parts, step = tuple(joined_setting(part, setting) for part in entry.parts), entry.step
     if setting and not parts:
@@ -345,7 +339,6 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus], 
         prompts=card.prompts,
         baseline=entry.baseline,
         max_tokens=card.max_tokens,
-        truncated=truncated,
         truncated_in={label: one.truncated for label, one in truncation.items()},
         texts_in={label: one.texts for label, one in truncation.items()},
         unread_in={label: one.unread for label, one in truncation.items() if one.unread is not None},

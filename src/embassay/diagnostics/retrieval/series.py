@@ -22,10 +22,6 @@ from embassay.types import Draws
 
 POINTS = 160
 """Points of each density curve."""
-SMALLEST_MARGIN = 1e-6
-"""What the x axis of a density has at least on both sides of the values."""
-LARGEST = 1e150
-"""The squares of larger numbers are infinite, so they have no bandwidth."""
 STEP = 0.05
 STEPS = 20
 """The rows of the table of similarities: every 0.05 of a cosine, twentieths of the range of a dot product."""
@@ -111,8 +107,7 @@ def _of_similarities(views: Sequence[RetrievalView], success: Mapping[str, Row])
     curves = list[dict[str, object]]()
     card = list[CardRow]()
     for view in views:
-        if _can_be_drawn(view):
-            curves += _densities(view)
+        curves += _densities(view)
         card += _card(view)
     if curves:
         # Each line has its own points: the similarities of two encoders may have different ranges.
@@ -142,23 +137,17 @@ def _widths(views: Sequence[RetrievalView], draws: Draws) -> list[list[object]]:
     return lines
 
 
-def _can_be_drawn(view: RetrievalView) -> bool:
-    """Return whether the range of the similarities has at least as many floats as a density has cells.
-
-    The scores of a search engine may be of any size: of 5 · 10¹⁷ neighbours are 64 apart.
-    """
-    values = np.concatenate(list(_similarities(view).values()))
-    size = np.abs(values).max()
-    if size > LARGEST:
-        return False
-    spread = max(float(np.ptp(values)), SMALLEST_MARGIN)
-    return spread > FINE * float(np.spacing(size))
-
-
 def _densities(view: RetrievalView) -> Iterator[dict[str, object]]:
-    """Yield the density of each kind of similarity, at 160 points of a common axis."""
+    """Yield the density of each kind of similarity, at 160 points of a common axis; nothing that cannot be drawn.
+
+    The scores of a search engine may be of any size: near 5 · 10¹⁷ neighbouring floats are 64 apart, and the squares of
+    the largest ones are infinite.
+    """
     sets = _similarities(view)
-    low, high = _plotted_range(view, sets)
+    with np.errstate(all="ignore"):
+        low, high = _plotted_range(view, sets)
+        if not np.spacing(max(-low, high)) < (high - low) / FINE < np.inf:
+            return
     grid = np.linspace(low, high, POINTS)
     # The density is reflected at the ends of what is possible. A dot product has no such ends.
     if view.compares_by_dot:
@@ -180,7 +169,7 @@ def _plotted_range(view: RetrievalView, sets: Mapping[str, Floats]) -> tuple[flo
     """Return the ends of the x axis: three bandwidths beyond the values, within [−1, 1] for cosines."""
     values = np.concatenate(list(sets.values()))
     widest = max(bandwidth(of_set) for of_set in sets.values())
-    margin = max(3 * widest, SMALLEST_MARGIN)
+    margin = max(3 * widest, 1e-6)
     low = float(values.min() - margin)
     high = float(values.max() + margin)
     if view.compares_by_dot:
