@@ -598,7 +598,7 @@ def test_an_encoder_whose_tokens_cannot_be_counted_is_assayed_all_the_same():
         def count_tokens(self, texts, role):
             raise RuntimeError("no tokenizer")
 
-    assert assay([Odd()], ["opposites"], baselines=False, cache=None).encoders[0].truncated is None
+    assert assay([Odd()], ["opposites"], baselines=False, cache=None).encoders[0].truncated_in == {}
 
 
 def test_remote_code_is_for_named_encoders_only(embassay):

@@ -586,10 +586,9 @@ class EncoderRecord:
         Of the encoder before it was fitted; the fitted one's is in the signatures.
     dim
         The number of dimensions; None where it depends on the corpus.
-    truncated
-        How many of the distinct texts are longer than ``max_tokens``; None where that is not known.
     truncated_in
-        How many of the distinct texts of each corpus are longer, by corpus, where there are some.
+        How many of the distinct passages of the documents are longer than ``max_tokens``, by corpus, where there are
+        some; of a corpus without such documents, how many of its distinct texts.
     similarity
         What it compares a query with a document by: ``cosine`` or ``dot``.
     price
@@ -605,7 +604,9 @@ class EncoderRecord:
     vector_bytes
         The size of one stored vector; None where the number of dimensions depends on the corpus.
     texts_in
-        How many distinct texts there are, by corpus, where that depends on the setting.
+        Of how many, by corpus, where some are longer.
+    unread_in
+        The share of the tokens of all passages that are after ``max_tokens`` of theirs, by corpus, where some are.
     missing_prompts
         Which prompts the model was probably trained with, where none is set.
     dim_in
@@ -629,7 +630,6 @@ class EncoderRecord:
     prompts: Mapping[str, str]
     baseline: bool
     max_tokens: int | None = None
-    truncated: int | None = None
     similarity: Literal["cosine", "dot"] = "cosine"
     price: float | None = None
     unknown_words: float | None = None
@@ -639,6 +639,7 @@ class EncoderRecord:
     vectors: Mapping[str, int] = field(default_factory=dict)
     vector_bytes: int | None = None
     texts_in: Mapping[str, int] = field(default_factory=dict)
+    unread_in: Mapping[str, float] = field(default_factory=dict)
     missing_prompts: str = ""
     dim_in: Mapping[str, int] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
@@ -730,6 +731,8 @@ class CorpusRecord:
         The document that is right for most questions, with their number; empty where no document is right for several.
     document_noun
         What its documents are called in sentences: ``page``, ``paragraph``.
+    mismatch
+        How questions and documents differ in script, language or words, where that hinders all that matches words.
     loader
         What read it; empty for a corpus that was made in Python.
     settings
@@ -754,6 +757,7 @@ class CorpusRecord:
     right_documents: int = 0
     most_right: Mapping[str, int] = field(default_factory=dict)
     document_noun: str = "document"
+    mismatch: str = ""
 
 
 NamedRecord = TypeVar("NamedRecord", EncoderRecord, CorpusRecord)

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from embassay.lexical.rouge import rouge_l, rouge_n
 from embassay.lexical.tokens import words
 
+LATIN = st.text(st.characters(max_codepoint=0x24F, exclude_characters="µĿŀ"))
+"""rouge-score has no words of other scripts; for those, tests/lexical/test_tokens.py."""
 FEW = st.lists(st.sampled_from(["a", "b", "c", "the", "cat", "7"]), max_size=12)
 """Few words, so that most are repeated and orders clash."""
 SENTENCES = [
@@ -20,7 +22,6 @@ SENTENCES = [
     ("!?…", "No token on the other side."),
     ("", "Nothing on the other side."),
     ("", ""),
-    ("Ελληνικά, русский, 中文", "Ελληνικά, русский, 中文"),
     ("x_y-z İstanbul ſ K", "x y z istanbul s k"),
 ]
 
@@ -86,7 +87,7 @@ def test_lists_of_few_words_agree_with_rouge_score(oracle, first, second):
 
 
 @settings(deadline=None)
-@given(first=st.text(), second=st.text())
+@given(first=LATIN, second=LATIN)
 def test_any_texts_agree_with_rouge_score(oracle, first, second):
     assert ours(first, second) == pytest.approx(theirs(oracle, first, second), abs=1e-15)
 

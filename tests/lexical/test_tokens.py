@@ -24,8 +24,21 @@ def test_words_by_hand():
     assert words("") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("हिन्दी में 3 काल!", ["हिन्दी", "में", "3", "काल"]),
+        ("机器学习", ["机器", "器学", "学习"]),
+        ("Привет, мир", ["привет", "мир"]),
+        ("Ärger mit α", ["rger", "mit"]),
+    ],
+)
+def test_texts_in_other_scripts_have_words(text, expected):
+    assert words(text) == expected
+
+
 @settings(deadline=None)
-@given(st.text())
+@given(st.text(st.characters(max_codepoint=0x24F, exclude_characters="µĿŀ")))
 def test_words_equal_the_tokens_of_rouge_score(text):
     tokenize = pytest.importorskip("rouge_score.tokenize")
     assert words(text) == tokenize.tokenize(text, None)

@@ -262,7 +262,7 @@ def test_one_encoder_alone_and_none_at_all():
 
 def test_texts_that_were_cut_are_said():
     result = result_of(found())
-    cut = replace(result.encoders[0], max_tokens=256, truncated=4, truncated_in={"c": 4})
+    cut = replace(result.encoders[0], max_tokens=256, truncated_in={"c": 4}, texts_in={"c": 90})
     result = replace(result, encoders=(cut, *result.encoders[1:]), verdicts=())
     (line,) = whole_run(replace(result, findings=findings_of(result, {})))
     assert line.startswith("a reads 256 tokens of a text: it truncates 4 of the 90 texts of c (4.4%).")

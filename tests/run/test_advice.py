@@ -19,7 +19,7 @@ def retrieval(passages, questions=20, units=None, **more):
     """A corpus of one document for each passage; question i is of the i-th unit."""
     documents = tuple(Document(f"d{n}", (passage,)) for n, passage in enumerate(passages))
     units = units or [f"u{n}" for n in range(questions)]
-    samples = tuple(Question(f"q{n}", f"What is number {n}?", ("d0",), units=(unit,)) for n, unit in enumerate(units))
+    samples = tuple(Question(f"q{n}", f"Number {n}: {LONG}", ("d0",), units=(unit,)) for n, unit in enumerate(units))
     return Corpus("mine", "retrieval", samples, loader="documents", documents=documents, **more)
 
 

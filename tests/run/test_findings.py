@@ -360,7 +360,7 @@ def advised(settings, setting="", limits=(256,), **counts):
     result = result_of(verdict_with(), documents=40, passages=40, loader="documents", settings=settings)
     corpus = replace(result.corpora[0], **counts)
     encoders = [
-        replace(encoder, max_tokens=limit, truncated=9, truncated_in={"c": 9}, setting=setting)
+        replace(encoder, max_tokens=limit, truncated_in={"c": 9}, texts_in={"c": 90}, setting=setting)
         for encoder, limit in zip(result.encoders, limits, strict=False)
     ]
     findings = findings_of(replace(result, corpora=(corpus,), encoders=tuple(encoders), verdicts=()), {})
@@ -414,7 +414,7 @@ def test_findings_of_one_title_begin_with_the_best_encoder():
 def test_what_limits_the_whole_run_is_a_finding():
     result = result_of(verdict_with())
     corpus = replace(result.corpora[0], effective_units=20.0)
-    first = replace(result.encoders[0], max_tokens=256, truncated=9, truncated_in={"c": 9}, unknown_words=0.125)
+    first = replace(result.encoders[0], max_tokens=256, truncated_in={"c": 9}, texts_in={"c": 90}, unknown_words=0.125)
     findings = findings_of(replace(result, corpora=(corpus,), encoders=(first, *result.encoders[1:]), verdicts=()), {})
     assert [(finding.severity, finding.title, finding.corpus, finding.encoder) for finding in findings] == [
         ("medium", "Few independent items", "c", ""),

@@ -685,6 +685,38 @@ def test_ids_that_are_no_documents_are_counted_and_named(source, tmp_path, capsy
     assert f"system: {notes[0]}" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("scale", "is_drawn"),
+    [
+        ("578730123365712768 578730123365712704", False),
+        ("1.7e308 1.6e308", False),
+        ("1e300 -1e300", False),
+        ("2.3e-308 2.2e-308", True),
+        ("1e200 2e199", False),
+        ("578730123365712768 578730123365712768", False),
+        ("1.2e-319 1e-319", True),
+        ("0 0", True),
+        ("9 9", True),
+    ],
+)
+def test_the_scale_of_one_candidate_costs_its_picture_only(scale, is_drawn, source, tmp_path):
+    path = tmp_path / "system.run"
+    first, second = scale.split()
+    lines = []
+    for question in range(40):
+        for document in range(40):
+            score = first if document == question else second
+            lines.append(f"q{question} Q0 doc%20{document}%20100%25 1 {score} me\n")
+    path.write_text("".join(lines), encoding="utf-8")
+    assert run(tmp_path / "run", source, f"system=run:{path}", "bm25") == 0
+    result = ea.read(tmp_path / "run")
+    # Of 40 documents in random order, one is among the first five in one of eight.
+    assert result.figure("Success@5", "system").value == (0.125 if first == second else 1)
+    assert result.figure("Success@5", "bm25").value is not None
+    drawn = {line["encoder"] for series in result.series if series.name == "densities" for line in series.data["lines"]}
+    assert drawn == ({"system", "bm25"} if is_drawn else {"bm25"})
+
+
 @pytest.fixture
 def answers(tmp_path, monkeypatch):
     """Write a module of the user, and return the spec of its ``answer``."""

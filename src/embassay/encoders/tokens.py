@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from embassay.encoders.base import UnknownWords
 from embassay.errors import MissingExtraError
+from embassay.lexical.words import prepared
+from embassay.lexical.words import tokens as words_and_marks
 
 WORD = r"\w+|[^\w\s]"
-"""Words and single punctuation marks."""
+"""Words and single punctuation marks in fingerprints: of Latin letters, the pattern matches the same."""
+TOKENS_VERSION = 2
+"""In the fingerprints of encoders whose vectors are kept; to be raised when a text has other tokens."""
 Cutting = Literal["words", "treebank"]
 CutWords = Callable[[str], list[str]]
 
@@ -22,7 +25,8 @@ def cutter(tokens: Cutting, what: str) -> CutWords:
     Parameters
     ----------
     tokens
-        ``words``: words and single punctuation marks (:data:`WORD`); ``treebank``: nltk's ``TreebankWordTokenizer``.
+        ``words``: words and single punctuation marks (:mod:`embassay.lexical.words`); ``treebank``: nltk's
+        ``TreebankWordTokenizer``.
     what
         What the tokens are for, for the message, for example ``"encoder 'words'"``.
 
@@ -32,7 +36,7 @@ def cutter(tokens: Cutting, what: str) -> CutWords:
         If nltk is wanted and not installed.
     """
     if tokens == "words":
-        return re.compile(WORD).findall
+        return words_and_marks
     need_nltk(f"{what}, tokens=treebank,")
     return _treebank
 
@@ -58,5 +62,5 @@ def _treebank(text: str) -> list[str]:
     """Return the words as nltk's ``TreebankWordTokenizer`` cuts them."""
     from nltk.tokenize.treebank import TreebankWordTokenizer
 
-    words: list[str] = TreebankWordTokenizer().tokenize(text)
+    words: list[str] = TreebankWordTokenizer().tokenize(prepared(text))
     return words

@@ -10,6 +10,7 @@ from statistics import NormalDist
 from embassay.corpora.io.passages import word_count
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.findings import templates
+from embassay.findings.shared_words import mismatch
 from embassay.formatting import POINTS, counted, size_in_points
 from embassay.metrics.metric import headline_metric, ranking_diagnostics
 from embassay.result import MIN_UNITS, CorpusRecord
@@ -35,11 +36,15 @@ WITH_ABOUT_OPTION = ("documents",)
 def advice(corpus: AnyCorpus) -> Iterator[str]:
     """Yield a note on each thing that limits the answer of a corpus.
 
-    These are short passages, and questions that depend on each other because they share right documents or a topic.
+    These are questions and documents that share few words, short passages, and questions that depend on each other
+    because they share right documents or a topic.
     There are no notes on built-in corpora, as no encoder is chosen by them.
     """
     if corpus.builtin:
         return
+    difference = mismatch(corpus)
+    if difference:
+        yield templates.FEW_SHARED_WORDS.sentence(mismatch=difference)
     audit = corpus.audit()
     yield from _short_passages(corpus, audit)
     effective = effective_units(corpus)

@@ -44,6 +44,8 @@ def findings_of(result: Result, headlines: Mapping[str, Column], accept: float |
     findings: list[Finding] = []
     for corpus in result.corpora:
         findings += _made_queries(corpus)
+        if corpus.mismatch:
+            findings.append(templates.FEW_SHARED_WORDS.finding(corpus=corpus.name, mismatch=corpus.mismatch))
     decisions = list(_decisions(result, headlines, accept))
     findings += decisions
     findings += _of_use(_best_first(result), decisions)
@@ -171,7 +173,7 @@ def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
 
 
 def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
-    """Yield the share of the texts of each corpus that an encoder truncates.
+    """Yield the share of the documents of each corpus that an encoder truncates; of texts where it has none.
 
     The encoder that reads least says how long passages may be: what suits it suits the others.
     """
@@ -179,8 +181,13 @@ def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
         truncated = encoder.truncated_in.get(corpus.name, 0)
         if not truncated:
             continue
-        texts = encoder.texts_in.get(corpus.name, corpus.distinct_texts)
+        texts = encoder.texts_in[corpus.name]
         share = truncated / texts
+        noun, unread = "text", ""
+        if corpus.name in encoder.unread_in:
+            is_cut = corpus.passages > corpus.documents
+            noun = "passage" if is_cut else corpus.document_noun
+            unread = f", and does not read {encoder.unread_in[corpus.name]:.0%} of their tokens"
         severity = "low"
         action = ""
         if share >= MANY_TRUNCATED:
@@ -195,7 +202,8 @@ def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
             encoder=encoder.name,
             tokens=encoder.max_tokens,
             truncated=truncated,
-            texts=counted(texts, "text"),
+            texts=counted(texts, noun),
+            unread=unread,
             corpus=corpus.name,
             share=share,
             action=action,

@@ -249,6 +249,16 @@ MADE_QUERIES = Template(
     action="Add real questions: -c {corpus}=…,questions=questions.csv (a question and the id of its right document in "
     "each line).",
 )
+FEW_SHARED_WORDS = Template(
+    "{mismatch}. Word matching (bm25, tfidf) has little to go on, so a lead over it proves little.",
+    "letters or languages of questions and documents differ, or fewer than a fifth of the distinct words of the "
+    "questions occur in a document",
+    LIMIT,
+    title="Questions and documents share few words",
+    severity="high",
+    action="Check that the questions of {corpus} belong to its documents; if they do, compare encoders with each "
+    "other, not with bm25.",
+)
 MISSING_PROMPTS = Template(
     "{encoder}: {missing}.",
     "no prompt is set, and the model's files name some, or its name is that of a family with prompts",
@@ -281,8 +291,9 @@ FEW_INDEPENDENT = Template(
     severity="medium",
 )
 TRUNCATED = Template(
-    "{encoder} reads {tokens} tokens of a text: it truncates {truncated:,} of the {texts} of {corpus} ({share:.1%}).",
-    "it truncates a text",
+    "{encoder} reads {tokens} tokens of a text: it truncates {truncated:,} of the {texts} of {corpus} "
+    "({share:.1%}){unread}.",
+    "it truncates a text; only documents are counted where it truncates one, and the tokens are those of all of them",
     LIMIT,
     title="Texts were truncated",
     consequence="Text after that point cannot be found.",

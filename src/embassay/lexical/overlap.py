@@ -21,9 +21,9 @@ ON_PIECES = ("levenshtein", "length")
 def overlap(pairs: tuple[tuple[str, str], ...]) -> NDArray[np.float64]:
     """Return the (n, 5) lexical overlap of pairs of texts; the columns are ``METRICS``.
 
-    ROUGE-1, -2 and -L are the F1 of lower-cased ``[a-z0-9]+`` tokens, in [0, 1], higher for more overlap. The
-    Levenshtein distance (in [0, 1], lower for more overlap) and the mean length of the two texts are computed on
-    ``bert-base-uncased`` word pieces; both are NaN if no such tokenizer is installed.
+    ROUGE-1, -2 and -L are the F1 of lower-cased ``[a-z0-9]+`` tokens (in other scripts than Latin, of words), in
+    [0, 1], higher for more overlap. The Levenshtein distance (in [0, 1], lower for more overlap) and the mean length of
+    the two texts are computed on ``bert-base-uncased`` word pieces; both are NaN if no such tokenizer is installed.
     """
     overlaps = np.full((len(pairs), len(METRICS)), np.nan)
     for row, (first, second) in enumerate(pairs):

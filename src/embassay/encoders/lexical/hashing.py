@@ -10,6 +10,7 @@ import numpy as np
 from embassay.encoders.checks import check_whole
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.tokens import WORD
+from embassay.lexical.words import tokens
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import VectorMatrix
@@ -49,5 +50,5 @@ class HashingEncoder(UnfittedEncoder):
         """Return (n, dim) dense float32; a text without words is a zero row."""
         from sklearn.feature_extraction.text import HashingVectorizer
 
-        vectorizer = HashingVectorizer(n_features=self.dim, token_pattern=WORD, dtype=np.float32)
-        return vectorizer.transform(texts).toarray()
+        vectorizer = HashingVectorizer(n_features=self.dim, analyzer=tokens, dtype=np.float32)
+        return vectorizer.transform(text.lower() for text in texts).toarray()

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from embassay.encoders.static.trees import Nested, Tree, binarised
-from embassay.encoders.tokens import WORD
 from embassay.errors import EncoderError
+from embassay.lexical.words import TOKEN, prepared
 
 PROGRAM, LANGUAGE = "link-parser", "en"
 INSTALL = "apt install link-grammar"
@@ -68,7 +68,7 @@ def version() -> str:
 
 
 def parse(texts: Sequence[str]) -> list[Tree | None]:
-    """Return the tree of each text over its words (lower-cased, cut by ``WORD``).
+    """Return the tree of each text over its words and marks, lower-cased.
 
     It is None if there is no complete linkage, if the text is too long or has fewer than two words, or if the program
     changed the words of the text.
@@ -78,6 +78,7 @@ def parse(texts: Sequence[str]) -> list[Tree | None]:
     EncoderError
         If the program fails.
     """
+    texts = list(map(prepared, texts))
     lines = {}
     for text in texts:
         line = _line(text)
@@ -101,7 +102,7 @@ def _line(text: str) -> str:
     """Return the line to send for a text; empty if the text is not sent. Only characters at its start are removed."""
     line = _printable(text)
     line = line[_start(line) :]
-    words = len(re.findall(WORD, text.lower()))
+    words = len(TOKEN.findall(text.lower()))
     too_long = words > LONGEST_WORDS or len(line.encode("utf-8", "replace")) > LONGEST_BYTES
     if words < 2 or too_long or not line.strip():
         return ""
@@ -156,7 +157,7 @@ def tree_of(text: str, answer: str) -> Tree | None:
     if not starts:
         return None
     words_of: list[list[str]] = [[] for _ in program_words]
-    for word in re.finditer(WORD, text.lower()):
+    for word in TOKEN.finditer(text.lower()):
         owner = max(bisect_right(starts, word.start()) - 1, 0)
         words_of[owner].append(word[0])
 

@@ -18,7 +18,7 @@ import numpy as np
 from embassay.encoders.base import Route, UnknownWords, spec_of
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.encoders.tokens import CutWords, count_unknown, cutter
+from embassay.encoders.tokens import TOKENS_VERSION, CutWords, count_unknown, cutter
 from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.samples.base import Role
@@ -190,7 +190,7 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files, of the constants of inference, and of the seed."""
-        return content_hash(["paragraphs", self.folder.hashes(self.runtime), EPOCHS, MOVED, self.seed])
+        return content_hash(["paragraphs", self.folder.hashes(self.runtime), EPOCHS, MOVED, self.seed, TOKENS_VERSION])
 
     def route(self) -> Route:
         """Return facts about inference, for ``run.json``: the number of texts, and the share that did not converge."""

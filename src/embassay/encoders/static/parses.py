@@ -13,8 +13,9 @@ from embassay.encoders.objects.user_modules import function_of
 from embassay.encoders.static import link_parser
 from embassay.encoders.static.brackets import read
 from embassay.encoders.static.trees import Tree, balanced, right
-from embassay.encoders.tokens import WORD, need_nltk
+from embassay.encoders.tokens import need_nltk
 from embassay.errors import EncoderError, SourceError, SpecError, UnknownNameError, reason_of
+from embassay.lexical.words import tokens
 from embassay.types import sha256_of
 
 SOURCES = ("brackets", "link-parser", "right", "balanced")
@@ -88,7 +89,7 @@ def words(texts: Sequence[str], source: str) -> list[tuple[str, ...]]:
     """
     if source == "brackets" or source not in SOURCES:
         return [tree.words for tree in parse(texts, source).trees]
-    return [tuple(re.findall(WORD, text.lower())) for text in texts]
+    return [tuple(tokens(text.lower())) for text in texts]
 
 
 def parse(texts: Sequence[str], source: str) -> Parsed:

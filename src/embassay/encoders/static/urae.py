@@ -24,7 +24,7 @@ from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.encoders.static.tree_plans import TreePlan
 from embassay.encoders.static.trees import Tree
 from embassay.encoders.static.unfolding import Matrices, roots
-from embassay.encoders.tokens import count_unknown
+from embassay.encoders.tokens import TOKENS_VERSION, count_unknown
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
@@ -168,7 +168,7 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files and of the source of trees, with the version of the parser."""
-        return content_hash(["urae", self.folder.hashes(self.runtime), parses.identity(self.trees)])
+        return content_hash(["urae", self.folder.hashes(self.runtime), parses.identity(self.trees), TOKENS_VERSION])
 
     def route(self) -> Route:
         """Return the source of trees, for ``run.json``, and the counts of parsed and unparsable texts."""

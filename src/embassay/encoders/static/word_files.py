@@ -23,6 +23,7 @@ import numpy as np
 from embassay.encoders.static.word_blocks import WordBlock, binary_blocks, count_numbers, text_blocks
 from embassay.errors import SourceError
 from embassay.formatting import counted
+from embassay.lexical.words import composed
 from embassay.store.paths import check_readable, unreadable
 from embassay.vectors import DenseVectors
 
@@ -176,7 +177,8 @@ class _WordReader:
                 self._wrong_bytes.append(place)
             if " " in word:
                 self._with_blanks.append(place)
-            if self.row.setdefault(word, place) != place:
+            # Words are looked up as texts have them.
+            if self.row.setdefault(composed(word), place) != place:
                 self._repeated.append(place)
         self._parts.append(block.matrix)
         self.count += len(block.words)

@@ -21,7 +21,7 @@ from embassay.encoders.base import Route, UnknownWords, spec_of
 from embassay.encoders.loaded import LazyModel
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.encoders.static.word_files import WordFormat, WordVectors, read, recognise
-from embassay.encoders.tokens import Cutting, CutWords, count_unknown, cutter
+from embassay.encoders.tokens import TOKENS_VERSION, Cutting, CutWords, count_unknown, cutter
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
@@ -155,7 +155,7 @@ class WordsEncoder:
     def fingerprint(self) -> str:
         """A hash of the file's content, of all options that change vectors, and of the texts from which SIF learns."""
         content = self.runtime.sha256(self.file.path)
-        settings = [self.pool, self.tokens, self.lower, self.file.limit]
+        settings = [self.pool, self.tokens, self.lower, self.file.limit, TOKENS_VERSION]
         parts = ["words", content, settings]
         if self.learnt is not None:
             parts.append(self.learnt)

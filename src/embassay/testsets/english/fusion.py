@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from embassay.lexical.language import may_be_english
 from embassay.testsets.english.capitals import lowered
 from embassay.testsets.english.clauses import groups
 from embassay.testsets.english.word_classes import ABBREVIATIONS, SUBORDINATORS, wordset
 from embassay.testsets.english.words import Tagged, tag, word_at
-from embassay.testsets.language import may_be_english
 
 _QUOTES = re.compile(r"[\"“”«»„]|(?<!\w)['‘](?=\w)")
 _APART = re.compile(

@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 
 from embassay.corpora.io.passages import collapsed, sentences
+from embassay.lexical.language import may_be_english
 from embassay.testsets.english import lowered
-from embassay.testsets.language import may_be_english
 
 LONGER = 1.3
 """The maximum ratio of the words of a fusion to those of both sentences."""

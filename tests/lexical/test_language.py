@@ -3,7 +3,7 @@
 import pytest
 
 from embassay.errors import InputError
-from embassay.testsets.language import language_of, refuse_other
+from embassay.lexical.language import language_of, refuse_other
 
 ENGLISH = (
     "The parcel was left with our neighbour on the second floor.",

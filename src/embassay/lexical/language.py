@@ -10,8 +10,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 
 from embassay.errors import InputError
+from embassay.lexical.words import composed
 
 FUNCTION_WORDS = {
     "English": "the of and to in is that it was for on are as with his they at be this from have or had by not but "
@@ -42,6 +44,8 @@ FUNCTION_WORDS = {
     "Romanian": "și de la în a nu că un o este cu pe să din pentru mai ce care sunt am au dar fost foarte",
     "Indonesian": "yang dan di ini itu dengan untuk tidak dari dalam akan pada juga saya ke karena ada mereka bisa",
 }
+HAN_AND_KANA = "Chinese or Japanese"
+"""Counted as one script, as Japanese mixes the two."""
 _WORDS = {name: frozenset(words.split()) for name, words in FUNCTION_WORDS.items()}
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 TELLING = 6
@@ -57,8 +61,8 @@ def language_of(text: str) -> str:
     a tie. A text with mostly non-Latin letters is in ``another`` language; a short text without function words is not
     recognised.
     """
-    tokens = _TOKEN.findall(text.replace("’", "'").lower())
-    if _is_not_latin(tokens):
+    tokens = _TOKEN.findall(composed(text).replace("’", "'").lower())
+    if script_of("".join(tokens)) not in ("Latin", ""):
         return "another"
     counts = dict[str, int]()
     for name, words in _WORDS.items():
@@ -101,10 +105,19 @@ def refuse_other(texts: Iterable[str], name: str) -> None:
     raise InputError(f"{name}: {share}, {looks}; the rules know English only; --language any builds all the same")
 
 
-def _is_not_latin(tokens: Iterable[str]) -> bool:
-    """Return whether most letters of some words are not Latin."""
-    letters = "".join(tokens)
-    if letters.isascii():
-        return False
-    latin = sum("LATIN" in unicodedata.name(letter, "") for letter in letters)
-    return latin < len(letters) / 2
+def script_of(text: str) -> str:
+    """Return the script of most letters of a text: ``Latin``, ``Chinese or Japanese`` …; empty without letters."""
+    return next((script for script, _ in scripts_of(text).most_common(1)), "")
+
+
+def scripts_of(text: str) -> Counter[str]:
+    """Return the number of letters of each script."""
+    return Counter(_script(letter) for letter in text if letter.isalpha())
+
+
+@cache
+def _script(letter: str) -> str:
+    """Return the script of a letter, with which its Unicode name begins; of a superscript, that of the letter in it."""
+    plain = unicodedata.normalize("NFKC", letter)[-1]
+    first = re.split("[ -]", unicodedata.name(plain, "?"))[0]
+    return HAN_AND_KANA if first in ("CJK", "HIRAGANA", "KATAKANA", "IDEOGRAPHIC") else first.capitalize()

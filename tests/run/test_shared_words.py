@@ -1,0 +1,70 @@
+"""A run says first that questions and documents differ in script, language or words."""
+
+import pytest
+
+from embassay.api import assay
+from embassay.findings.shared_words import mismatch
+from embassay.samples.retrieval import Document, Question
+from embassay.types import Corpus
+
+ENGLISH = "The kettle is on the table and it was descaled with the vinegar that they had."
+GERMAN = "Der Kessel ist auf dem Tisch und er wird mit dem Essig entkalkt, den sie haben."
+HINDI = "केतली मेज पर है और उसे सिरके से साफ किया गया था।"
+CHINESE = "水壶在桌子上，已经用醋除过水垢。"
+CODE = "def descale(kettle, vinegar): return kettle.clean(vinegar, minutes=kettle.minutes + vinegar.minutes)"
+
+
+def corpus(questions, documents):
+    passages = tuple(Document(f"d{n}", (text,)) for n, text in enumerate(documents))
+    samples = tuple(Question(f"q{n}", text, ("d0",)) for n, text in enumerate(questions))
+    return Corpus("m", "retrieval", samples, documents=passages)
+
+
+@pytest.mark.parametrize(
+    ("question", "document", "beginning"),
+    [
+        (
+            ENGLISH,
+            HINDI,
+            "The questions are in Latin letters, the documents in Devanagari ones; 0 of 14 distinct words",
+        ),
+        (CHINESE, ENGLISH, "The questions are in Chinese or Japanese letters, the documents in Latin ones; 0 of "),
+        (
+            GERMAN,
+            ENGLISH,
+            "The questions look German, the documents English; 0 of 15 distinct words of the questions (0%)",
+        ),
+        (
+            "the kettle is out of order",
+            "alpha beta the",
+            "1 of 6 distinct words of the questions (17%) occur in a document",
+        ),
+        ("kettle 1", "zorbu kelta", "0 of 2 distinct words of the questions (0%) occur in a document"),
+    ],
+)
+def test_what_differs_is_named_with_counts(question, document, beginning):
+    assert mismatch(corpus([question], [document])).startswith(beginning)
+
+
+@pytest.mark.parametrize(
+    ("question", "documents"),
+    [
+        (ENGLISH, [ENGLISH]),
+        (HINDI, [HINDI]),
+        ("水壶", [CHINESE, *[CODE] * 3]),
+        # Documents in several languages, one of which is that of the questions.
+        (GERMAN, [ENGLISH, ENGLISH, GERMAN]),
+        ("?", [ENGLISH]),
+    ],
+)
+def test_what_belongs_together_is_not_named(question, documents):
+    assert mismatch(corpus([question], documents)) == ""
+
+
+def test_a_run_says_it_before_all_else():
+    result = assay(["hashing"], [corpus([ENGLISH] * 12, [HINDI] * 12)], ["retrieval"], cache=None, resamples=20)
+    first = result.findings[0]
+    assert (first.severity, first.title) == ("high", "Questions and documents share few words")
+    assert first.sentence.startswith("The questions are in Latin letters")
+    assert "not with bm25" in first.action
+    assert result.corpora[0].mismatch
