@@ -226,6 +226,7 @@ def _correlation(kind: Kind, subset: str = "all", **declared: Any) -> Metric:
         of=lambda view: view.scores.values["cosine"],
         against=lambda view: view.scores.values["human"],
         kind="correlation",
+        correlation=kind,
         better="higher",
         chance=0.0,
         values=("cosine", "human"),

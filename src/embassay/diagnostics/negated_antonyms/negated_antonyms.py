@@ -320,7 +320,7 @@ def _of_kind(kind: str) -> Iterator[Metric]:
         better="neither",
         low=-1,
         high=1,
-        compared="on request",
+        compared="within one encoder",
         meaning="mean cosine of this candidate with its input",
     )
 

@@ -470,6 +470,7 @@ METRICS = (
         "recommended*",
         kind="computed",
         better="neither",
+        compared="within one encoder",
         format="threshold",
         term="τ",
         explanation=(
@@ -483,6 +484,7 @@ METRICS = (
         "*",
         kind="computed",
         better="neither",
+        compared="within one encoder",
         meaning="threshold below which retrieved documents are dropped",
     ),
     Metric(
@@ -547,8 +549,10 @@ METRICS = (
             kind,
             "* and *",
             "*",
-            kind="correlation",
+            kind="computed",
             better="neither",
+            low=-1.0,
+            high=1.0,
             meaning=f"{word} of two metrics across encoders",
         )
         for kind, word in (("pearson", "correlation"), ("spearman", "rank correlation"))
