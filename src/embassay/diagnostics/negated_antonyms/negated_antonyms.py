@@ -141,8 +141,7 @@ def create(*, compare: Literal["headline", "all"] = "headline") -> NegatedAntony
     Parameters
     ----------
     compare
-        Which metrics are compared pair by pair: ``headline`` (accuracy) or ``all`` (also what is chosen
-        and how similar each kind is).
+        Which metrics are compared pair by pair: ``headline`` (accuracy) or ``all`` (also what is chosen).
     """
     return NegatedAntonyms(compare)
 
