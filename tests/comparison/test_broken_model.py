@@ -11,6 +11,7 @@ import pytest
 
 import embassay as ea
 from embassay.comparison.runs import figures_of, read_run
+from embassay.comparison.statements import sentence
 from embassay.metrics.metric import metric_of
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
@@ -138,6 +139,16 @@ def test_a_model_that_is_mended_has_gained_nothing_where_it_had_no_value(runs, d
 @pytest.mark.parametrize("diagnostic", DIAGNOSTICS)
 def test_a_model_without_any_vector_is_a_regression(runs, diagnostic):
     assert ea.check(runs(diagnostic, 1.0), runs(diagnostic, 0.0)).exit_code == 1
+
+
+@pytest.mark.parametrize("diagnostic", WITH_UNDEFINED)
+def test_a_comparison_of_two_runs_says_how_many_items_its_difference_leaves_out(runs, diagnostic):
+    old, new = runs(diagnostic, 0.0), runs(diagnostic, 0.5)
+    (change,) = ea.check(new, old).changes
+    (difference,) = ea.compare([old, new]).differences
+    assert difference.left_out == change.undefined > 0
+    assert difference.items + difference.left_out == change.items
+    assert f"leaves out {difference.left_out} items with a value for one of the two only" in sentence(difference)
 
 
 def test_accuracy_over_folds_is_a_share_whose_answers_are_lost(runs):
