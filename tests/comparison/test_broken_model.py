@@ -151,6 +151,17 @@ def test_a_comparison_of_two_runs_says_how_many_items_its_difference_leaves_out(
     assert f"leaves out {difference.left_out} items with a value for one of the two only" in sentence(difference)
 
 
+def test_a_margin_needs_a_common_scale_and_what_is_proposed_instead_can_have_one(runs):
+    old, raw = runs("minimal_pairs", 0.0), "contrast[synonym-antonym]{raw}"
+    with pytest.raises(
+        ea.InputError, match="its values are comparable within one encoder only; it can have a"
+    ) as caught:
+        ea.check(old, old, margins={raw: 0.1})
+    _, _, proposed = str(caught.value).partition("can have a margin: ")
+    assert ea.check(old, old, margins=dict.fromkeys(proposed.split(", "), 0.1)).exit_code == 0
+    assert ea.check(old, old, floors={raw: -1.0}).exit_code == 0
+
+
 def test_accuracy_over_folds_is_a_share_whose_answers_are_lost(runs):
     (change,) = ea.check(runs("localization", 0.5), runs("localization", 0.0)).changes
     assert change.of_shares

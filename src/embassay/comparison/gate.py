@@ -668,7 +668,7 @@ def _untestable(name: str, testable: Testable, rows: Sequence[Row]) -> InputErro
 
     Its message depends on whether the run has such a metric at all, and on its direction.
     """
-    suggestions = near_names(name, testable)
+    suggestions = near_names(name, [key for key in testable if declared(key).better != "neither"])
     keys = [row.key for row in rows]
     wanted = MetricKey.parse(name)
     keys_of_name = [key for key in keys if wanted.may_mean(key)]
