@@ -175,6 +175,7 @@ BROKEN = {
     "create": "def create():\n    raise KeyError('oops')",
     "half": "class Half:\n    shape = 'choice'\ndef create():\n    return Half()",
     "options": "def create(*, n: Nonsense = 1):\n    return None",
+    "metric": "from embassay.metrics.metric import Metric\nMetric('gap', kind='share', better='up')",
     "check": DIAGNOSTIC.format(factor=1) + "\n    def check(self, corpus):\n        return 1 / 0\n",
 }
 

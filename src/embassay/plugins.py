@@ -30,7 +30,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from embassay.errors import EmbassayError, MissingExtraError, PluginError, UnknownNameError, first_line_of
+from embassay.errors import EmbassayError, MissingExtraError, PluginError, SpecError, UnknownNameError, first_line_of
 
 
 class PluginWarning(UserWarning):
@@ -176,7 +176,11 @@ class Folder:
         return importlib.import_module(".".join([self.package, *inside.parts]))
 
     def _import_theirs(self, name: str) -> ModuleType:
-        module: ModuleType = self._entry_points()[name].load()
+        try:
+            module: ModuleType = self._entry_points()[name].load()
+        except SpecError as error:
+            # Nothing that the user wrote: a declaration of the plug-in, such as a metric's.
+            raise ImportError(str(error)) from error
         if not callable(getattr(module, self.function, None)):
             raise TypeError(f"it has no function {self.function!r}")
         if missing := self.missing(module):

@@ -55,6 +55,7 @@ METRICS = (
         "stranger",
         kind="mean",
         better="lower",
+        compared="within one encoder",
         of=lambda view: view.cosine("stranger"),
         low=-1.0,
         high=1.0,

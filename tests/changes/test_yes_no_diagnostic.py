@@ -137,9 +137,12 @@ def test_bless_and_check_find_a_loss(runs):
 
 def test_check_takes_margins_and_floors_of_its_metrics(runs):
     embassay, against = runs, ("check", "good", "--baseline", "good")
-    code, out, _ = embassay(*against, "--margin", "cosine[stranger]=0.1", "--floor", "accuracy=0.6")
+    code, out, _ = embassay(*against, "--margin", "accuracy=0.3", "--floor", "accuracy=0.6")
     assert code == 0
-    assert "pass: 4 of 4 tests passed; 0 of 2 floors missed" in out
+    assert "pass: 2 of 2 tests passed; 0 of 2 floors missed" in out
+    code, _, err = embassay(*against, "--margin", "cosine[stranger]=0.1")
+    assert code == 2
+    assert "cosine[stranger] cannot have a margin: its values are comparable within one encoder only" in err
     code, out, _ = embassay(*against, "--floor", "cosine[stranger]=0.01")
     # Where lower values are better, a floor is the largest value.
     assert code == 1

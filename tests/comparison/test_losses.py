@@ -108,6 +108,15 @@ def test_a_rise_is_a_loss_where_lower_is_better():
     assert change.new > change.old
 
 
+def test_a_right_answer_that_is_tied_with_a_wrong_one_is_lost():
+    old, new = np.array([1.0, 0.5, 0.0, 1.0] + [1.0] * 36), np.array([0.5, 1.0, 0.5, 1.0] + [1.0] * 36)
+    change = change_of(pair(old, new))
+    assert (set(change.lost), set(change.gained)) == ({"i0"}, {"i1", "i2"})
+    # With the other direction as well.
+    change = change_of(pair(old, new, lower_is_better=True))
+    assert (set(change.lost), set(change.gained)) == ({"i1", "i2"}, {"i0"})
+
+
 def test_texts_stand_beside_the_ids():
     change = change_of(answers(2, 1, texts={"i0": "Where?", "i2": "When?"}))
     assert change.lost == {"i0": "Where?", "i1": ""}

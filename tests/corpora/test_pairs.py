@@ -113,6 +113,33 @@ def test_a_table_without_scores_has_none(file):
     assert corpus.notes == ("columns: sentence1 as first, sentence2 as second", "2 pairs without a score")
 
 
+@pytest.mark.parametrize("name", ["label", "Label", "is_duplicate"])
+@pytest.mark.parametrize(("yes", "no"), [("1", "0"), ("true", "False"), ("yes", "no"), ("1.0", "0.0")])
+def test_labels_that_say_yes_or_no_are_scores(file, name, yes, no):
+    corpus = load_corpus(file(f"sentence1,sentence2,{name}\na,b,{yes}\nc,d,{no}\n"))
+    assert [s.score for s in corpus.samples] == [1.0, 0.0]
+    assert corpus.notes == (f"columns: sentence1 as first, sentence2 as second, {name} as score",)
+
+
+def test_labels_of_json_say_yes_or_no_as_well(file):
+    rows = [{"sentence1": "a", "sentence2": "b", "label": True}, {"sentence1": "c", "sentence2": "d", "label": 0}]
+    corpus = load_corpus(file("".join(json.dumps(row) + "\n" for row in rows)))
+    assert [s.score for s in corpus.samples] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("labels", [("0", "2"), ("entailment", "neutral"), ("1", ""), ("5", "1")])
+def test_other_labels_are_no_scores(file, labels):
+    corpus = load_corpus(file(f"sentence1,sentence2,label\na,b,{labels[0]}\nc,d,{labels[1]}\n"))
+    assert [s.score for s in corpus.samples] == [None, None]
+
+
+def test_a_score_goes_before_a_label_and_a_label_can_be_named(file):
+    text = "sentence1,sentence2,label,score\na,b,1,3\nc,d,0,2\n"
+    assert [s.score for s in load_corpus(file(text)).samples] == [3.0, 2.0]
+    assert [s.score for s in load(file(text), "mine", score="label").samples] == [1.0, 0.0]
+    assert load(file("sentence1,sentence2,label\na,b,4.5\n"), "mine", score="label").samples[0].score == 4.5
+
+
 def test_an_empty_score_is_none_and_counted(file):
     corpus = load_corpus(file(CSV + "a,b,\nc,d, \ne,f,1\n"))
     assert [s.score for s in corpus.samples] == [None, None, 1.0]

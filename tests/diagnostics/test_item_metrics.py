@@ -6,7 +6,7 @@ import pytest
 import embassay as ea
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import SpecError
-from embassay.metrics.metric import Metric, headline_metric, metric_of
+from embassay.metrics.metric import headline_metric, metric_of
 from embassay.stats.correlate import correlation
 
 RUNS = {
@@ -109,9 +109,3 @@ def test_directions(diagnostic, metric, subset, condition, direction):
 def test_what_is_not_declared_has_no_direction():
     with pytest.raises(SpecError, match=r"'isotropy' does not say whether higher or lower values of width\[texts\]"):
         metric_of("isotropy", "width", "texts")
-
-
-def test_a_headline_of_which_lower_is_better_is_refused():
-    # Rankings, the gate and adapt take a higher headline for a better one.
-    with pytest.raises(SpecError, match="a headline must be a metric of which higher values are better"):
-        Metric("accuracy", kind="share", better="lower", headline=True)

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from scipy.stats import norm, pearsonr, spearmanr, t
 
 from embassay.api import assay
-from embassay.diagnostics.similarity import create
+from embassay.cli.app import exit_code_of
+from embassay.diagnostics.similarity import FOLLOWING, FOLLOWS, RELATED, _findings, create
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.samples.pairs import Pair
 from embassay.stats.correlate import influences
-from embassay.types import Corpus, Origin, Runtime
+from embassay.stats.separation import area_interval
+from embassay.types import Corpus, Draws, Origin, Runtime
 from findings import sentences
 from tables import Table, rows_of, vectors_of
 
@@ -392,10 +394,11 @@ def test_minilm_on_stsb_is_as_published(stsb):
     ("noise", "severity", "title"),
     [
         (0.5, "low", "Cosines follow human scores"),
+        (3.0, "medium", "Cosines are correlated with human scores"),
         (1e6, "high", "Cosines are not shown to follow human scores"),
         (None, "high", "Cosines run against human scores"),
     ],
-    ids=["follow", "unrelated", "opposite"],
+    ids=["follow", "related", "unrelated", "opposite"],
 )
 def test_what_is_found_follows_from_where_the_interval_lies(noise, severity, title):
     human = [float(n) for n in range(40)]
@@ -407,5 +410,74 @@ def test_what_is_found_follows_from_where_the_interval_lies(noise, severity, tit
     row = rows(result, "t")["all"]
     assert (finding.severity, finding.encoder, finding.metric) == (severity, "t", "spearman")
     assert (finding.value, finding.low, finding.high) == (row.value, row.low, row.high)
-    assert bool(finding.consequence) is (severity == "high")
+    assert bool(finding.consequence) is (severity != "low")
+    assert (row.low >= FOLLOWING) is (title == FOLLOWS.title)
     assert "(40 pairs)" in finding.sentence
+
+
+@pytest.mark.parametrize(("low", "title"), [(0.5, FOLLOWS.title), (0.4999, RELATED.title), (0.0001, RELATED.title)])
+def test_cosines_follow_human_scores_from_an_interval_on_that_begins_at_a_half(low, title):
+    corpus = corpus_of([float(n) for n in range(40)])
+    scores = scored(corpus, at_cosines(corpus, noisy(range(40), 0.5)))
+    (row, *_) = create().summarise([scores], Draws(0, 20)).rows
+    (finding,) = _findings([scores], {"x": replace(row, value=0.8, low=low, high=0.9)}, {})
+    assert finding.title == title
+
+
+def labelled(labels, first=lambda n: f"a{n}"):
+    """A corpus of labelled pairs, and cosines that are larger for the higher label, but not always."""
+    rng = np.random.default_rng(0)
+    cosines = np.round(np.tanh(0.5 * np.array(labels, dtype=float) + rng.normal(size=len(labels)) * 0.5), 1)
+    return corpus_of([float(label) for label in labels], first=first), np.clip(cosines, -0.9, 0.9)
+
+
+@pytest.mark.parametrize("levels", [(0, 1), (1, 5)])
+def test_pairs_with_two_labels_have_the_area_under_the_curve_with_its_interval(levels):
+    labels = [levels[n % 3 == 0] for n in range(60)]
+    corpus, cosines = labelled(labels)
+    result = run([Table("t", at_cosines(corpus, cosines))], corpus, baselines=True)
+    row = rows(result, "t", "auc")["all"]
+    kept, high = scored(corpus, at_cosines(corpus, cosines)).values["cosine"], np.array(labels) == levels[1]
+    above = [(a > b) + (a == b) / 2 for a in kept[high] for b in kept[~high]]
+    assert row.value == pytest.approx(np.mean(above))
+    assert (row.low, row.high) == pytest.approx(area_interval(row.value, 20, 40))
+    assert (row.items, row.units, row.undefined) == (60, 60, 0)
+    of_label = [one for one in result.answers if one.question == "Same or not?"]
+    # Which encoder to use may be a baseline.
+    assert {one.encoder for one in of_label} >= {"t", "tfidf"}
+    assert "random" not in {one.encoder for one in of_label}
+    (own,) = [one for one in of_label if one.encoder == "t"]
+    says = f"the cosine of a pair labelled {levels[1]} is above that of a pair labelled {levels[0]} in {row.value:.1%}"
+    assert says in own.sentence
+    assert f"[{100 * row.low:.1f}, {100 * row.high:.1f}] of the cases (AUC, 60 pairs)" in own.sentence
+    assert not [one for one in result.statements if "human scores" in one.title]
+
+
+def test_an_area_counts_what_is_undefined_and_needs_both_labels():
+    corpus, cosines = labelled([n % 2 for n in range(60)])
+    vectors = at_cosines(corpus, cosines) | {"a0": (0.0, 0.0), "a3": (0.0, 0.0), "a5": (0.0, 0.0)}
+    row = rows(run([Table("t", vectors)], corpus), "t", "auc")["all"]
+    assert (row.items, row.undefined) == (57, 3)
+    vectors = at_cosines(corpus, cosines) | {f"a{n}": (0.0, 0.0) for n in range(0, 60, 2)}
+    assert not rows(run([Table("t", vectors)], corpus), "t", "auc")
+
+
+def test_an_area_of_few_has_no_interval_and_three_scores_have_no_area():
+    corpus, cosines = labelled([n < 3 for n in range(12)])
+    row = rows(run([Table("t", at_cosines(corpus, cosines))], corpus), "t", "auc")["all"]
+    assert (row.low, row.high, row.reason) == (None, None, "no interval: too few independent items")
+    corpus, cosines = labelled([n % 3 for n in range(12)])
+    assert not rows(run([Table("t", at_cosines(corpus, cosines))], corpus), "t", "auc")
+
+
+def test_the_profile_for_duplicates_prints_the_area(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    corpus, _ = labelled([n % 2 for n in range(40)])
+    lines = [f"{s.first} one two,{s.first if s.score else s.second} one three,{int(s.score)}" for s in corpus.samples]
+    (tmp_path / "pairs.csv").write_text("\n".join(["sentence1,sentence2,label", *lines]) + "\n")
+    command = ["run", "-e", "m=hashing", "-c", "mine=pairs.csv", "--profile", "dedup", "-o", "out", "--no-cache"]
+    assert exit_code_of(command) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Not ranked" not in printed
+    assert "labelled 1 is above that of a pair labelled 0 in" in printed
+    assert "of the cases (AUC, 40 pairs)" in printed

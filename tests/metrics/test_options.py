@@ -19,7 +19,8 @@ def test_options_stand_in_names_and_subsets():
 
 
 def test_of_two_metrics_of_one_name_the_first_is_taken():
-    metrics = [declared("Success@{k}", headline=True), declared("Success@1"), declared("Success@1", condition="whiten")]
+    headline = {"headline": True, "margin": 0.02, "of": lambda view: view.right}
+    metrics = [declared("Success@{k}", **headline), declared("Success@1"), declared("Success@1", condition="whiten")]
     assert [(metric.headline, metric.condition) for metric in with_options(metrics, k=1)] == [
         (True, ""),
         (False, "whiten"),

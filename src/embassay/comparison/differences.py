@@ -87,6 +87,8 @@ class HeadlineChange:
         The smallest loss that matters; 0 where the headline has none.
     smallest_difference
         The minimum detectable difference of this pair (power 80 %).
+    left_out
+        How many items have a value for one of the two encoders only: the difference is without them.
     error
         The standard error of the difference over units.
     flips
@@ -108,6 +110,7 @@ class HeadlineChange:
     error: float | None
     items: int
     units: int
+    left_out: int = 0
     difference: float | None = None
     low: float | None = None
     high: float | None = None
@@ -267,6 +270,7 @@ def _compared(
         error=float(ratio_variance(gaps[defined], unit) ** 0.5) if len(np.unique(unit)) > 1 else None,
         items=int(defined.sum()),
         units=len(np.unique(unit)),
+        left_out=int(np.logical_xor(*map(np.isnan, headline.values.values())).sum()),
     )
     precision = None
     if compared is not None:

@@ -24,7 +24,7 @@ from embassay.errors import InputError, SpecError, UnknownNameError
 from embassay.formatting import POINTS, counted
 from embassay.metrics.item_metric import Headline, ItemMetric
 from embassay.metrics.key import MetricKey, matching, near_names, shortest_name
-from embassay.metrics.metric import declared
+from embassay.metrics.metric import WITHIN_ENCODER, declared
 from embassay.result import Failure, Result, Row
 from embassay.stats.gate import whole_points
 from embassay.store.lists import FROM_CACHE
@@ -668,7 +668,7 @@ def _untestable(name: str, testable: Testable, rows: Sequence[Row]) -> InputErro
 
     Its message depends on whether the run has such a metric at all, and on its direction.
     """
-    suggestions = near_names(name, testable)
+    suggestions = near_names(name, [key for key in testable if declared(key).better != "neither"])
     keys = [row.key for row in rows]
     wanted = MetricKey.parse(name)
     keys_of_name = [key for key in keys if wanted.may_mean(key)]
@@ -677,8 +677,11 @@ def _untestable(name: str, testable: Testable, rows: Sequence[Row]) -> InputErro
         _refuse_without_direction(of_metric[0], name, "a margin")
     if not keys_of_name:
         return UnknownNameError("metric", name, suggestions)
+    why = f"{keys_of_name[0].diagnostic} does not compare it item by item"
+    if declared(keys_of_name[0]).compared == WITHIN_ENCODER:
+        why = "its values are comparable within one encoder only"
     return SpecError(
-        f"{name} cannot have a margin: {keys_of_name[0].diagnostic} does not compare it item by item; "
+        f"{name} cannot have a margin: {why}; "
         f"it can have a floor. Metrics that can have a margin: {', '.join(suggestions)}"
     )
 

@@ -44,6 +44,9 @@ def sentence(difference: HeadlineChange) -> str:
     old_value = number(difference.old_value, difference.format)
     new_value = number(difference.new_value, difference.format)
     course = f"{where} went from {old_value} to {new_value}, {_change_and_p(difference)}."
+    if difference.left_out:
+        items = counted(difference.left_out, "item")
+        course += f" The difference leaves out {items} with a value for one of the two only."
     if difference.outcome == "nothing changed":
         items = counted(difference.items, "item")
         return templates.NOTHING_CHANGED.sentence(label=label, corpus=difference.corpus, items=items)

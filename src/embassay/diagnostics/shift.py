@@ -272,6 +272,7 @@ def _distances(subset: str, side: Side) -> Iterator[Metric]:
         prefix.strip(),
         of=lambda view: view.distances(subset, side),
         high=2.0,
+        compared="within one encoder",
         meaning=f"mean distance of the {side} texts to the nearest general text",
     )
     yield distance(

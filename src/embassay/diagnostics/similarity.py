@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.claims import INTERVAL, LIMIT, Template
+from embassay.claims import COUNT, INTERVAL, LIMIT, Template
 from embassay.diagnostics import overlap as overlap_module
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, written
@@ -33,14 +33,17 @@ from embassay.layout import (
     SubsetTable,
 )
 from embassay.lexical.overlap import overlap, pairs_of
+from embassay.metrics.key import MetricKey
 from embassay.metrics.metric import Meaning, Metric
 from embassay.metrics.scoreboard import View, item_example
 from embassay.metrics.summary import Figures
-from embassay.result import Estimate, Example, Finding, Result, Row, Series
+from embassay.result import Estimate, Example, Finding, Result, Row, Series, rows_of
 from embassay.samples.pairs import Pair
 from embassay.stats.correlate import MIN_ITEMS, Kind, midranks
+from embassay.stats.labels import Labels
+from embassay.stats.separation import separation
 from embassay.stats.units import Floats, Ints
-from embassay.types import Corpus, Draws, ItemScores, Origin
+from embassay.types import Corpus, Draws, ItemScores, Origin, is_chance
 from embassay.vectors import Vectors
 
 NAME = "similarity"
@@ -48,6 +51,7 @@ VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 KINDS: tuple[Kind, ...] = ("spearman", "pearson")
 MEANING = Meaning("correlation with human scores", "pairs", task="semantic-similarity")
+AUC = MetricKey("auc")
 BINS = 10
 """Groups of equal size, by human score, whose mean cosine is drawn."""
 
@@ -59,12 +63,21 @@ TOO_FEW_SCORES = Template(
     severity="medium",
 )
 EQUAL_SCORES = replace(TOO_FEW_SCORES, text="The human scores do not vary.", when="all scores are equal")
+FOLLOWING = 0.5
+"""From this correlation on, cosines are said to follow the human scores."""
 FOLLOWS = Template(
     "{encoder}: Spearman's correlation with the human scores is {correlation} ({pairs}).",
-    "the interval lies above 0",
+    f"the interval lies above {FOLLOWING}, or begins there",
     INTERVAL,
     title="Cosines follow human scores",
     question="Like people?",
+)
+RELATED = replace(
+    FOLLOWS,
+    when=f"the interval lies above 0 and begins below {FOLLOWING}",
+    title="Cosines are correlated with human scores",
+    severity="medium",
+    consequence=f"A correlation of {FOLLOWING} or more is not shown.",
 )
 NOT_SHOWN = replace(
     FOLLOWS,
@@ -80,6 +93,14 @@ BELOW = replace(
     title="Cosines run against human scores",
     severity="high",
     consequence="Texts that people find more alike have the lower cosine.",
+)
+SEPARATES = Template(
+    "{encoder}: the cosine of a pair labelled {high:g} is above that of a pair labelled {low:g} in {area} of the cases "
+    "(AUC, {pairs}).",
+    "the human scores are two labels",
+    COUNT,
+    title="How often cosines order two labels right",
+    question="Same or not?",
 )
 
 
@@ -139,7 +160,7 @@ class SimilarityDiagnostic:
         return summary.result(
             more_rows=lexical,
             series=series,
-            findings=_findings(scores, summary.headline),
+            findings=_findings(scores, summary.headline, rows_of(AUC, summary.rows)),
         )
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[View]:
@@ -204,6 +225,21 @@ def parts(view: View) -> Iterator[tuple[str, NDArray[np.bool_]]]:
         yield from ((f"subset:{name}", part_of_pair == name) for name in names if name)
 
 
+def _separation(view: View) -> Mapping[str, Estimate]:
+    """Return how well the cosine separates the pairs with the higher of two labels from the others, if there are two.
+
+    A rank correlation with two labels cannot reach 1: it says less than how often the order is right.
+    """
+    human, cosine = view.scores.values["human"], view.scores.values["cosine"]
+    levels = np.unique(human[~np.isnan(human)])
+    if len(levels) != 2:
+        return {}
+    labels = Labels.of(view.scores.unit, view.scores.unit_labels)
+    low, high = ((cosine[human == level], labels.of_items(human == level)) for level in levels)
+    estimate = separation(high, low)
+    return {} if estimate is None else {AUC.subset: estimate}
+
+
 def _why_undefined(view: View, inside: NDArray[np.bool_], estimate: Estimate) -> str | None:
     """Return why there is no correlation, where there are no human scores or something does not vary."""
     human = view.scores.values["human"][inside]
@@ -226,6 +262,7 @@ def _correlation(kind: Kind, subset: str = "all", **declared: Any) -> Metric:
         of=lambda view: view.scores.values["cosine"],
         against=lambda view: view.scores.values["human"],
         kind="correlation",
+        correlation=kind,
         better="higher",
         chance=0.0,
         values=("cosine", "human"),
@@ -249,12 +286,26 @@ METRICS = (
     ),
     _correlation("pearson", compared="always", hub="pearson_cosine"),
     *(_correlation(kind, "*", subsets=parts) for kind in KINDS),
+    Metric(
+        AUC.metric,
+        kind="computed",
+        better="higher",
+        of=_separation,
+        low=0.0,
+        high=1.0,
+        chance=0.5,
+        values=("cosine", "human"),
+        meaning="probability that the cosine of a pair with the higher of two labels is above one with the lower",
+        source="Newcombe (2006)",
+    ),
     *OVERLAP_METRICS,
 )
 
 
-def _findings(scores: Sequence[ItemScores], correlation_of: Mapping[str, Row]) -> Iterator[Finding]:
-    """Yield how far each encoder's cosines follow the human scores, or why that cannot be said."""
+def _findings(
+    scores: Sequence[ItemScores], correlation_of: Mapping[str, Row], area_of: Mapping[str, Row]
+) -> Iterator[Finding]:
+    """Yield how far each encoder's cosines follow the human scores, or separate two labels; or why that is unknown."""
     origin = scores[0].origin
     human = scores[0].values["human"]
     if not _has_enough(human):
@@ -264,12 +315,18 @@ def _findings(scores: Sequence[ItemScores], correlation_of: Mapping[str, Row]) -
         yield EQUAL_SCORES.finding(origin)
         return
     for s in scores:
-        row = correlation_of[s.origin.encoder]
-        if s.origin.baseline or row.value is None:
+        label = s.origin.encoder
+        row = area_of.get(label, correlation_of[label])
+        fields = {"encoder": label, "pairs": counted(row.items, "pair")}
+        # The encoder to use may be a baseline; random vectors are none.
+        if label in area_of and not is_chance(s.origin.spec):
+            yield SEPARATES.finding(row, high=np.nanmax(human), low=np.nanmin(human), area=written(row), **fields)
+        if label in area_of or s.origin.baseline or row.value is None:
             continue
-        template = {"above": FOLLOWS, "below": BELOW}.get(against_chance(row, 0.0), NOT_SHOWN)
-        correlation, pairs = written(row, "number"), counted(row.items, "pair")
-        yield template.finding(row, style="number", encoder=row.encoder, correlation=correlation, pairs=pairs)
+        template = {"above": RELATED, "below": BELOW}.get(against_chance(row, 0.0), NOT_SHOWN)
+        if row.low is not None and row.low >= FOLLOWING:
+            template = FOLLOWS
+        yield template.finding(row, style="number", correlation=written(row, "number"), **fields)
 
 
 def _curve(scores: Sequence[ItemScores]) -> Series:
@@ -304,7 +361,7 @@ LAYOUT = Layout(
     question="How well does the cosine follow what people find similar?",
     headline=EncoderTable(
         "Correlation of the cosine with the human score",
-        (_SPEARMAN, Column("Pearson", "pearson")),
+        (_SPEARMAN, Column("Pearson", "pearson"), Column("AUC", AUC.metric)),
         note="1: the same order (Spearman), or on a line (Pearson). Intervals resample pairs, those that share a "
         "sentence together. It does not show what a negation does to the cosine: see minimal pairs.",
     ),

@@ -6,15 +6,16 @@ plans test, floors and margins, and what the documentation lists; see :mod:`emba
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from numpy.typing import NDArray
 
-from embassay.errors import PluginError, SpecError, UnknownNameError
+from embassay.errors import PluginError, SpecError, UnknownNameError, quoted
 from embassay.layout import Column, Format
 from embassay.metrics.key import MetricKey
 from embassay.plugins import DIAGNOSTICS
@@ -26,6 +27,19 @@ Direction = Literal["higher", "lower", "neither"]
 """Which values of a metric are better."""
 Kind = Literal["share", "mean", "mean over folds", "correlation", "computed"]
 """How a figure comes from items: see :class:`Metric`."""
+Compared = Literal["always", "on request", "never", "within one encoder"]
+"""When pairs of encoders are compared on a metric: see :class:`Metric`."""
+WITHIN_ENCODER: Compared = "within one encoder"
+CHOICES = {
+    "kind": get_args(Kind),
+    "better": get_args(Direction),
+    "compared": get_args(Compared),
+    "correlation": ("", *get_args(Correlation)),
+    "format": ("", *get_args(Format)),
+}
+"""The fields of a metric that have one of a few values."""
+ONLY_OF = {"correlation": "correlation", "against": "correlation", "folds": "mean over folds"}
+"""The fields that one kind needs, and no other has."""
 SUBSETS_LISTED = 4
 """Subsets of a metric that a list names."""
 WITH_OPTIONS = ("name", "subset", "says")
@@ -44,8 +58,8 @@ class Metric:
         As in the rows. ``*`` stands for any text; an option of the diagnostic may stand in braces: ``Success@{k}``.
     kind
         ``share``, a mean of yes and no or of shares of them; ``mean``, of other numbers; ``mean over folds``, of shares
-        that are averaged fold by fold; ``correlation``, Spearman's or Pearson's, with which its name begins; or
-        ``computed``: a figure that is no mean over items, such as a threshold.
+        that are averaged fold by fold; ``correlation``; or ``computed``: a figure that is no mean over items, such as a
+        threshold.
     better
         Which values are better; there is no default.
     meaning
@@ -61,13 +75,16 @@ class Metric:
         The places of the items that the metric is about; all by default. Then n is their number.
     folds
         The (n,) fold of each item, for a mean over folds.
+    correlation
+        Which correlation it is: ``spearman`` or ``pearson``.
     against
         The (n,) values that a correlation is with.
     headline
         Whether encoders are ranked by it: higher values are better, and it has a margin.
     compared
         Whether pairs of encoders are compared on it: ``always`` (the headline is), ``on request``, by the option
-        ``compare=all``, or ``never``.
+        ``compare=all``, or ``never``, unless a check has a margin for it. ``within one encoder`` if the values of two
+        encoders have no common scale, such as similarities and BM25 scores: nothing takes a difference of them.
     margin
         An encoder counts as worse from this loss on; None where the diagnostic declares none.
     deviation
@@ -79,7 +96,8 @@ class Metric:
     chance
         What blind choice would reach, where that is known: a number, or computed from the view.
     low, high
-        The ends of the range, where there are any: by default 0 and 1 of shares, −1 and 1 of correlations.
+        The ends of the range, where there are any: by default 0 and 1 of shares, −1 and 1 of correlations. The gate
+        takes the worse end for an item without a value.
     format
         How it is written; by default in percent where it is a share.
     undefined_is_wrong
@@ -101,6 +119,11 @@ class Metric:
         Without an explanation it is no term.
     source
         Who defined it, where that is not the paper of the diagnostic.
+
+    Raises
+    ------
+    SpecError
+        If no figure can come of it, with the name of the metric, what is wrong and what is allowed.
     """
 
     name: str
@@ -114,9 +137,10 @@ class Metric:
     subsets: Callable[[Any], Iterable[tuple[str, Bools]]] | None = None
     places: Callable[[Any], Ints | None] | None = None
     folds: Callable[[Any], Ints] | None = None
+    correlation: Correlation | Literal[""] = ""
     against: Callable[[Any], Floats] | None = None
     headline: bool = False
-    compared: Literal["always", "on request", "never"] = "never"
+    compared: Compared = "never"
     margin: float | None = None
     deviation: float | None = None
     hub: str | None = None
@@ -136,9 +160,29 @@ class Metric:
     source: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a headline that encoders cannot be ranked by."""
-        if self.headline and self.better != "higher":
-            raise SpecError(f"{self.name}: a headline must be a metric of which higher values are better")
+        """Refuse a declaration of which no figure, or a wrong one, would come."""
+        for problem in self._problems():
+            raise SpecError(f"metric {quoted(self.name)}: {problem}")
+
+    def _problems(self) -> Iterator[str]:
+        """Yield what is wrong, and what is allowed instead."""
+        for field, choices in CHOICES.items():
+            value = getattr(self, field)
+            # Of the kind "correlation" it must be said which one it is.
+            if value not in choices or (field == self.kind and not value):
+                yield f"{field} must be one of {', '.join(filter(None, choices))}; it is {quoted(value)}"
+        for field, kind in ONLY_OF.items():
+            if (self.kind == kind) != bool(getattr(self, field)):
+                yield f"kind {kind!r} needs {field}=, and no other kind has it; the kind is {self.kind!r}"
+        ends = [end for end in self.range if end is not None]
+        if not all(map(math.isfinite, ends)) or ends != sorted(set(ends)):
+            yield f"low must be below high, both finite; they are {ends}"
+        is_compared = self.headline or self.compared in ("always", "on request")
+        if is_compared and (self.of is None or self.kind == "computed"):
+            yield "what is compared needs of=, the values of items, and another kind than 'computed'"
+        is_scale = self.better == "higher" and self.compared != WITHIN_ENCODER
+        if self.headline and not (is_scale and 0 < (self.margin or 0) < math.inf):
+            yield "a headline must be a metric of which higher values are better, with a margin above 0, on one scale"
 
     @property
     def is_share(self) -> bool:
@@ -172,11 +216,6 @@ class Metric:
             says=self.says,
             level=self.level,
         )
-
-    @property
-    def correlation(self) -> Correlation:
-        """Which correlation it is, by its name: ``spearman``, ``pearson_of_ranks`` …."""
-        return "spearman" if self.name.startswith("spearman") else "pearson"
 
     @property
     def range(self) -> tuple[float | None, float | None]:
@@ -334,6 +373,7 @@ def _listed(metrics: list[Metric]) -> ListedMetric:
         key += f"{{{first.condition}}}"
     low, high = first.range
     is_range = low is not None or high is not None
+    scale = "comparable within one encoder only" if first.compared == WITHIN_ENCODER else ""
     chance = "depends on the corpus" if callable(first.chance) else _number(first.chance)
     return ListedMetric(
         key=key,
@@ -341,7 +381,7 @@ def _listed(metrics: list[Metric]) -> ListedMetric:
         range=f"{_number(low) or '−∞'} to {_number(high) or '∞'}" if is_range else "",
         chance=chance,
         margin=_number(first.margin),
-        meaning="; ".join(filter(None, (first.meaning, first.source))),
+        meaning="; ".join(filter(None, (first.meaning, first.source, scale))),
     )
 
 

@@ -18,11 +18,11 @@ from typing import Any, Generic, cast
 import numpy as np
 
 from embassay.metrics.item_metric import Correlated, Headline, ItemMetric
-from embassay.metrics.metric import Metric
+from embassay.metrics.metric import WITHIN_ENCODER, Metric
 from embassay.metrics.scoreboard import AnyView, Scoreboard, pool_of, without_baselines
 from embassay.metrics.verdict import unranked, verdict
 from embassay.result import Comparison, Estimate, Finding, Result, Row, Series, Verdict, answers_and_findings, rows_of
-from embassay.stats.correlate import MIN_ITEMS, correlate, influences
+from embassay.stats.correlate import MIN_ITEMS, Kind, correlate, influences
 from embassay.stats.exchange import compare_correlations
 from embassay.stats.families import METHOD, PairedDifference, compare_means
 from embassay.stats.folds import shares_over_folds
@@ -313,7 +313,7 @@ class Figures(Generic[AnyView]):
         x, y, unit = self._against(figure.metric), figure.items(view), self.labels(figure.metric).label_set
         if figure.inside is not None:
             x, y, unit = x[figure.inside], y[figure.inside], unit[figure.inside]
-        return correlate(x, y, unit, figure.metric.correlation, draws, *self.board.stream)
+        return correlate(x, y, unit, _correlation_of(figure.metric), draws, *self.board.stream)
 
     def _against(self, metric: Metric) -> Floats:
         """Return the (n,) values that a correlation is with: the same for all encoders."""
@@ -351,7 +351,7 @@ class Figures(Generic[AnyView]):
             x = self._against(metric)
             if np.count_nonzero(~np.isnan(x)) < MIN_ITEMS:
                 return ()
-            return compare_correlations(x, values, labels, metric.correlation, roles, draws, *stream)
+            return compare_correlations(x, values, labels, _correlation_of(metric), roles, draws, *stream)
         return compare_means(
             values,
             labels,
@@ -438,10 +438,15 @@ class Figures(Generic[AnyView]):
         return Headline(**vars(self._item_metric(figure)) | {"margin": figure.metric.margin})
 
     def item_metrics(self) -> Iterator[ItemMetric]:
-        """Yield the item values of each metric that is a mean over items, on which a possible loss is tested."""
+        """Yield the item values of each metric that is a mean over items, on which a possible loss is tested.
+
+        What has no common scale between encoders is left out: its difference says nothing.
+        """
         headline = self.headline_figure
         for figure in self.figures:
-            if figure.metric.kind == "computed" or not all(map(figure.is_of, self.views)):
+            if figure.metric.kind == "computed" or figure.metric.compared == WITHIN_ENCODER:
+                continue
+            if not all(map(figure.is_of, self.views)):
                 continue
             # What does not vary has no correlation.
             if figure.metric.kind == "correlation" and (headline is None or figure.inside is not None):
@@ -454,8 +459,8 @@ class Figures(Generic[AnyView]):
         correlated = None
         if metric.kind == "correlation":
             x = self._against(metric)
-            correlated = Correlated(x, values, metric.correlation)
-            values = {encoder: influences(x, y, metric.correlation) for encoder, y in values.items()}
+            correlated = Correlated(x, values, _correlation_of(metric))
+            values = {encoder: influences(x, y, correlated.kind) for encoder, y in values.items()}
         name, subset, similarity_function, condition = figure.key
         return ItemMetric(
             name,
@@ -471,6 +476,11 @@ class Figures(Generic[AnyView]):
             places=self.places(metric),
             correlated=correlated,
         )
+
+
+def _correlation_of(metric: Metric) -> Kind:
+    """Return which correlation a metric of that kind is."""
+    return cast(Kind, metric.correlation)
 
 
 def _computed(figure: Figure[AnyView], view: AnyView) -> Mapping[str, Estimate]:

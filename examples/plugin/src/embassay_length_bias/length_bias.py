@@ -128,6 +128,7 @@ METRICS = (
     Metric(
         "spearman_difference",
         kind="correlation",
+        correlation="spearman",
         better="neither",
         of=lambda view: view.cosine,
         against=lambda view: view.scores.values["difference"],
@@ -137,6 +138,7 @@ METRICS = (
     Metric(
         "spearman_sum",
         kind="correlation",
+        correlation="spearman",
         better="neither",
         of=lambda view: view.cosine,
         against=lambda view: view.scores.values["sum"],
@@ -151,6 +153,8 @@ METRICS = (
         of=lambda view: view.cosine_where(view.scores.values["ratio"] <= EQUAL),
         low=-1.0,
         high=1.0,
+        # Cosines of two encoders have no common scale.
+        compared="within one encoder",
         meaning="mean cosine of pairs of about equal length",
     ),
     Metric(
@@ -161,6 +165,7 @@ METRICS = (
         of=lambda view: view.cosine_where(view.scores.values["ratio"] >= UNEQUAL),
         low=-1.0,
         high=1.0,
+        compared="within one encoder",
         meaning="mean cosine of pairs of unequal length",
     ),
 )

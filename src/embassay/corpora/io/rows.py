@@ -112,10 +112,13 @@ class FileRow:
     def is_yes(self, field: str) -> bool:
         """Return whether a cell says yes (1, true) or no (0, false)."""
         label = str(self.values.get(field))
-        written = label.strip().lower()
-        if written not in YES | NO:
+        if not self.says_yes_or_no(field):
             raise self.error(f"must be 1, true or yes, or 0, false or no, is {label[:100]!r}", field)
-        return written in YES
+        return label.strip().lower() in YES
+
+    def says_yes_or_no(self, field: str) -> bool:
+        """Return whether a cell says yes or no."""
+        return str(self.values.get(field)).strip().lower() in YES | NO
 
     def as_text(self, value: object, field: str) -> str:
         """Return a value of this field that must be a non-empty text."""

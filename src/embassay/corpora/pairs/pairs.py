@@ -4,7 +4,8 @@ A folder of an STS task (Agirre et al. 2012-2016) has inputs ``STS.input.NAME.tx
 sources on a line, and their scores ``STS.gs.NAME.txt``, which may be empty. All inputs are one corpus, each a subset.
 STS-b is tab-separated without a header, with quotation marks as ordinary characters: genre, file, year, index, score
 (0-5), two sentences, and perhaps sources. Other tables (CSV, TSV, JSON lines) name their columns; if a name is not
-recognised, set ``first=``, ``second=``, ``score=`` and ``subset=``.
+recognised, set ``first=``, ``second=``, ``score=`` and ``subset=``. In a table without a score, a column ``label`` that
+says yes or no (1 or 0, true or false) in each row is the score.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from embassay.corpora.io.folders import entries
-from embassay.corpora.io.records import PAIRS, TableColumn, columns_in, read_table, recognised_pair
+from embassay.corpora.io.records import PAIRS, FileTable, TableColumn, columns_in, read_table, recognised_pair
 from embassay.corpora.io.rows import FileRow, is_blank
 from embassay.corpora.io.tables import first_line, table_rows
 from embassay.corpora.io.texts import read_head, read_text
@@ -31,6 +32,7 @@ PRIORITY = 20
 FIRST, SECOND = zip(*PAIRS, strict=True)
 SCORE = ("relatedness_score", "score", "similarity_score")
 SUBSET = ("SemEval_set", "subset")
+LABEL = ("label", "is_duplicate")
 ID = ("pair_ID",)
 """Column names that are recognised: those of SICK, and common ones."""
 HEAD = 65_536
@@ -82,7 +84,7 @@ def load(
         columns = table.select(
             first=TableColumn(pair[:1] or FIRST, first, "of first sentences", "first="),
             second=TableColumn(pair[1:] or SECOND, second, "of second sentences", "second="),
-            score=TableColumn(SCORE, score),
+            score=TableColumn((*SCORE, *_labels(table)), score),
             subset=TableColumn(SUBSET, subset),
             id=TableColumn(ID),
         )
@@ -105,6 +107,13 @@ def load(
     return Corpus(name, SHAPE, pairs, licence=licence or "unknown", loader="pairs", notes=tuple(notes))
 
 
+def _labels(table: FileTable) -> Iterator[str]:
+    """Yield the column of labels where these are yes or no; others, such as three kinds of inference, are no scores."""
+    name = table.perhaps("", LABEL)
+    if name and all(row.says_yes_or_no(name) for row in table.read([name])):
+        yield name
+
+
 def _pair(name: str, row: FileRow) -> Pair:
     """Return the pair of a row."""
     subset = ""
@@ -118,6 +127,8 @@ def _score(row: FileRow) -> float | None:
     value: Any = row.values.get("score")
     if is_blank(value):
         return None
+    if row.name("score").casefold() in LABEL and row.says_yes_or_no("score"):
+        return float(row.is_yes("score"))
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):

@@ -123,10 +123,15 @@ METRICS = (
         "*",
         kind="computed",
         better="higher",
+        compared="within one encoder",
         meaning="mean margin of a condition of C1, C3 or C4, in units of the similarity function; met from 0 on",
     ),
-    _neither("margin_sd", "*", low=0.0, meaning="standard deviation of a margin over samples"),
-    _neither("raw", "*", meaning="mean closeness of a pair of A, B, the target and A − B"),
+    _neither(
+        "margin_sd", "*", low=0.0, compared="within one encoder", meaning="standard deviation of a margin over samples"
+    ),
+    _neither(
+        "raw", "*", compared="within one encoder", meaning="mean closeness of a pair of A, B, the target and A − B"
+    ),
     _neither("position", "*", meaning="mean position of the target's projection: 0 at A, 1 at B"),
     _neither("position_sd", "*", low=0.0, meaning="standard deviation of the position over samples"),
     _share_of_one("in_plane", "*", meaning="how much of the target lies in the plane of A and B"),

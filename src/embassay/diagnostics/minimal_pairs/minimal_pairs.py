@@ -345,7 +345,7 @@ def _contrast(first: str, second: str, condition: str = "") -> Metric:
         chance=0.0,
         # No choice is wrong here, so an original without a vector cannot be counted as wrong.
         undefined_is_wrong=False,
-        compared="never" if raw else "on request",
+        compared="within one encoder" if raw else "on request",
         values=STORED,
         reason=_without_baseline,
     )
@@ -412,6 +412,7 @@ METRICS = (
             MinimalPairsView.cosine,
             low=-1,
             high=1,
+            compared="within one encoder",
             meaning="mean cosine with the original",
         )
         for edit in ALL_EDITS
@@ -438,6 +439,7 @@ METRICS = (
         better="neither",
         low=-1,
         high=1,
+        compared="within one encoder",
         values=STORED,
         meaning="mean cosine of random pairs of originals",
     ),

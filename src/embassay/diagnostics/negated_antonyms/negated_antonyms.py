@@ -141,8 +141,7 @@ def create(*, compare: Literal["headline", "all"] = "headline") -> NegatedAntony
     Parameters
     ----------
     compare
-        Which metrics are compared pair by pair: ``headline`` (accuracy) or ``all`` (also what is chosen
-        and how similar each kind is).
+        Which metrics are compared pair by pair: ``headline`` (accuracy) or ``all`` (also what is chosen).
     """
     return NegatedAntonyms(compare)
 
@@ -320,7 +319,7 @@ def _of_kind(kind: str) -> Iterator[Metric]:
         better="neither",
         low=-1,
         high=1,
-        compared="on request",
+        compared="within one encoder",
         meaning="mean cosine of this candidate with its input",
     )
 

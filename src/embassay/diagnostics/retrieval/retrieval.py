@@ -473,6 +473,7 @@ METRICS = (
         "recommended*",
         kind="computed",
         better="neither",
+        compared="within one encoder",
         format="threshold",
         term="τ",
         explanation=(
@@ -486,6 +487,7 @@ METRICS = (
         "*",
         kind="computed",
         better="neither",
+        compared="within one encoder",
         meaning="threshold below which retrieved documents are dropped",
     ),
     Metric(
@@ -550,8 +552,10 @@ METRICS = (
             kind,
             "* and *",
             "*",
-            kind="correlation",
+            kind="computed",
             better="neither",
+            low=-1.0,
+            high=1.0,
             meaning=f"{word} of two metrics across encoders",
         )
         for kind, word in (("pearson", "correlation"), ("spearman", "rank correlation"))

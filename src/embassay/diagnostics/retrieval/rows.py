@@ -15,9 +15,9 @@ from embassay.metrics.summary import row
 from embassay.result import MIN_UNITS, Estimate, Row
 from embassay.stats.correlate import MIN_ITEMS, Kind, across_models
 from embassay.stats.exams import GRID, above, exams, minima, percentile_of_top, spread
-from embassay.stats.labels import Labels, effective_number
+from embassay.stats.labels import Labels
 from embassay.stats.resample import too_few
-from embassay.stats.separation import area, area_interval
+from embassay.stats.separation import separation
 from embassay.stats.shares import bounded_means
 from embassay.stats.thresholds import questions_needed
 from embassay.stats.units import Floats, Ints
@@ -42,8 +42,6 @@ ACROSS = {
 OF_PASSAGES = ("i_a", "isoscore", "isoscore_unbiased", "rank")
 """The metrics of isotropy that are computed of the passages."""
 KINDS: tuple[Kind, ...] = ("pearson", "spearman")
-LEAST_SEPARATED = 5
-"""Fewer independent questions of a kind than this have no interval of the area under the curve."""
 
 
 @dataclass(frozen=True)
@@ -162,17 +160,9 @@ def _separation(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     """Yield how well the top similarity separates answered from unanswerable questions, where there are such."""
     of_answered = view.scores.values["top"][view.answered][:, 0]
     groups = ((of_answered, view.labels), (view.largest_of_unanswerable, view.labels_of_unanswerable))
-    defined = [(scores[~np.isnan(scores)], labels.of_items(~np.isnan(scores))) for scores, labels in groups]
-    (high, _), (low, _) = defined
-    if not len(high) or not len(low):
-        return
-    numbers = [effective_number(labels, [scores], of_shares=False) for scores, labels in defined]
-    value = area(high, low)
-    items, units = len(high) + len(low), sum(labels.sets for _, labels in defined)
-    estimate = Estimate(value, None, None, items, units, 0, "no interval: too few independent questions")
-    if min(numbers) >= LEAST_SEPARATED:
-        estimate = Estimate(value, *area_interval(value, numbers[0], numbers[1]), items, units)
-    yield row(view.scores, draws, "auc", "unanswerable", estimate)
+    estimate = separation(*groups)
+    if estimate is not None:
+        yield row(view.scores, draws, "auc", "unanswerable", estimate)
 
 
 def _undefined(view: RetrievalView, draws: Draws, metrics: Sequence[str], reason: str) -> Iterator[Row]:
