@@ -7,11 +7,9 @@ import struct
 import numpy as np
 import polars as pl
 
-from cases.case import CORPUS, NOTHING_MISLEADS, PART_FOUR, RUN, TEXTS, Case, each, lines, searched
+from cases.case import CORPUS, PART_FOUR, RUN, TEXTS, Case, each, lines, searched
 
 WAITING = {
-    NOTHING_MISLEADS: """chinese-bm25 hindi-bm25 hindi-words nfd-text-bm25 run-1e308 run-epoch run-huge-close
-        run-typesense-beside-bm25""",
     PART_FOUR: "vec-int-ids-padded vec-object-vectors words-fasttext-bin words-word-tab-numbers",
 }
 

@@ -18,7 +18,7 @@ OF_EMBEDDINGS = {
         api-voyage""",
 }
 OF_SEARCH = {
-    NOTHING_MISLEADS: """svc-chroma svc-elasticnull svc-nohitskey svc-typesense svc-weaviate
+    NOTHING_MISLEADS: """svc-chroma svc-elasticnull svc-nohitskey svc-weaviate
         svc-weaviatestr""",
 }
 

@@ -355,12 +355,19 @@ def test_queries_that_nobody_asked_come_first(method):
     assert not any(one.title == first.title for one in own)
 
 
-def advised(settings, setting="", limits=(256,), **counts):
-    """What a run advises whose encoders truncate many texts."""
+def advised(settings, setting="", limits=(256,), unread=0.2, **counts):
+    """What a run advises whose encoders truncate many texts, and do not read this share of the tokens."""
     result = result_of(verdict_with(), documents=40, passages=40, loader="documents", settings=settings)
     corpus = replace(result.corpora[0], **counts)
     encoders = [
-        replace(encoder, max_tokens=limit, truncated_in={"c": 9}, texts_in={"c": 90}, setting=setting)
+        replace(
+            encoder,
+            max_tokens=limit,
+            truncated_in={"c": 9},
+            texts_in={"c": 90},
+            unread_in={"c": unread},
+            setting=setting,
+        )
         for encoder, limit in zip(result.encoders, limits, strict=False)
     ]
     findings = findings_of(replace(result, corpora=(corpus,), encoders=tuple(encoders), verdicts=()), {})
@@ -392,6 +399,14 @@ def test_paragraphs_are_not_made_longer(settings):
     assert advised({"passages": "200"}, passages=400) == CUT
     made = advised(settings, source=SOURCES["cloze"])
     assert not any("shorter" in action for action in made)
+
+
+def test_shorter_passages_are_advised_only_where_much_is_not_read_and_the_languages_are_the_same():
+    assert advised({}, unread=0.1) == CUT
+    assert advised({}, unread=0.09) == []
+    mismatch = "The questions look German, the documents English; 9 of 90 distinct words occur in a document"
+    (action,) = advised({}, mismatch=mismatch)
+    assert action.startswith("Check that the questions of c belong to its documents")
 
 
 def test_encoders_that_read_more_give_no_second_length_of_passages():

@@ -20,6 +20,8 @@ from embassay.result import SEVERITIES, Answer, CorpusRecord, EncoderRecord, Fin
 
 MANY_TRUNCATED = 0.01
 """From this share of a corpus's texts on, truncation limits its result."""
+MUCH_UNREAD = 0.1
+"""From this share of the tokens of all documents on, shorter passages are advised; less explains few misses."""
 WORDS_PER_TOKEN = 0.4
 """Words of a passage for each token that an encoder reads: text with code in it has about 2.5 tokens per word."""
 
@@ -195,7 +197,8 @@ def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
             limits = [other.max_tokens for other in result.encoders if corpus.name in other.truncated_in]
             reads_least = encoder.max_tokens == min(filter(None, limits), default=None)
             is_varied = "passages=" in encoder.setting or "max_length=" in encoder.setting
-            if reads_least and not is_varied and corpus.loader in WITH_ABOUT_OPTION:
+            is_unread = encoder.unread_in.get(corpus.name, 0.0) >= MUCH_UNREAD and not corpus.mismatch
+            if is_unread and reads_least and not is_varied and corpus.loader in WITH_ABOUT_OPTION:
                 action = _shorter_passages(encoder, corpus)
         finding = templates.TRUNCATED.finding(
             severity=severity,
