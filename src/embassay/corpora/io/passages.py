@@ -20,6 +20,8 @@ FEWEST_WORDS = 50
 """A passage of fewer words takes the next paragraph of its section; docs/decisions/023 has the measurements."""
 HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
 """A heading of Markdown: its marks and its text."""
+_FENCE = re.compile(r" {0,3}(?:(?:[-*+]|\d+[.)])\s+)?(`{3,}(?=[^`]*$)|~{3,})")
+"""The marks above or below code, perhaps in an item of a list."""
 _EMPTY_LINES = re.compile(r"\n{2,}")
 _BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
 _DOTTED_NAME = re.compile(r"[A-Za-z0-9_]\.[A-Za-z_]")
@@ -182,6 +184,23 @@ def is_heading(line: str) -> bool:
     return HEADING.match(line) is not None
 
 
+def fence_after(line: str, fence: str) -> str:
+    """Return the marks of the fenced code that a line of Markdown opens or is in; empty below a line that ends it.
+
+    Parameters
+    ----------
+    fence
+        The result for the line before.
+    """
+    marks = _FENCE.match(line)
+    if marks is None:
+        return fence
+    if not fence:
+        return marks[1]
+    # Code ends at marks that are at least as long as the first ones, with nothing behind them.
+    return "" if marks[1].startswith(fence) and line.strip() == marks[1] else fence
+
+
 def paragraphs(text: str) -> list[str]:
     """Return the texts between blank lines, as they are written there."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -213,9 +232,13 @@ def _sections(parts: Sequence[str]) -> list[list[str]]:
     """Return the paragraphs of each section, with single spaces; headings without a text go with the next section."""
     sections: list[list[str]] = [[]]
     has_text = False
+    fence = ""
     for part in parts:
         first_line, _, rest = part.partition("\n")
-        starts_with_heading = is_heading(first_line)
+        # A comment in code begins with the mark of a heading.
+        starts_with_heading = not fence and is_heading(first_line)
+        for line in part.split("\n"):
+            fence = fence_after(line, fence)
         if starts_with_heading and has_text:
             sections.append([])
             has_text = False

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import HEADING, Cutter, collapsed, word_count
+from embassay.corpora.io.passages import HEADING, Cutter, collapsed, fence_after, word_count
 
 SHORTEST = 8
 """The minimum number of words of a passage to ask about; shorter ones are retrieved only by chance."""
-_FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
 @dataclass(frozen=True)
@@ -156,12 +155,8 @@ def sections_of(text: str) -> list[DocumentSection]:
     # The number of headings of the path that stand before an earlier section; they are its first ones.
     earlier = 0
     for line in text.splitlines():
-        fence_mark = _FENCE.match(line)
-        if fence_mark and fence == fence_mark.group(1):
-            fence = ""
-        elif fence_mark and not fence:
-            fence = fence_mark.group(1)
         heading = None if fence else HEADING.match(line)
+        fence = fence_after(line, fence)
         if heading is None:
             lines.append(line)
             continue
