@@ -17,7 +17,7 @@ from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.front_matter import split_front_matter
 from embassay.corpora.io.jsonl import Ids, listed, text_field
 from embassay.corpora.io.markup import SILENT, UNREAD, html_text, markdown_text, rst_text
-from embassay.corpora.io.passages import HEADING, word_count
+from embassay.corpora.io.passages import word_count
 from embassay.corpora.io.records import TableColumn, is_parquet, read_table
 from embassay.corpora.io.squad import is_squad, paragraphs
 from embassay.corpora.io.texts import TO_TEXT, read_head, read_text
@@ -25,6 +25,8 @@ from embassay.errors import SourceError, SpecError, quoted
 from embassay.formatting import counted
 
 HTML = (".html", ".htm")
+FRONT_MATTER = (".md", ".mdx", ".markdown", *HTML)
+"""The suffixes of pages that may have front matter."""
 ID = ("id", "_id", "docid", "doc_id", "document_id")
 TEXT = ("text", "contents", "content", "passage", "document", "body", "article")
 """Column names that are recognised, tried in this order."""
@@ -50,7 +52,7 @@ READERS: Mapping[str, Callable[[str], str]] = {
     ".htm": html_text,
 }
 """By the suffix of a document: the function that returns its text without markup."""
-_DROPPED_HTML = re.compile(rf"<({'|'.join(sorted(UNREAD))}|!--)", re.IGNORECASE)
+_DROPPED_HTML = re.compile(rf"<({'|'.join(sorted(UNREAD))}|(?=!--))", re.IGNORECASE)
 _DROPPED = {
     ".rst": re.compile(
         rf"^ *\.\.(?: +(?:\|[^|\n]+\| +)?({SILENT})::| +(?![_[|]|[\w:.+-]+::)|$)", re.IGNORECASE | re.MULTILINE
@@ -134,11 +136,10 @@ def read_documents(
     if path.is_dir():
         return read_folder(path, aside, follow_links)
     if _is_document(path):
-        dropped = Counter[str]()
-        content = _text(path, dropped)
+        content = _text(path, Counter())
         if not content:
             raise SourceError("no text in it", path)
-        return (SourceDocument(path.stem, content),), ("the file is one document", *_note_on_dropped(dropped))
+        return (SourceDocument(path.stem, content),), ("the file is one document",)
     documents = tuple(SourceDocument(p.id, p.text.strip(), p.title, p.article) for p in paragraphs(path))
     return documents, (f"SQuAD's format: {counted(len(documents), 'paragraph')}",)
 
@@ -175,15 +176,12 @@ def unread_files(path: Path) -> dict[str, str]:
     """Return why each file of a folder is not a document, by what its id would be; empty for a file."""
     if not path.is_dir():
         return {}
-    reasons = dict[str, str]()
-    for file in Listing().files(path):
-        suffix = file.suffix.lower()
-        reason = "it has no text"
-        if suffix not in READERS:
-            reason = TO_TEXT.get(suffix, f"its suffix is none of {', '.join(READERS)}")
-        name = file.relative_to(path)
-        reasons[name.with_suffix("").as_posix()] = f"{name} is not read: {reason}"
-    return reasons
+    names = [file.relative_to(path) for file in Listing().files(path)]
+    reason = f"it has no text, or its suffix is none of {', '.join(READERS)}"
+    return {
+        name.with_suffix("").as_posix(): f"{name} is not read: {TO_TEXT.get(name.suffix.lower(), reason)}"
+        for name in names
+    }
 
 
 def read_folder(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Reading:
@@ -226,17 +224,13 @@ def read_folder(path: Path, aside: Sequence[Path] = (), follow_links: bool = Fal
     if others:
         kinds = listed(f"{kind} {count}" for kind, count in sorted(others.items()))
         notes.append(f"{counted(others.total(), 'other file')} left out: {kinds}")
-    notes += [*listing.notes(), *_note_on_dropped(dropped)]
+    notes += listing.notes()
+    if markup := [f"{kind} {count:,}" for kind, count in dropped.most_common() if count]:
+        notes.append(f"dropped from the texts: {listed(markup)}")
     stubs = [document.id for document in read if word_count(document.text) < STUB]
     if stubs:
         notes.append(f"{counted(len(stubs), 'page')} with fewer than {STUB} words: {listed(stubs)}")
     return read, tuple(notes)
-
-
-def _note_on_dropped(dropped: Counter[str]) -> list[str]:
-    """Return a note on what the texts are without; none if nothing was dropped."""
-    kinds = listed(f"{kind} {count:,}" for kind, count in dropped.most_common() if count)
-    return [f"dropped from the texts: {kinds}"] if dropped.total() else []
 
 
 def _no_documents(path: Path, others: Mapping[str, int], listing: Listing) -> SourceError:
@@ -320,18 +314,15 @@ def _text(file: Path, dropped: Counter[str]) -> str:
     What the text is without is counted in ``dropped``, by kind.
     """
     suffix = file.suffix.lower()
-    source = read_text(file)
+    source = read_text(file).replace("\r\n", "\n").replace("\r", "\n")
     title = None
-    if suffix not in (".txt", ".story"):
-        source = source.replace("\r\n", "\n").replace("\r", "\n")
-        # In reStructuredText a title has such rules above and below it.
-        if suffix != ".rst":
-            title, source = split_front_matter(source)
-            dropped["front matter"] += title is not None
+    if suffix in FRONT_MATTER:
+        title, source = split_front_matter(source)
+        dropped["front matter"] += title is not None
     if suffix in _DROPPED:
-        dropped.update(kind.lower().replace("!--", "") or "comments" for kind in _DROPPED[suffix].findall(source))
+        dropped.update(kind.lower() or "comments" for kind in _DROPPED[suffix].findall(source))
     text = READERS[suffix](source)
-    heading = HEADING.match(text.partition("\n")[0])
-    if title and not (heading and heading[2].casefold() == title.casefold()):
+    first_line, _, _ = text.lstrip().partition("\n")
+    if title and first_line.strip("# ").casefold() != title.casefold():
         text = f"# {title}\n\n{text}"
     return text if text.strip() else ""

@@ -10,10 +10,8 @@ from __future__ import annotations
 import html
 import re
 import textwrap
-from collections.abc import Iterator
 from functools import partial
 from html.parser import HTMLParser
-from itertools import count, repeat
 
 from embassay.corpora.io.passages import collapsed
 
@@ -27,12 +25,11 @@ BLOCKS = frozenset(
 """HTML elements that begin and end a paragraph."""
 HEADINGS = {"h1": "# ", "h2": "## ", "h3": "### ", "h4": "#### ", "h5": "##### ", "h6": "###### "}
 """By HTML element the mark of a heading in Markdown."""
-LISTS = ("ol", "ul")
 SPACES = frozenset({"br", "td", "th", "img", "input", "button"})
 """HTML elements that separate words without ending a paragraph."""
 
 
-_LOOKS_LIKE_MARKDOWN = r"^ {0,3}(?=#{1,6}\s|(?:(?:[-*+]|\d+[.)])\s+)?(?:```|~~~))"
+_LOOKS_LIKE_MARKDOWN = r"^ {0,3}(?=#{1,6}\s|(?:(?:[-*+]|\d+[.)]) +)?(?:```|~~~))"
 """The start of a line that Markdown takes for a heading or a fence."""
 AS_TEXT = "    "
 """Put before such a line if it is text."""
@@ -46,13 +43,11 @@ def html_text(source: str) -> str:
 
 
 def _fenced(code: str) -> str:
-    """Return code between fences that are longer than any in it; empty without code."""
+    """Return code between fences that do not occur in it; empty without code."""
     if not code.strip():
         return ""
-    longest = max(map(len, re.findall("`+", code)), default=0)
-    fence = "`" * max(3, longest + 1)
-    lines = textwrap.dedent(code).strip("\n")
-    return f"{fence}\n{lines}\n{fence}"
+    fence = "~~~" if "```" in code else "```"
+    return "\n".join([fence, textwrap.dedent(code).strip("\n"), fence])
 
 
 class _Page(HTMLParser):
@@ -64,8 +59,6 @@ class _Page(HTMLParser):
         self._current: list[str] = []
         self._mark = ""
         self._is_code = False
-        # The marks of the items of each list around the text: only those of an ordered one have numbers.
-        self._item_marks: list[Iterator[str]] = []
         self._unread: list[str] = []
 
     def text(self) -> str:
@@ -83,10 +76,6 @@ class _Page(HTMLParser):
             self._mark = HEADINGS.get(tag, self._mark)
             # A heading also ends code, for an end tag that is missing.
             self._is_code = tag == "pre" or (self._is_code and tag not in HEADINGS)
-            if tag in LISTS:
-                self._item_marks.append(map("{}. ".format, count(1)) if tag == "ol" else repeat(""))
-            elif tag == "li" and self._item_marks:
-                self._current.append(next(self._item_marks[-1]))
         elif tag in SPACES:
             self._current.append("\n" if tag == "br" else " ")
 
@@ -101,8 +90,6 @@ class _Page(HTMLParser):
         elif tag in BLOCKS:
             self._end_paragraph()
             self._is_code = self._is_code and tag != "pre"
-            if tag in LISTS and self._item_marks:
-                self._item_marks.pop()
             if tag in HEADINGS:
                 self._mark = ""
         elif tag in SPACES:
@@ -163,7 +150,10 @@ _HEADING = re.compile(
     rf"|{_LOOKS_LIKE_MARKDOWN}",
     re.MULTILINE,
 )
-_RULE = re.compile(rf"^[ ]*(?:({_ADORNMENT})\1\1+|[-=+| ]*[-=+|][-=+| ]*)[ ]*\n", re.MULTILINE)
+_RULE = re.compile(
+    rf"^[ ]*(?:(?:({_ADORNMENT})\1\1+|[-=+| ]*[-=+|][-=+| ]*)[ ]*\n|(?:\d{{1,3}}|\#)[.)][ ]+(?=\S))", re.MULTILINE
+)
+"""A line without text, or the number of an item of a list, which HTML does not have."""
 _INLINE = re.compile(
     # A literal may contain single backticks; a line of nothing but backticks underlines a heading.
     r"(?<!`)``(?!\s|`+\s)((?:[^`]|`(?!`)){1,2000}?)``"
@@ -228,14 +218,17 @@ _MARKDOWN = re.compile(
     ^[ \t]*(?P<item>(?:(?:[-*+]|\d+[.)])[ \t]+)?)(?P<fence>`{3,}(?=[^`\n]*$)|~{3,}).*\n
     (?P<code>(?:.*\n)*?)(?:[ \t]*(?P=fence)[`~]*$|\Z)
     |^[ ]{0,3}(?P<html><pre[\s>](?:.*\n)*?.*?</pre>)
-    |(?P<kept>^(?:[ ]{4}|\t).*$|(?P<marks>`+).*?(?<!`)(?P=marks)(?!`))
+    # The number of an item of a list is not in the text of HTML.
+    |^[ \t]*\d{1,3}[.)][ \t]+(?=\S)
+    |(?P<kept>^(?:[ ]{4}|\t)(?![ \t]*[-*+][ ]).*$|(?P<marks>`+).*?(?<!`)(?P=marks)(?!`))
     # A paragraph above an underline is a heading, unless a line of it begins a list, a quotation, a table or HTML.
     |(?:\A|(?<=\n\n))(?P<title>(?:(?!\s|[-*+]\s|\d+[.)]\s|[>|<]|\#{1,6}\s|-+$|=+$).+\n)+)(?P<line>=|-)(?P=line)*$
     # A rule, and the target of links; then links.
     |^[ ]{0,3}(?:---+|\[(?!\^)[^\[\]\n]+\]:[ \t]*\S+(?:[ \t]+["'(].*)?)$
     |(?<![!\w])\[(?P<link>[^\[\]]{1,500})\](?:\([^()\s]{0,2000}(?:\s+"[^"]{0,500}")?\)|\[[^\[\]]{0,500}\])
     |(?<!\w)(?P<emphasis_mark>_{1,3})(?P<emphasis>[^_\s](?:[^_]{0,500}[^_\s])?)(?P=emphasis_mark)(?!\w)
-    |(?P<entity>&\#?\w{1,40};)
+    # But for the mark of headings, which would begin one.
+    |(?P<entity>&(?!\#35;|\#x23;|num;)\#?\w{1,40};)
     """,
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )

@@ -20,8 +20,13 @@ FEWEST_WORDS = 50
 """A passage of fewer words takes the next paragraph of its section; docs/decisions/023 has the measurements."""
 HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
 """A heading of Markdown: its marks and its text."""
-_FENCE = re.compile(r" {0,3}(?:(?:[-*+]|\d+[.)])\s+)?(`{3,}(?=[^`]*$)|~{3,})")
-"""The marks above or below code, perhaps in an item of a list."""
+_FENCED = re.compile(
+    r"^ {0,3}(?:(?:[-*+]|\d+[.)]) +)?(?P<fence>`{3,}(?=[^`\n]*$)|~{3,}).*\n"
+    r"(?:.*\n)*?(?:[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)",
+    re.MULTILINE,
+)
+"""Code between fences, which may begin in an item of a list; without a second fence it is the rest of the text."""
+_COMMENT = re.compile(r"^ {0,3}(?=#)", re.MULTILINE)
 _EMPTY_LINES = re.compile(r"\n{2,}")
 _BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
 _DOTTED_NAME = re.compile(r"[A-Za-z0-9_]\.[A-Za-z_]")
@@ -184,27 +189,15 @@ def is_heading(line: str) -> bool:
     return HEADING.match(line) is not None
 
 
-def fence_after(line: str, fence: str) -> str:
-    """Return the marks of the fenced code that a line of Markdown opens or is in; empty below a line that ends it.
-
-    Parameters
-    ----------
-    fence
-        The result for the line before.
-    """
-    marks = _FENCE.match(line)
-    if marks is None:
-        return fence
-    if not fence:
-        return marks[1]
-    # Code ends at marks that are at least as long as the first ones, with nothing behind them.
-    return "" if marks[1].startswith(fence) and line.strip() == marks[1] else fence
+def code_indented(text: str) -> str:
+    """Return a text in Markdown in which the comments in fenced code are indented, so that they are no headings."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n") + "\n"
+    return _FENCED.sub(lambda code: _COMMENT.sub("    ", code[0]), lines)
 
 
 def paragraphs(text: str) -> list[str]:
-    """Return the texts between blank lines, as they are written there."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    return [part for part in _BLANK.split(lines.strip("\n")) if part.strip()]
+    """Return the texts between blank lines, as they are written there but for indented comments in code."""
+    return [part for part in _BLANK.split(code_indented(text).strip("\n")) if part.strip()]
 
 
 def _joined_paragraphs(text: str) -> tuple[str, ...]:
@@ -232,13 +225,9 @@ def _sections(parts: Sequence[str]) -> list[list[str]]:
     """Return the paragraphs of each section, with single spaces; headings without a text go with the next section."""
     sections: list[list[str]] = [[]]
     has_text = False
-    fence = ""
     for part in parts:
         first_line, _, rest = part.partition("\n")
-        # A comment in code begins with the mark of a heading.
-        starts_with_heading = not fence and is_heading(first_line)
-        for line in part.split("\n"):
-            fence = fence_after(line, fence)
+        starts_with_heading = is_heading(first_line)
         if starts_with_heading and has_text:
             sections.append([])
             has_text = False

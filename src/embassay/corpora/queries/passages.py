@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import HEADING, Cutter, collapsed, fence_after, word_count
+from embassay.corpora.io.passages import HEADING, Cutter, code_indented, collapsed, word_count
 
 SHORTEST = 8
 """The minimum number of words of a passage to ask about; shorter ones are retrieved only by chance."""
@@ -151,12 +151,11 @@ def sections_of(text: str) -> list[DocumentSection]:
     A heading without text is added to the lower-level heading that follows it.
     """
     sections = list[DocumentSection]()
-    path, lines, fence = list[tuple[int, str]](), list[str](), ""
+    path, lines = list[tuple[int, str]](), list[str]()
     # The number of headings of the path that stand before an earlier section; they are its first ones.
     earlier = 0
-    for line in text.splitlines():
-        heading = None if fence else HEADING.match(line)
-        fence = fence_after(line, fence)
+    for line in code_indented(text).splitlines():
+        heading = HEADING.match(line)
         if heading is None:
             lines.append(line)
             continue

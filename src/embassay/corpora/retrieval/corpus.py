@@ -74,13 +74,12 @@ def unknown_documents(
 
 
 def _guess(name: str, ids: Iterable[str], form: str, unread: Mapping[str, str]) -> str:
-    """Return the part of a message that says why a file is no document, or suggests the nearest id; empty if none is."""
+    """Return the part of a message that says why a file is no document, or suggests the nearest id, if any is near."""
     candidates = list(islice(ids, GUESSED))
     # The most common mistake is a file name without its folder.
     without_suffix = name.rpartition(".")[0] or name
-    for file in (name, without_suffix):
-        if file in unread:
-            return form.format(unread[file])
+    if reason := unread.get(name) or unread.get(without_suffix):
+        return form.format(reason)
     same_name = list[str]()
     for candidate in candidates:
         if candidate == without_suffix or candidate.endswith(f"/{without_suffix}"):
