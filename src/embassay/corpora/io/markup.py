@@ -151,7 +151,7 @@ _HEADING = re.compile(
     re.MULTILINE,
 )
 _RULE = re.compile(
-    rf"^[ ]*(?:(?:({_ADORNMENT})\1\1+|[-=+| ]*[-=+|][-=+| ]*)[ ]*\n|(?:\d{{1,3}}|\#)[.)][ ]+(?=\S))", re.MULTILINE
+    rf"^[ ]*(?:(?:({_ADORNMENT})\1\1+|[-=+|][-=+| ]{{2,}})[ ]*\n|(?:\d{{1,3}}|\#)[.)][ ]+(?=\S))", re.MULTILINE
 )
 """A line without text, or the number of an item of a list, which HTML does not have."""
 _INLINE = re.compile(
@@ -217,7 +217,7 @@ _MARKDOWN = re.compile(
     # Fenced code, HTML with code, indented lines and code in a line.
     ^[ \t]*(?P<item>(?:(?:[-*+]|\d+[.)])[ \t]+)?)(?P<fence>`{3,}(?=[^`\n]*$)|~{3,}).*\n
     (?P<code>(?:.*\n)*?)(?:[ \t]*(?P=fence)[`~]*$|\Z)
-    |^[ ]{0,3}(?P<html><pre[\s>](?:.*\n)*?.*?</pre>)
+    |^[ ]{0,3}(?P<html><pre[\s>](?:.*\n)*?(?:.*?</pre>|\Z))
     # The number of an item of a list is not in the text of HTML.
     |^[ \t]*\d{1,3}[.)][ \t]+(?=\S)
     |(?P<kept>^(?:[ ]{4}|\t)(?![ \t]*[-*+][ ]).*$|(?P<marks>`+).*?(?<!`)(?P=marks)(?!`))
@@ -239,7 +239,7 @@ def markdown_text(source: str) -> str:
 
     Other markup stays.
     """
-    return _MARKDOWN.sub(_shown, re.sub(r"[^\S\n]+$", "", source, flags=re.MULTILINE) + "\n")
+    return _MARKDOWN.sub(_shown, "\n".join(map(str.rstrip, [*source.split("\n"), ""])))
 
 
 def _shown(match: re.Match[str]) -> str:
