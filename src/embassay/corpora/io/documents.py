@@ -322,7 +322,7 @@ def _text(file: Path, dropped: Counter[str]) -> str:
     if suffix in _DROPPED:
         dropped.update(kind.lower() or "comments" for kind in _DROPPED[suffix].findall(source))
     text = READERS[suffix](source)
-    first_line, _, _ = text.lstrip().partition("\n")
+    first_line, _, _ = text.partition("\n")
     if title and first_line.strip("# ").casefold() != title.casefold():
         text = f"# {title}\n\n{text}"
     return text if text.strip() else ""

@@ -181,7 +181,7 @@ def rst_text(source: str) -> str:
         blocks += [_rst_prose(text, styles), _fenced(block["code"] or "")]
         end = block.end()
     blocks.append(_rst_prose(source[end:], styles))
-    return "\n\n".join(filter(str.strip, blocks))
+    return "\n\n".join(filter(str.strip, blocks)).strip("\n")
 
 
 def _rst_prose(text: str, styles: list[str]) -> str:
@@ -239,7 +239,7 @@ def markdown_text(source: str) -> str:
 
     Other markup stays.
     """
-    return _MARKDOWN.sub(_shown, "\n".join(map(str.rstrip, [*source.split("\n"), ""])))
+    return _MARKDOWN.sub(_shown, "\n".join(map(str.rstrip, [*source.split("\n"), ""]))).strip("\n")
 
 
 def _shown(match: re.Match[str]) -> str:
