@@ -1,10 +1,8 @@
 """Pages of documentation as generators and editors write them."""
 
-from cases.case import NOTHING_MISLEADS, PART_FOUR, Case, each
+from cases.case import PART_FOUR, Case, each
 
 WAITING = {
-    NOTHING_MISLEADS: """html-entities-md html-pre-hash md-code-comment md-front-matter-title md-json-front-matter
-        md-markdown-suffix md-mdx-jsx md-setext rst-backtick-lt template-html""",
     PART_FOUR: """html-nav-footer html-pilcrow md-data-uri md-html-comment requirements-txt
         same-id-two-suffixes""",
 }

@@ -120,11 +120,16 @@ def test_a_folder_of_texts(at, tmp_path):
     asked = at("f/questions.csv", "question,document\nRun?,b/two\nBoth?,a; v1.2\n")
     corpus = load_corpus(f"{tmp_path / 'f'},questions={asked}")
     assert told(corpus) == (
-        {"a": ("It rained. It poured.",), "b/two": ("# Two We ran.",), "v1.2": ("Version.",)},
+        {"a": ("It rained. It poured.",), "b/two": ("# x # Two We ran.",), "v1.2": ("Version.",)},
         {"Run?": ("b/two",), "Both?": ("a", "v1.2")},
     )
     assert corpus.name == "f"
-    assert corpus.notes[:2] == ("files: 3 documents", "2 other files left out: .png 1, no suffix 1")
+    assert corpus.notes[:4] == (
+        "files: 3 documents",
+        "2 other files left out: .png 1, no suffix 1",
+        "dropped from the texts: front matter 1",
+        "3 pages with fewer than 25 words: a, b/two, v1.2",
+    )
     assert "3 documents, 2 questions" in corpus.notes
 
 
@@ -148,11 +153,110 @@ def test_the_questions_may_be_a_text_file_among_the_documents(at, tmp_path):
     assert set(told(load_corpus(f"{tmp_path / 'f'},questions={asked}"))[0]) == {"a"}
 
 
-@pytest.mark.parametrize("text", ["---\na: 1\n", "--- x\na\n---\nb", "a\n---\nb\n---\n"])
-def test_what_is_no_front_matter_stays(at, tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("---\na: 1\n", "a: 1"),
+        ("--- x\na\n---\nb", "## --- x a b"),
+        ("a\n---\nb\n---\n", "## a b"),
+        # Text between two rules.
+        ("---\n\nRain: it fell.\n\n---\nWe ran.", "Rain: it fell. We ran."),
+        ("---\nIt rained.\nWe ran: fast.\n---\nb", "It rained. We ran: fast. b"),
+        ("---\nThis page: what we did.\n---\nb", "This page: what we did. b"),
+        ("---\nNote: it rained.\n---\nb", "Note: it rained. b"),
+        ("---\n- a\n- b\n---\nc", "- a - b c"),
+        ("---\n# A\n---\nc", "# A c"),
+        ("---\n---\nc", "c"),
+        ("+++\nno data\n+++\nc", "+++ no data +++ c"),
+        ('{"title": "x"} and more', '{"title": "x"} and more'),
+        ("{{ site.title }}\n\nc", "{{ site.title }} c"),
+    ],
+)
+def test_what_is_no_front_matter_stays(at, tmp_path, text, words):
     at("f/a.md", text)
-    corpus = load(str(tmp_path / "f"), "f", questions=at("q.csv", "question,document\nx,a\n"), passages="document")
-    assert corpus.documents[0].passages == (text.strip(),)
+    corpus = load(str(tmp_path / "f"), "f", questions=at("q.csv", "question,document\nx,a\n"))
+    # A rule below a line is the underline of a heading, and has no words.
+    assert " ".join(corpus.documents[0].passages).replace("## ", "") == words.replace("## ", "")
+    assert not any("front matter" in note for note in corpus.notes)
+
+
+@pytest.mark.parametrize(
+    "front_matter",
+    [
+        "---\ntitle: Wet weather\ntags: [a, b]\n---",
+        "---\n# A comment\ntags:\n- a\n\ntitle: 'Wet weather' # and more\n...",
+        '---\ntitle: "Wet weather"\ndescription: >\n  It rains.\n---',
+        "---\ntitle: >-\n  Wet\n  weather\ndraft: false\n---",
+        "---\nTitle: Wet\n  weather\nDate: today\n---",
+        '+++\ntitle = "Wet weather"\n[params]\ntitle = "no"\n+++',
+        '{\n  "params": {"title": "no"},\n  "title": "Wet weather"\n}',
+        '{"title": "Wet weather"}',
+    ],
+)
+@pytest.mark.parametrize("name", ["a.md", "a.mdx", "a.markdown", "a.html", "a.HTM"])
+def test_the_title_in_front_matter_is_the_heading_of_the_page(at, tmp_path, front_matter, name):
+    for end in ("\n", "\r\n", "\r"):
+        at(f"f/{name}", f"\ufeff{front_matter}\n\nIt rained.\n".replace("\n", end))
+        (document,), notes = read_documents(tmp_path / "f")
+        assert document.text.split() == "# Wet weather It rained.".split()
+        assert "dropped from the texts: front matter 1" in notes
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("---\ntitle: Rain\n---\n\n# Rain\n\nIt fell.", "# Rain It fell."),
+        ("---\ntitle: rain\n---\nRain\n====\nIt fell.", "# Rain It fell."),
+        ("---\ntitle: Snow\n---\n# Rain\n\nIt fell.", "# Snow # Rain It fell."),
+        ('---\ntitle: "The \\"rain\\""\n---\nIt fell.', '# The "rain" It fell.'),
+        ("---\ntitle: 'Rain''s end'\n---\nIt fell.", "# Rain's end It fell."),
+        ("---\ntitle:\nauthor: x\n---\nIt fell.", "It fell."),
+        ("---\ntitle: Only a title\n---\n", "# Only a title"),
+        ("+++\ntitle = 404\n+++\nIt fell.", "# 404 It fell."),
+    ],
+)
+def test_a_title_is_put_before_the_text_once(at, tmp_path, source, words):
+    at("f/a.md", source)
+    ((document,), _) = read_documents(tmp_path / "f")
+    assert document.text.split() == words.split()
+
+
+def test_pages_with_equal_texts_and_pages_without_text_are_named(at, tmp_path):
+    long = "It rained all day, and the water stood in the cellar of the house. " * 3
+    for name, text in {"a.md": f"{long}\n", "b.html": f"<p>{long}", "c.md": "# Moved\n\nSee b.", "d.txt": " "}.items():
+        at(f"f/{name}", text)
+    notes = load(str(tmp_path / "f"), "f", questions=at("q.csv", "question,document\nx,a\n")).notes
+    assert "1 document has the same text as another: b (as a)" in notes
+    assert "1 page with fewer than 25 words: c" in notes
+    assert "1 file left out: no text (the first: d.txt)" in notes
+
+
+def test_folders_that_are_no_pages_are_left_out_and_named(at, tmp_path):
+    for name in ("a.md", "_build/html/a.html", "x/node_modules/p/README.md", "_templates/b.html", "_posts/c.md"):
+        at(f"f/{name}", "It rained.")
+    documents, notes = read_documents(tmp_path / "f")
+    assert [document.id for document in documents] == ["_posts/c", "a"]
+    assert "folders of templates, builds and packages left out: _build, _templates, node_modules" in notes
+    # One that is named itself is read.
+    assert [document.id for document in read_documents(tmp_path / "f" / "_build")[0]] == ["html/a"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ("a", "; a.adoc is not read: convert it to HTML, for example with: asciidoctor FILE.adoc"),
+        ("sub/b.DOCX", "; sub/b.DOCX is not read: convert it to text, for example with: pandoc FILE.docx -o FILE.md"),
+        ("c", "; c.xyz is not read: it has no text, or its suffix is none of .txt, .md, "),
+        ("d.md", "; d.md is not read: it has no text, or its suffix is none of .txt, .md, "),
+        ("homf", "; did you mean 'home'?"),
+    ],
+)
+def test_a_question_about_a_file_that_is_not_read_names_the_file(at, tmp_path, asked, says):
+    for name in ("a.adoc", "sub/b.DOCX", "c.xyz", "d.md"):
+        at(f"f/{name}", "")
+    at("f/home.md", "We ran home.")
+    found = fails(str(tmp_path / "f"), questions=at("q.csv", f"question,document\nx,{asked}\n"))
+    assert f"no document has the id '{asked}'{says}" in found
 
 
 def test_titles_stand_before_their_texts(at):
@@ -371,7 +475,10 @@ def test_a_parquet_column_of_another_type_is_named(at):
 def test_a_broken_folder_is_named(at, tmp_path):
     folder, asked = str(tmp_path / "f"), at("q.csv", "question,document\nx,a\n")
     at("f/x.png", "x")
-    assert fails(folder, questions=asked) == f"{folder}: this folder has no .txt, .md, .rst, .story, .html or .htm file"
+    assert (
+        fails(folder, questions=asked)
+        == f"{folder}: this folder has no .txt, .md, .mdx, .markdown, .rst, .story, .html or .htm file"
+    )
     at("f/a.txt", "It rained.")
     assert fails(folder, SpecError, questions=asked, id="x").startswith("id= and text= name columns of a table")
     for name, content, says in [
@@ -459,7 +566,7 @@ WORD = f"file; a .docx file {TO_TEXT}pandoc FILE.docx -o FILE.md; a .pdf file {T
         (
             ("f/a.pdf", "f/sub/B.PDF", "f/x.png"),
             "f",
-            f"this folder has no .txt, .md, .rst, .story, .html or .htm {PDF}",
+            f"this folder has no .txt, .md, .mdx, .markdown, .rst, .story, .html or .htm {PDF}",
         ),
         (("f/a.pdf", "f/b.docx"), "f", WORD),
         ((), "https://example.org/docs", "https://example.org/docs: is a web address; download it first"),

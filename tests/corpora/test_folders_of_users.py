@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import pytest
 
@@ -10,6 +11,8 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.corpora.io.documents import read_documents
 from embassay.corpora.io.folders import Listing
+from embassay.corpora.io.passages import Cutter
+from embassay.corpora.queries.passages import sections_of
 from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
 
@@ -189,7 +192,7 @@ def test_pages_of_html_and_restructured_text_are_documents(tmp_path, asked):
     assert {document.id: document.passages for document in corpus.documents} == {
         "a": ("# Tea & milk It is hot. Very hot. 5 < 6 one two a b in",),
         "b": ("We ran.",),
-        "c": ("# Tea Mind the gap, see here. Tea is hot.",),
+        "c": ("# Tea Mind the gap, see here. ``` print() x = 1 ``` Tea is hot.",),
     }
     assert corpus.notes[:2] == ("files: 3 documents", "1 file left out: HTML made from a text file of the same name")
     documents, _ = read_documents(folder)
@@ -218,3 +221,204 @@ def test_headings_of_restructured_text_are_those_of_markdown(tmp_path):
     headings = [paragraph for paragraph in paragraphs if paragraph.startswith("#")]
     assert headings == ["# Top", "## Sub", "### Deep", "## Other", "#### Part"]
     assert {"Intro.", "Text.", "More.", "Too long for it", "a     b"} < set(paragraphs)
+
+
+PAGES = {
+    "md": """\
+Install the *kettle*
+====================
+
+Pour **water** into it; see [the manual](https://example.org/manual) or [the list][list].
+AT&amp;T sells _spare_ parts for `kettle<2.28`, and `kettle_type` too.
+
+Start it
+--------
+
+First the service:
+
+```sh
+pip install kettle
+
+# start the service
+kettle start --port 80
+```
+
+1. Wait.
+2. Then this:
+
+   ~~~
+   # stop it
+   kettle[now](stop)
+   ~~~
+
+<pre># a comment of a page
+x &lt; 1</pre>
+
+    # indented code
+    kettle[name](event)
+
+---
+
+A last line.
+
+[list]: https://example.org/list
+""",
+    "rst": """\
+Install the *kettle*
+====================
+
+.. _target:
+
+Pour **water** into it; see `the manual <https://example.org/manual>`_ or `the list`_.
+AT&T sells *spare* parts for `kettle<2.28`, and ``kettle_type`` too.
+
+Start it
+--------
+
+First the service:
+
+.. code-block:: sh
+   :linenos:
+
+   pip install kettle
+
+   # start the service
+   kettle start --port 80
+
+1. Wait.
+#. Then this::
+
+     # stop it
+     kettle[now](stop)
+
+::
+
+  # a comment of a page
+  x < 1
+
+.. code::
+
+  # indented code
+  kettle[name](event)
+
+-----
+
+A last line.
+
+.. _the list: https://example.org/list
+""",
+    "html": """\
+<h1>Install the <em>kettle</em></h1>
+<p>Pour <b>water</b> into it; see <a href="https://example.org/manual">the manual</a> or <a href="x">the list</a>.
+AT&amp;T sells <i>spare</i> parts for <code>kettle&lt;2.28</code>, and <code>kettle_type</code> too.</p>
+<h2>Start it</h2>
+<p>First the service:</p>
+<div class="highlight"><pre><code class="sh">pip install kettle
+
+<span># start the service</span>
+kettle start --port 80
+</code></pre></div>
+<ol><li>Wait.</li><li><p>Then this:</p><pre># stop it
+kettle[now](stop)</pre></li></ol>
+<pre># a comment of a page
+x &lt; 1</pre>
+<pre>
+# indented code
+kettle[name](event)
+</pre>
+<hr>
+<p>A last line.</p>
+""",
+}
+
+
+def words_of(passages):
+    return [re.findall(r"\w+", passage) for passage in passages]
+
+
+@pytest.mark.parametrize("form", ["rst", "html"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_page_has_the_same_text_in_every_format(tmp_path, form, end):
+    for suffix, page in PAGES.items():
+        (tmp_path / f"a.{suffix}").write_bytes(page.replace("\n", end).encode())
+    pages = {suffix: read_documents(tmp_path / f"a.{suffix}")[0][0] for suffix in PAGES}
+    for cut in (Cutter("document"), Cutter("paragraph")):
+        assert words_of(cut(pages[form].text)) == words_of(cut(pages["md"].text))
+    headings = [[section.path for section in sections_of(page.text)] for page in (pages["md"], pages[form])]
+    assert [path[-1].replace("*", "") for path in headings[0]] == ["Install the kettle", "Start it"]
+    assert headings[1] == [tuple(heading.replace("*", "") for heading in path) for path in headings[0]]
+    # What is code stays as it is written.
+    assert "\n# start the service\nkettle start --port 80\n" in pages[form].text
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("a.md", "# A\n\n````md\n```\n# no\n```\n# no\n````\n\nText.\n"),
+        ("a.md", "# A\n\n- ```\n  # no\n  ```\n\nText.\n"),
+        ("a.md", "# A\n\n1. b\n\n    ```sh\n    # no\n    ```\n\nText.\n"),
+        ("a.md", "# A\n\nb\n\n\t# no\n\n    # no\n\nText.\n"),
+        ("a.md", "# A\n\n```\nb\n\n\n# no\n\nText."),
+        ("a.md", "# A\n\nb\n\n&#35; no\n\nText.\n"),
+        ("a.rst", "A\n=\n\nb\n\n# no\n\n``#`` no\n\nText.\n"),
+        ("a.rst", "A\n=\n\n- b::\n\n    # no\n\n  c\n\n.. tab:: d\n\n  .. code::\n\n    # no\n\n  # no\n\nText.\n"),
+        ("a.rst", "A\n=\n\nb::\n\n  ```\n  # no\n\n  Sub\n  ---\n\nText.\n"),
+        ("a.html", "<h1>A</h1><p># no</p>```<pre>```\n# no</pre><div># no</div>Text."),
+        ("a.html", "<h1>A</h1><pre># no<p># no</pre><p>Text."),
+    ],
+)  # fmt: skip
+def test_no_line_of_code_or_text_is_a_heading(tmp_path, name, page):
+    (tmp_path / name).write_text(page.replace("A\n=\n", "ABC\n===\n"))
+    ((document,), _) = read_documents(tmp_path / name)
+    assert len(sections_of(document.text)) == 1
+    assert len(Cutter("paragraph")(document.text)) == 1
+    assert document.text.split()[-1].strip("`") in ("Text.", "")
+
+
+def test_code_in_a_table_of_markdown_texts_has_no_headings():
+    text = "# A\n\n```sh\nx\n\n# no\n\ny\n```\n\nText.\n\n# B\n\nMore.\n"
+    assert Cutter("paragraph")(text) == ("# A ```sh x # no y ``` Text.", "# B More.")
+    assert [section.path for section in sections_of(text)] == [("A",), ("B",)]
+
+
+@pytest.mark.parametrize(
+    ("page", "headings"),
+    [
+        ("One\n===\n\na\n\nTwo\nlines\n---\nb\n", ["# One", "## Two lines"]),
+        ("One\n=\n\na\n", ["# One"]),
+        ("- item\n---\n\na\n", []),
+        ("> quotation\n---\n\na\n", []),
+        ("| a | b |\n|---|---|\n| c | d |\n", []),
+        ("a\n\n---\n\nb\n", []),
+        ("See [this](x.md)\n---\n\na\n", ["## See this"]),
+        ("# One\n---\na\n", ["# One"]),
+        ("```\nOne\n===\n```\n", []),
+    ],
+)
+def test_underlined_headings_of_markdown(tmp_path, page, headings):
+    (tmp_path / "a.md").write_text(page)
+    text = read_documents(tmp_path / "a.md")[0][0].text
+    assert [line for line in text.splitlines() if line.startswith("#")] == headings
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("`a<2.28` and :ref:`b <c>` and `d <https://x>`_ and `e`_", "a<2.28 and b and d and e"),
+        ("`vector <T>` and :func:`f<g>`", "vector <T> and f"),
+        ("it's 5` long, see :doc:`a`", "it's 5` long, see a"),
+        ("``a`b`` and ``<x>`` and `y`", "a`b and <x> and y"),
+        ("**a** *b* ``*args`` ``**kwargs``", "a b *args **kwargs"),
+    ],
+)
+def test_inline_markup_of_restructured_text(tmp_path, written, read):
+    (tmp_path / "a.rst").write_text(written)
+    assert read_documents(tmp_path / "a.rst")[0][0].text.strip() == read
+
+
+def test_what_was_dropped_is_counted(tmp_path):
+    (tmp_path / "a.rst").write_text("It rained.\n\n.. toctree::\n   b\n\n.. image:: c.png\n\n.. A comment.\n")
+    (tmp_path / "b.html").write_text("<script>x</script><style>y</style><!-- z --><p>We ran.")
+    (tmp_path / "c.story").write_text("We sang.\n\n@highlight\n\nSong\n")
+    _, notes = read_documents(tmp_path)
+    assert "dropped from the texts: comments 2, toctree 1, image 1, script 1, style 1, highlight 1" in notes

@@ -69,7 +69,7 @@ def test_a_paragraph_is_right_as_a_whole(file):
     corpus = load_corpus(f"{path},documents=paragraphs")
     assert [(d.id, d.passages) for d in corpus.documents] == [("0-0", (TEXT,)), ("1-0", (TEXT,))]
     assert right(corpus) == {"a": ("0-0",), "b": ("1-0",)}
-    assert "1 document has the same text as another" in corpus.notes
+    assert any(note.startswith("1 document has the same text as another: ") for note in corpus.notes)
 
 
 def test_every_annotators_sentence_is_right_once_in_the_order_of_the_text(file):

@@ -1,7 +1,8 @@
 """Documents of your own: a folder of .txt, .md, .rst, .html and .story files, a table, SQuAD's format, or one text.
 
-In a folder a document's id is its path without the suffix. A table (CSV, TSV, JSON lines, Parquet) has an id and a
-text, and optionally a title. In SQuAD's format each paragraph is a document, and an article is a unit.
+Files named .mdx or .markdown are read as .md. In a folder a document's id is its path without the suffix. A table (CSV,
+TSV, JSON lines, Parquet) has an id and a text, and optionally a title. In SQuAD's format each paragraph is a document,
+and an article is a unit.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.corpora.io.folders import Listing, entries
+from embassay.corpora.io.front_matter import split_front_matter
 from embassay.corpora.io.jsonl import Ids, listed, text_field
-from embassay.corpora.io.markup import html_text, rst_text
+from embassay.corpora.io.markup import SILENT, UNREAD, html_text, markdown_text, rst_text
+from embassay.corpora.io.passages import word_count
 from embassay.corpora.io.records import TableColumn, is_parquet, read_table
 from embassay.corpora.io.squad import is_squad, paragraphs
 from embassay.corpora.io.texts import TO_TEXT, read_head, read_text
@@ -22,19 +25,15 @@ from embassay.errors import SourceError, SpecError, quoted
 from embassay.formatting import counted
 
 HTML = (".html", ".htm")
+FRONT_MATTER = (".md", ".mdx", ".markdown", *HTML)
+"""The suffixes of pages that may have front matter."""
 ID = ("id", "_id", "docid", "doc_id", "document_id")
 TEXT = ("text", "contents", "content", "passage", "document", "body", "article")
 """Column names that are recognised, tried in this order."""
 TITLE = ("title",)
 HEAD = 65_536
-_FRONT_MATTER = re.compile(r"---[^\S\n]*\n(?:.*\n)*?(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)")
-
-
-def _markdown_text(source: str) -> str:
-    """Return a Markdown text without its YAML front matter, if it has one."""
-    text = source.replace("\r\n", "\n")
-    front_matter = _FRONT_MATTER.match(text)
-    return text[front_matter.end() :] if front_matter else text
+STUB = 25
+"""Pages of fewer words are named."""
 
 
 def _story_text(source: str) -> str:
@@ -44,13 +43,25 @@ def _story_text(source: str) -> str:
 
 READERS: Mapping[str, Callable[[str], str]] = {
     ".txt": str,
-    ".md": _markdown_text,
+    ".md": markdown_text,
+    ".mdx": markdown_text,
+    ".markdown": markdown_text,
     ".rst": rst_text,
     ".story": _story_text,
     ".html": html_text,
     ".htm": html_text,
 }
 """By the suffix of a document: the function that returns its text without markup."""
+_DROPPED_HTML = re.compile(rf"<({'|'.join(sorted(UNREAD))}|(?=!--))", re.IGNORECASE)
+_DROPPED = {
+    ".rst": re.compile(
+        rf"^ *\.\.(?: +(?:\|[^|\n]+\| +)?({SILENT})::| +(?![_[|]|[\w:.+-]+::)|$)", re.IGNORECASE | re.MULTILINE
+    ),
+    ".html": _DROPPED_HTML,
+    ".htm": _DROPPED_HTML,
+    ".story": re.compile("@(highlight)"),
+}
+"""By suffix: finds what a reader drops; the group is its kind, empty for comments."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,7 @@ class SourceDocument:
     Attributes
     ----------
     text
-        Not blank; without a Markdown file's front matter.
+        Not blank; without front matter, but with its title as a heading.
     title
         From its column, or the title of its article; else empty.
     unit
@@ -125,7 +136,7 @@ def read_documents(
     if path.is_dir():
         return read_folder(path, aside, follow_links)
     if _is_document(path):
-        content = _text(path)
+        content = _text(path, Counter())
         if not content:
             raise SourceError("no text in it", path)
         return (SourceDocument(path.stem, content),), ("the file is one document",)
@@ -161,6 +172,18 @@ def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = Fa
     return (file for file in _files(path, aside, Listing(follow_links)) if _is_document(file))
 
 
+def unread_files(path: Path) -> dict[str, str]:
+    """Return why each file of a folder is not a document, by what its id would be; empty for a file."""
+    if not path.is_dir():
+        return {}
+    names = [file.relative_to(path) for file in Listing().files(path)]
+    reason = f"it has no text, or its suffix is none of {', '.join(READERS)}"
+    return {
+        name.with_suffix("").as_posix(): f"{name} is not read: {TO_TEXT.get(name.suffix.lower(), reason)}"
+        for name in names
+    }
+
+
 def read_folder(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Reading:
     """Read the texts of a folder, sorted by id.
 
@@ -184,7 +207,8 @@ def read_folder(path: Path, aside: Sequence[Path] = (), follow_links: bool = Fal
     if not files:
         raise _no_documents(path, others, listing)
     # By id, so that the order of a folder does not depend on the file system.
-    texts = {name: _text(file) for name, file in sorted(files.items())}
+    dropped = Counter[str]()
+    texts = {name: _text(file, dropped) for name, file in sorted(files.items())}
     read = tuple(SourceDocument(name, text) for name, text in texts.items() if text)
     empty = [name for name, text in texts.items() if not text]
     if not read:
@@ -201,6 +225,11 @@ def read_folder(path: Path, aside: Sequence[Path] = (), follow_links: bool = Fal
         kinds = listed(f"{kind} {count}" for kind, count in sorted(others.items()))
         notes.append(f"{counted(others.total(), 'other file')} left out: {kinds}")
     notes += listing.notes()
+    if markup := [f"{kind} {count:,}" for kind, count in dropped.most_common() if count]:
+        notes.append(f"dropped from the texts: {listed(markup)}")
+    stubs = [document.id for document in read if word_count(document.text) < STUB]
+    if stubs:
+        notes.append(f"{counted(len(stubs), 'page')} with fewer than {STUB} words: {listed(stubs)}")
     return read, tuple(notes)
 
 
@@ -279,7 +308,21 @@ def _is_page(file: Path) -> bool:
     return file.suffix.lower() in HTML
 
 
-def _text(file: Path) -> str:
-    """Return the text of a file without markup; empty if there is none."""
-    text = READERS[file.suffix.lower()](read_text(file))
+def _text(file: Path, dropped: Counter[str]) -> str:
+    """Return the text of a file without markup, below the title in its front matter; empty if there is none.
+
+    What the text is without is counted in ``dropped``, by kind.
+    """
+    suffix = file.suffix.lower()
+    source = read_text(file).replace("\r\n", "\n").replace("\r", "\n")
+    title = None
+    if suffix in FRONT_MATTER:
+        title, source = split_front_matter(source)
+        dropped["front matter"] += title is not None
+    if suffix in _DROPPED:
+        dropped.update(kind.lower() or "comments" for kind in _DROPPED[suffix].findall(source))
+    text = READERS[suffix](source)
+    first_line, _, _ = text.partition("\n")
+    if title and first_line.strip("# ").casefold() != title.casefold():
+        text = f"# {title}\n\n{text}"
     return text if text.strip() else ""

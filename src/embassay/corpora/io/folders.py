@@ -28,6 +28,10 @@ def entries(path: Path) -> list[Path]:
         raise SourceError(f"cannot be read: {error.strerror}", path) from None
 
 
+NO_PAGES = frozenset({"_build", "_includes", "_layouts", "_site", "_static", "_templates", "node_modules"})
+"""Names of folders of templates, of pages that a generator made, and of packages."""
+
+
 @dataclass
 class Listing:
     """The entries of a folder that may be read: files and folders, but no pipes, sockets, devices or symbolic links.
@@ -41,11 +45,14 @@ class Listing:
         Whether links are followed. A link to a folder that has already been read is left out.
     links, special
         The number of links, and of pipes, sockets and devices, that were left out.
+    skipped
+        The names of the folders that were left out, of :data:`NO_PAGES`.
     """
 
     follow_links: bool = False
     links: int = 0
     special: int = 0
+    skipped: set[str] = field(default_factory=set)
     _entered: set[tuple[int, int]] = field(default_factory=set)
 
     def entries(self, path: Path) -> list[Path]:
@@ -76,6 +83,8 @@ class Listing:
             for entry in self.entries(waiting.pop()):
                 if not entry.is_dir():
                     yield entry
+                elif entry.name in NO_PAGES:
+                    self.skipped.add(entry.name)
                 # A link may point to a folder that was already read, or that is being read.
                 elif not entry.is_symlink() or self._enter(entry):
                     folders.append(entry)
@@ -86,6 +95,8 @@ class Listing:
         if self.links:
             named = counted(self.links, "symbolic link")
             yield f"{named} left out (--follow-links or follow_links=true includes them)"
+        if self.skipped:
+            yield f"folders of templates, builds and packages left out: {', '.join(sorted(self.skipped))}"
         if self.special:
             named = counted(self.special, "special file")
             yield f"{named} left out (named pipes, sockets, devices)"

@@ -1,13 +1,19 @@
-"""HTML and reStructuredText as plain paragraphs: the visible text, without tags, directives and markup.
+"""HTML, reStructuredText and Markdown as plain paragraphs: the visible text, without tags, directives and roles.
 
-Headings become headings of Markdown (``## Title``), so that the sections of all formats are found in the same way.
+Headings become headings of Markdown (``## Title``) and code becomes code between fences, so that the sections of all
+formats are found in the same way. Other lines that Markdown would take for one of these are indented. Line ends must be
+``\\n``.
 """
 
 from __future__ import annotations
 
 import html
 import re
+import textwrap
+from functools import partial
 from html.parser import HTMLParser
+
+from embassay.corpora.io.passages import collapsed
 
 UNREAD = frozenset({"script", "style", "template", "title", "svg"})
 """HTML elements whose content is not text of the page."""
@@ -23,11 +29,25 @@ SPACES = frozenset({"br", "td", "th", "img", "input", "button"})
 """HTML elements that separate words without ending a paragraph."""
 
 
+_LOOKS_LIKE_MARKDOWN = r"^ {0,3}(?=#{1,6}\s|(?:(?:[-*+]|\d+[.)]) +)?(?:```|~~~))"
+"""The start of a line that Markdown takes for a heading or a fence."""
+AS_TEXT = "    "
+"""Put before such a line if it is text."""
+
+
 def html_text(source: str) -> str:
-    """Return the paragraphs of an HTML page, separated by blank lines, with single spaces inside."""
+    """Return the paragraphs of an HTML page, separated by blank lines, with single spaces inside but for code."""
     page = _Page()
     page.feed(source)
     return page.text()
+
+
+def _fenced(code: str) -> str:
+    """Return code between fences that do not occur in it; empty without code."""
+    if not code.strip():
+        return ""
+    fence = "~~~" if "```" in code else "```"
+    return "\n".join([fence, textwrap.dedent(code).strip("\n"), fence])
 
 
 class _Page(HTMLParser):
@@ -38,6 +58,7 @@ class _Page(HTMLParser):
         self._paragraphs: list[str] = []
         self._current: list[str] = []
         self._mark = ""
+        self._is_code = False
         self._unread: list[str] = []
 
     def text(self) -> str:
@@ -53,8 +74,10 @@ class _Page(HTMLParser):
         elif tag in BLOCKS:
             self._end_paragraph()
             self._mark = HEADINGS.get(tag, self._mark)
+            # A heading also ends code, for an end tag that is missing.
+            self._is_code = tag == "pre" or (self._is_code and tag not in HEADINGS)
         elif tag in SPACES:
-            self._current.append(" ")
+            self._current.append("\n" if tag == "br" else " ")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         # <svg/> and <script/> have no content to skip.
@@ -66,6 +89,7 @@ class _Page(HTMLParser):
             self._unread.pop()
         elif tag in BLOCKS:
             self._end_paragraph()
+            self._is_code = self._is_code and tag != "pre"
             if tag in HEADINGS:
                 self._mark = ""
         elif tag in SPACES:
@@ -80,114 +104,151 @@ class _Page(HTMLParser):
         return self.parse_bogus_comment(i)
 
     def _end_paragraph(self) -> None:
-        text = " ".join("".join(self._current).split())
-        if text:
+        content = "".join(self._current)
+        self._current = []
+        text = collapsed(content)
+        if self._is_code and text:
+            self._paragraphs.append(_fenced(content))
+        elif text:
+            if not self._mark and re.match(_LOOKS_LIKE_MARKDOWN, text):
+                self._mark = AS_TEXT
             self._paragraphs.append(self._mark + text)
             # A heading is one paragraph, even if its end tag is missing.
             self._mark = ""
-        self._current = []
 
 
-SILENT = frozenset(
-    "code code-block contents csv-table figure highlight image include index literalinclude math only parsed-literal "
-    "raw sourcecode tabularcolumns tags toctree".split()
+SILENT = (
+    "contents|csv-table|figure|highlight|image|include|index|literalinclude|math|meta|only|raw|tabularcolumns|tags"
+    "|toctree"
 )
 """reStructuredText directives whose content is not running text."""
-_DIRECTIVE = re.compile(r"\.\.\s+(?:\|[^|]+\|\s+)?([A-Za-z][\w:.+-]*?)::(?:\s+(.*))?$")
-_FOOTNOTE = re.compile(r"\.\.\s+\[[^\]]+\]\s+(.*)$")
-_OPTION = re.compile(r":[\w -]+:(?:\s|$)")
-_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1\1+$")
-_RULE = re.compile(r"[-=+| ]{3,}$")
-_ROLE = re.compile(r"(?::[\w+.:-]{1,60}:)?`([^`<]{0,500}?)\s{0,9}(?:<[^`<>]{0,2000}>)?`_{0,2}")
-_LITERAL = re.compile(r"``([^`]{1,2000})``")
-_STRONG = re.compile(r"\*\*([^*\s](?:[^*]*[^*\s])?)\*\*")
-_EMPHASIS = re.compile(r"(?<![\w*])\*([^*\s](?:[^*]*[^*\s])?)\*(?![\w*])")
+CODE = "code|code-block|doctest|ipython|parsed-literal|prompt|sourcecode|testcode|testoutput"
+"""reStructuredText directives whose content is code."""
+_NAME = r"\.\.[ ]+(?:\|[^|\n]+\|[ ]+)?"
+_OPTIONS = r"(?:[ ]+:[\w -]+:(?:[ ].*)?\n)*"
+_RST_BLOCK = re.compile(
+    rf"""
+    # A directive with code, or a paragraph that announces code with two colons; then the indented lines.
+    ^(?:[ ]*{_NAME}(?:{CODE})::.*\n{_OPTIONS}|(?P<text>(?![ ]*\.\.[ ]).*::[ ]*\n)[ ]*\n)(?:[ ]*\n)*
+    (?P<code>(?P<by>[ ]+)\S.*\n(?:(?P=by).*\n|[ ]*\n)*)
+    # A comment, a target or a silent directive, but no footnote or other directive, with the lines indented below it.
+    |^(?P<indent>[ ]*)\.\.(?!\S|[ ]+\[[^\]\n]+\][ ])
+    (?!(?<=\.\.)[ ]+(?:\|[^|\n]+\|[ ]+)?(?!(?:{SILENT})::)[a-z][\w:.+-]*::(?!\S)).*\n(?:(?P=indent)[ ]+\S.*\n|[ ]*\n)*
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+_RUNNING = re.compile(
+    rf"^[ ]*(?:{_NAME}[a-z][\w:.+-]*::(?:[ ]+(.*))?\n{_OPTIONS}|\.\.[ ]+\[[^\]\n]+\][ ]+(.*)\n)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A directive with running text and its options, or a footnote; the groups are its text."""
+_ADORNMENT = r"[!-/:-@\[-`{-~]"
+_HEADING = re.compile(
+    # Below a line of the same signs a title may be indented.
+    rf"^(?:(?P<over>{_ADORNMENT})(?P=over){{2,}}[ ]*\n(?=.*\n(?P=over){{3}})[ ]*|(?=\S))"
+    rf"(?P<title>(?!({_ADORNMENT})\3\3+[ ]*$)\S.*)\n(?P<line>(?P<under>{_ADORNMENT})(?P=under){{2,}})[ ]*$"
+    rf"|{_LOOKS_LIKE_MARKDOWN}",
+    re.MULTILINE,
+)
+_RULE = re.compile(
+    rf"^[ ]*(?:(?:({_ADORNMENT})\1\1+|[-=+|][-=+| ]{{2,}})[ ]*\n|(?:\d{{1,3}}|\#)[.)][ ]+(?=\S))", re.MULTILINE
+)
+"""A line without text, or the number of an item of a list, which HTML does not have."""
+_INLINE = re.compile(
+    # A literal may contain single backticks; a line of nothing but backticks underlines a heading.
+    r"(?<!`)``(?!\s|`+\s)((?:[^`]|`(?!`)){1,2000}?)``"
+    # A role or a reference, with its target behind its text. Without either, what is between the signs < > is text.
+    r"|(?<![\w`])(:[\w+.:-]{1,60}:)?`(?![\s`])"
+    r"([^`]{1,500}?)(?:(?(2)\s{0,9}<[^`<>]{0,2000}>(?=`)|\s{1,9}<[^`<>]{0,2000}>(?=`_)))?`_{0,2}"
+    r"|\*\*([^*\s](?:[^*]*[^*\s])?)\*\*"
+    r"|(?<![\w*])\*([^*\s](?:[^*]*[^*\s])?)\*(?![\w*])"
+)
+"""Inline markup; the last group that matches is the text."""
 
 
 def rst_text(source: str) -> str:
     """Return a text in reStructuredText without underlines, directives, comments, targets and roles.
 
-    The text of a note, or of another directive with running text, is kept; code, images and tables of contents are not.
+    The text of a note, or of another directive with running text, and code are kept; images and tables of contents are
+    not.
     """
-    kept = list[str]()
-    styles = list[tuple[str, bool]]()
-    lines = source.replace("\r\n", "\n").replace("\r", "\n").expandtabs(8).split("\n")
-    number = 0
-    while number < len(lines):
-        line = lines[number]
-        number += 1
-        body, indent = line.strip(), _indent(line)
-        if _ADORNMENT.match(body):
-            heading = _heading(lines, number - 1)
-            if heading is not None and kept[-1] == lines[number - 2]:
-                title, style = heading
-                if style not in styles:
-                    styles.append(style)
-                # The first style of a file is its highest level, as in docutils.
-                level = min(styles.index(style) + 1, len(HEADINGS))
-                kept[-1] = f"{'#' * level} {title}"
-            continue
-        if _RULE.match(body) and not body.isspace():
-            continue
-        if not (body == ".." or body.startswith(".. ")):
-            kept.append(line)
-            continue
-        text, number = _explicit(body, indent, lines, number)
-        if text:
-            kept += ["", text]
-    return _without_marks("\n".join(kept))
+    source = source.expandtabs(8) + "\n"
+    styles = list[str]()
+    blocks = list[str]()
+    end = 0
+    for block in _RST_BLOCK.finditer(source):
+        text = source[end : block.start()] + (block["text"] or "")
+        blocks += [_rst_prose(text, styles), _fenced(block["code"] or "")]
+        end = block.end()
+    blocks.append(_rst_prose(source[end:], styles))
+    return "\n\n".join(filter(str.strip, blocks)).strip("\n")
 
 
-def _heading(lines: list[str], underline: int) -> tuple[str, tuple[str, bool]] | None:
-    """Return the title above an underline and its style: the character, and whether there is a line above it, too.
+def _rst_prose(text: str, styles: list[str]) -> str:
+    """Return text between code with headings of Markdown, without other markup.
 
-    None if the line is no underline: it is a transition, the line above a title, or shorter than the title.
+    Parameters
+    ----------
+    styles
+        Those of the headings before, from the highest level on; new ones are added.
     """
-    if underline == 0:
-        return None
-    title, character = lines[underline - 1].strip(), lines[underline].strip()[0]
-    is_long_enough = len(lines[underline].strip()) >= len(title)
-    if not title or _ADORNMENT.match(title) or not is_long_enough:
-        return None
-    above = ""
-    if underline > 1:
-        above = lines[underline - 2].strip()
-    has_overline = bool(_ADORNMENT.match(above)) and above[0] == character
-    # A block of indented text, such as a table, has no titles; a title is indented only below an overline.
-    if _indent(lines[underline - 1]) and not has_overline:
-        return None
-    return title, (character, has_overline)
+    text = _RUNNING.sub(r"\n\1\2\n", text)
+    text = _INLINE.sub(lambda match: match[match.lastindex or 0], re.sub("::[ ]*$", ":", text, flags=re.MULTILINE))
+    return _RULE.sub("", _HEADING.sub(partial(_heading, styles), text))
 
 
-def _explicit(body: str, indent: int, lines: list[str], number: int) -> tuple[str, int]:
-    """Return the text of a block that begins with two dots, and the number of the next line to read."""
-    if footnote := _FOOTNOTE.match(body):
-        return footnote[1], number
-    directive = _DIRECTIVE.match(body)
-    if directive and directive[1].lower() not in SILENT:
-        # Options such as ":class: wide" come first; the indented text after them is running text.
-        while number < len(lines):
-            line = lines[number]
-            if _indent(line) <= indent or not _OPTION.match(line.strip()):
-                break
-            number += 1
-        return directive[2] or "", number
-    # A comment, a target or a directive without running text is dropped with everything indented below it.
-    while number < len(lines):
-        line = lines[number]
-        if line.strip() and _indent(line) <= indent:
-            break
-        number += 1
-    return "", number
+def _heading(styles: list[str], match: re.Match[str]) -> str:
+    """Return a heading of Markdown; the match itself if the underline is shorter than the title."""
+    if match["title"] is None:
+        return AS_TEXT
+    title = match["title"].strip()
+    if len(match["line"]) < len(title):
+        return match[0]
+    style = match["under"] + (match["over"] or "")
+    if style not in styles:
+        styles.append(style)
+    # The first style of a file is its highest level, as in docutils.
+    level = min(styles.index(style) + 1, len(HEADINGS))
+    return f"{'#' * level} {title}"
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
+_MARKDOWN = re.compile(
+    r"""
+    # Fenced code, HTML with code, indented lines and code in a line.
+    ^[ \t]*(?P<item>(?:(?:[-*+]|\d+[.)])[ \t]+)?)(?P<fence>`{3,}(?=[^`\n]*$)|~{3,}).*\n
+    (?P<code>(?:.*\n)*?)(?:[ \t]*(?P=fence)[`~]*$|\Z)
+    |^[ ]{0,3}(?P<html><pre[\s>](?:.*\n)*?(?:.*?</pre>|\Z))
+    # The number of an item of a list is not in the text of HTML.
+    |^[ \t]*\d{1,3}[.)][ \t]+(?=\S)
+    |(?P<kept>^(?:[ ]{4}|\t)(?![ \t]*[-*+][ ]).*$|(?P<marks>`+).*?(?<!`)(?P=marks)(?!`))
+    # A paragraph above an underline is a heading, unless a line of it begins a list, a quotation, a table or HTML.
+    |(?:\A|(?<=\n\n))(?P<title>(?:(?!\s|[-*+]\s|\d+[.)]\s|[>|<]|\#{1,6}\s|-+$|=+$).+\n)+)(?P<line>=|-)(?P=line)*$
+    # A rule, and the target of links; then links.
+    |^[ ]{0,3}(?:---+|\[(?!\^)[^\[\]\n]+\]:[ \t]*\S+(?:[ \t]+["'(].*)?)$
+    |(?<![!\w])\[(?P<link>[^\[\]]{1,500})\](?:\([^()\s]{0,2000}(?:\s+"[^"]{0,500}")?\)|\[[^\[\]]{0,500}\])
+    |(?<!\w)(?P<emphasis_mark>_{1,3})(?P<emphasis>[^_\s](?:[^_]{0,500}[^_\s])?)(?P=emphasis_mark)(?!\w)
+    # But for the mark of headings, which would begin one.
+    |(?P<entity>&(?!\#35;|\#x23;|num;)\#?\w{1,40};)
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
 
 
-def _without_marks(text: str) -> str:
-    """Return a text without inline markup: roles, references, literals, strong text and emphasis."""
-    text = re.sub(r"::[^\S\n]*$", ":", text, flags=re.MULTILINE)
-    for pattern in (_LITERAL, _ROLE, _STRONG, _EMPHASIS):
-        text = pattern.sub(r"\1", text)
-    return text
+def markdown_text(source: str) -> str:
+    """Return a text in Markdown: each heading begins with its marks, code is between fences, links have no targets.
+
+    Other markup stays.
+    """
+    return _MARKDOWN.sub(_shown, "\n".join(map(str.rstrip, [*source.split("\n"), ""]))).strip("\n")
+
+
+def _shown(match: re.Match[str]) -> str:
+    """Return what a reader sees of a part of Markdown."""
+    if match["fence"]:
+        return f"{match['item']}\n{_fenced(match['code'])}\n"
+    if match["html"]:
+        return f"\n{html_text(match['html'])}\n"
+    if match["title"]:
+        level = {"=": "#", "-": "##"}[match["line"]]
+        return f"{level} {collapsed(_MARKDOWN.sub(_shown, match['title']))}\n"
+    return match["kept"] or match["link"] or match["emphasis"] or html.unescape(match["entity"] or "")

@@ -21,6 +21,13 @@ FEWEST_WORDS = 50
 """A passage of fewer words takes the next paragraph of its section; docs/decisions/023 has the measurements."""
 HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
 """A heading of Markdown: its marks and its text."""
+_FENCED = re.compile(
+    r"^ {0,3}(?:(?:[-*+]|\d+[.)]) +)?(?P<fence>`{3,}(?=[^`\n]*$)|~{3,}).*\n"
+    r"(?:.*\n)*?(?:[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)",
+    re.MULTILINE,
+)
+"""Code between fences, which may begin in an item of a list; without a second fence it is the rest of the text."""
+_COMMENT = re.compile(r"^ {0,3}(?=#)", re.MULTILINE)
 _EMPTY_LINES = re.compile(r"\n{2,}")
 _BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
 _DOTTED_NAME = re.compile(r"[A-Za-z0-9_]\.[A-Za-z_]")
@@ -180,10 +187,15 @@ def is_heading(line: str) -> bool:
     return HEADING.match(line) is not None
 
 
+def code_indented(text: str) -> str:
+    """Return a text in Markdown in which the comments in fenced code are indented, so that they are no headings."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n") + "\n"
+    return _FENCED.sub(lambda code: _COMMENT.sub("    ", code[0]), lines)
+
+
 def paragraphs(text: str) -> list[str]:
-    """Return the texts between blank lines, as they are written there."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    return [part for part in _BLANK.split(lines.strip("\n")) if part.strip()]
+    """Return the texts between blank lines, as they are written there but for indented comments in code."""
+    return [part for part in _BLANK.split(code_indented(text).strip("\n")) if part.strip()]
 
 
 def _joined_paragraphs(text: str) -> tuple[str, ...]:

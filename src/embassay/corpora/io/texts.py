@@ -17,9 +17,12 @@ BEGINNING = 64
 """The maximum number of bytes that the type of a file is detected from."""
 EXPORT = "export the table as CSV (UTF-8) and use that file"
 SAVE_TEXT = "save its text as .txt (UTF-8) and use that file"
-TO_TEXT = {".pdf": "convert it to text, for example with: pdftotext FILE.pdf"} | {
+TO_TEXT = {
+    ".adoc": "convert it to HTML, for example with: asciidoctor FILE.adoc",
+    ".pdf": "convert it to text, for example with: pdftotext FILE.pdf",
+} | {
     suffix: f"convert it to text, for example with: pandoc FILE{suffix} -o FILE.md"
-    for suffix in (".docx", ".epub", ".odt", ".rtf")
+    for suffix in (".docx", ".epub", ".ipynb", ".odt", ".rtf")
 }
 """What to do with documents that are not read, by suffix."""
 UNPACK = "unpack it and use the file inside"

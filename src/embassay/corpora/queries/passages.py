@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import HEADING, Cutter, collapsed, word_count
+from embassay.corpora.io.passages import HEADING, Cutter, code_indented, collapsed, word_count
 from embassay.lexical.words import words as words_of
 
 SHORTEST = 8
 """The minimum number of words of a passage to ask about; shorter ones are retrieved only by chance."""
-_FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
 @dataclass(frozen=True)
@@ -153,16 +151,11 @@ def sections_of(text: str) -> list[DocumentSection]:
     A heading without text is added to the lower-level heading that follows it.
     """
     sections = list[DocumentSection]()
-    path, lines, fence = list[tuple[int, str]](), list[str](), ""
+    path, lines = list[tuple[int, str]](), list[str]()
     # The number of headings of the path that stand before an earlier section; they are its first ones.
     earlier = 0
-    for line in text.splitlines():
-        fence_mark = _FENCE.match(line)
-        if fence_mark and fence == fence_mark.group(1):
-            fence = ""
-        elif fence_mark and not fence:
-            fence = fence_mark.group(1)
-        heading = None if fence else HEADING.match(line)
+    for line in code_indented(text).splitlines():
+        heading = HEADING.match(line)
         if heading is None:
             lines.append(line)
             continue

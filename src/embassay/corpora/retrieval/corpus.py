@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
+from embassay.corpora.io.jsonl import listed
 from embassay.corpora.io.passages import Cutter
 from embassay.errors import SourceError, nearest, quoted
 from embassay.formatting import counted
@@ -43,7 +45,11 @@ def cut_all(texts: Mapping[str, str], cut: Cutter) -> tuple[Document, ...]:
 
 
 def unknown_documents(
-    path: Path, field: str, unknown: Sequence[tuple[int | None, str]], ids: Iterable[str]
+    path: Path,
+    field: str,
+    unknown: Sequence[tuple[int | None, str]],
+    ids: Iterable[str],
+    unread: Mapping[str, str] = MappingProxyType({}),
 ) -> SourceError:
     """Return the error of ids that no document has.
 
@@ -53,23 +59,27 @@ def unknown_documents(
         The line of each such id, and the id.
     ids
         Those of the documents; the nearest one is suggested.
+    unread
+        Why other files of the folder are no documents, by what their ids would be.
     """
     if len(unknown) == 1:
         line, name = unknown[0]
-        guess = _guess(name, ids, "; {}")
+        guess = _guess(name, ids, "; {}", unread)
         return SourceError(f"no document has the id {quoted(name)}{guess}", path, line, field)
-    shown = [f"{quoted(name)} on line {line}{_guess(name, ids, ' ({})')}" for line, name in unknown[:MAX_SHOWN]]
+    shown = [f"{quoted(name)} on line {line}{_guess(name, ids, ' ({})', unread)}" for line, name in unknown[:MAX_SHOWN]]
     problem = f"{counted(len(unknown), 'id')} name no document: {', '.join(shown)}"
     if len(unknown) > MAX_SHOWN:
         problem += f" and {len(unknown) - MAX_SHOWN:,} more"
     return SourceError(problem, path, None, field)
 
 
-def _guess(name: str, ids: Iterable[str], form: str) -> str:
-    """Return the part of a message that suggests the nearest of some ids; empty if none is near."""
+def _guess(name: str, ids: Iterable[str], form: str, unread: Mapping[str, str]) -> str:
+    """Return the part of a message that says why a file is no document, or suggests the nearest id, if any is near."""
     candidates = list(islice(ids, GUESSED))
     # The most common mistake is a file name without its folder.
     without_suffix = name.rpartition(".")[0] or name
+    if reason := unread.get(name) or unread.get(without_suffix):
+        return form.format(reason)
     same_name = list[str]()
     for candidate in candidates:
         if candidate == without_suffix or candidate.endswith(f"/{without_suffix}"):
@@ -117,9 +127,14 @@ def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> It
         yield f"{most:,} right documents for each question"
     elif most > 1:
         yield f"{fewest:,} to {most:,} right documents for a question"
-    equal = 0 if is_stored else len(documents) - len({document.passages for document in documents})
+    first_with = dict[tuple[str, ...], str]()
+    equal = list[str]()
+    for document in () if is_stored else documents:
+        first = first_with.setdefault(document.passages, document.id)
+        if first != document.id:
+            equal.append(f"{document.id} (as {first})")
     if equal:
-        yield f"{counted(equal, 'document has', 'documents have')} the same text as another"
+        yield f"{counted(len(equal), 'document has', 'documents have')} the same text as another: {listed(equal)}"
     repeated = len(questions) - len({question.question for question in questions})
     if repeated:
         yield f"{counted(repeated, 'question repeats', 'questions repeat')} another word for word"

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from embassay.corpora.io.documents import looks_like_documents, read_documents
+from embassay.corpora.io.documents import looks_like_documents, read_documents, unread_files
 from embassay.corpora.io.labelling import ChosenBy
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
@@ -121,7 +121,9 @@ def load(
     questions_path = source_path(questions)
     documents, notes = read(aside=[questions_path])
     texts = {document.id: document.whole for document in documents}
-    samples, notes_on_questions = read_questions(questions_path, texts, question, document, about, chosen)
+    samples, notes_on_questions = read_questions(
+        questions_path, texts, question, document, about, chosen, unread_files(path)
+    )
     all_notes = [*notes, *notes_on_questions, f"passages: {passages}"]
     corpus = corpus_of(name, "documents", cut_all(texts, cut), samples, licence=licence, notes=all_notes)
     return replace(corpus, document_noun="page" if path.is_dir() else "document")

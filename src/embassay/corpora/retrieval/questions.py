@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import get_args
 
 from embassay.corpora.io.documents import without_suffix
@@ -47,7 +48,13 @@ class _Question:
 
 
 def read_questions(
-    path: Path, documents: Mapping[str, object], question: str, document: str, about: About, chosen: ChosenBy = "random"
+    path: Path,
+    documents: Mapping[str, object],
+    question: str,
+    document: str,
+    about: About,
+    chosen: ChosenBy = "random",
+    unread: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[tuple[Question, ...], tuple[str, ...]]:
     """Return the questions of a table, with notes: the columns that they were read from, and rows that are left out.
 
@@ -63,6 +70,8 @@ def read_questions(
         The column names, if they are not recognised.
     chosen
         Which questions are read of a file whose column ``chosen_by`` tells them apart.
+    unread
+        Why files beside the documents are not read, by what their ids would be.
 
     Raises
     ------
@@ -84,7 +93,7 @@ def read_questions(
             "without it the questions that were chosen by disagreement pass for a random sample: restore it",
             path,
         )
-    questions, left_out = _read(columns, documents, chosen)
+    questions, left_out = _read(columns, documents, chosen, unread)
     others, unlabelled = left_out[OTHERS], left_out[UNLABELLED]
     if not questions:
         kind = f" with {CHOSEN_BY}={chosen}" if others else ""
@@ -126,7 +135,7 @@ def possible_ids(path: Path, document: str) -> set[str]:
 
 
 def _read(
-    columns: Selection, documents: Mapping[str, object], chosen: ChosenBy
+    columns: Selection, documents: Mapping[str, object], chosen: ChosenBy, unread: Mapping[str, str]
 ) -> tuple[dict[str, _Question], Counter[str]]:
     """Return the questions by id, and how many rows are left out for which reason."""
     questions: dict[str, _Question] = {}
@@ -154,7 +163,7 @@ def _read(
             else:
                 unknown.append((row.line, name))
     if unknown:
-        raise unknown_documents(columns.table.path, columns.names["document"], unknown, documents)
+        raise unknown_documents(columns.table.path, columns.names["document"], unknown, documents, unread)
     return questions, left_out
 
 
