@@ -113,8 +113,6 @@ def attempt(problem: str, folder: RunFolder, step: Callable[[], None]) -> bool:
     """
     try:
         step()
-    except BrokenPipeError:
-        raise
     except Exception as error:
         reason = str(error) if isinstance(error, EmbassayError) else reason_of(error)
         say(f"failed: {problem}: {reason}; the figures are in {folder.path / 'result.json'}")
