@@ -206,23 +206,23 @@ class _Output:
 
     def __init__(self, stream: TextIO | None):
         # A shell may have closed the stream (>&-); Python then has none.
-        self._stream = stream or open(os.devnull, "w")  # noqa: SIM115 - open until the process ends
+        self._stream = stream or Path(os.devnull).open("w")  # noqa: SIM115 - open until the process ends
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
         """Write a text; return its length."""
-        self._attempt(lambda: self._stream.write(text))
+        self._attempt(self._stream.write, text)
         return len(text)
 
     def flush(self) -> None:
         """Write what is buffered."""
         self._attempt(self._stream.flush)
 
-    def _attempt(self, step: Callable[[], object]) -> None:
+    def _attempt(self, step: Callable[..., object], *arguments: str) -> None:
         try:
-            step()
+            step(*arguments)
         except OSError as error:
             # What is still buffered goes nowhere: the interpreter flushes at exit, and would fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())

@@ -16,7 +16,7 @@ from embassay.comparison.differences import (
     summaries_of,
 )
 from embassay.comparison.merge import MergedRuns, merge
-from embassay.comparison.runs import StoredRun, common_tasks, differ, read_run
+from embassay.comparison.runs import StoredRun, common_tasks, differ, read_run, run_in_memory
 from embassay.errors import SpecError, UnknownNameError
 from embassay.formatting import number
 from embassay.result import EncoderRecord, Result, record_of
@@ -77,14 +77,14 @@ class RunComparison:
 
 
 def compare(
-    runs: Sequence[str | Path], mapping: Mapping[str, str] | None = None, *, texts: bool = True
+    runs: Sequence[str | Path | Result], mapping: Mapping[str, str] | None = None, *, texts: bool = True
 ) -> RunComparison:
     """Compare finished runs on the items that all of them have, as ``embassay compare`` does; nothing is encoded.
 
     Parameters
     ----------
     runs
-        Folders of two or more runs, the oldest first.
+        Two or more, the oldest first: folders, or results of :func:`embassay.assay`.
     mapping
         New label by old label, for encoders that were renamed.
     texts
@@ -101,9 +101,12 @@ def compare(
     SpecError
         For fewer than two runs, or an unknown label in the mapping.
     """
-    if len(runs) < 2:
-        raise SpecError("compare takes two runs or more")
-    stored = [read_run(run, name) for run, name in zip(runs, names_of(runs), strict=True)]
+    if isinstance(runs, (str, Path, Result)) or len(runs) < 2:
+        raise SpecError("compare takes a list of two runs or more")
+    names = iter(names_of([run for run in runs if not isinstance(run, Result)]))
+    stored = []
+    for place, run in enumerate(runs, start=1):
+        stored.append(run_in_memory(run, f"result {place}") if isinstance(run, Result) else read_run(run, next(names)))
     common = common_tasks(stored)
     merged = merge(stored, common)
     mapping = mapping or {}
@@ -310,12 +313,14 @@ def _notes_on_settings(runs: Sequence[StoredRun]) -> list[str]:
         values = {run.name: str(getattr(run.result, name)) for run in runs}
         if differ(values):
             notes.append(f"{name}: {_listed(values)}; that of {last.name} is used")
-    versions = {run.name: str(run.record.get("embassay", "unknown")) for run in runs}
+    # A result in memory has no record.
+    recorded = [run for run in runs if run.record]
+    versions = {run.name: str(run.record.get("embassay", "unknown")) for run in recorded}
     if differ(versions):
         notes.append(f"version of embassay: {_listed(versions)}")
     for package in ("torch", "transformers", "sentence-transformers", "numpy"):
         versions = {}
-        for run in runs:
+        for run in recorded:
             packages = run.record.get("packages") or {}
             versions[run.name] = packages.get(package, "not installed")
         if differ(versions):

@@ -103,10 +103,7 @@ def _message(answer: object) -> str:
     for name in ("error", "message", "detail"):
         inner = answer.get(name)
         if isinstance(inner, str):
-            # OpenAI's form has the name of a wrong field apart.
-            field = answer.get("param")
-            is_named = not isinstance(field, str) or field in ("", "None") or field in inner
-            return inner if is_named else f"{inner} ({field})"
+            return inner
         if isinstance(inner, dict):
             return _message(inner)
     return ""

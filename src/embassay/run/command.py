@@ -141,6 +141,23 @@ def write_outcome(
     return record
 
 
+def save(plan: Plan, outcome: Outcome, seconds: float, path: Path, overwrite: bool = False) -> None:
+    """Write the folder of a run that was carried out without one, as :func:`carry_out` does.
+
+    Parameters
+    ----------
+    seconds
+        How long the run has taken.
+    """
+    folder = RunFolder(path)
+    folder.open(settings_of(plan), overwrite)
+    for run in outcome.encoders:
+        for scores in run.scores.values():
+            folder.save(scores)
+    record = write_outcome(folder, plan, outcome, seconds)
+    draw(folder.report, outcome.result, layouts(outcome.result), record)
+
+
 def show_again(
     run: Path,
     diagnostic: str = "",

@@ -11,10 +11,10 @@ from embassay.errors import OutputError, SpecError, say
 from embassay.run.config import read
 from embassay.run.options import RECORD, RunOptions, options_in
 from embassay.run.progress import Bar, Progress, Quiet
-from embassay.run.specs import Spec
+from embassay.run.specs import EncoderInputs, Spec
 from embassay.store.cache.cache import FileHashes, Remembered, default_folder, trouble_with
 from embassay.store.paths import output_path
-from embassay.types import AnyCorpus, Draws, Encoder, JsonObject, Runtime
+from embassay.types import AnyCorpus, Draws, JsonObject, Runtime
 
 DEFAULT_OUT = Path("embassay-run")
 
@@ -30,7 +30,7 @@ class RunRequest(RunOptions):
     Attributes
     ----------
     encoders
-        Specs, or encoders as objects, or a single one. The default encoder if empty.
+        Specs, or encoders as objects, by their labels, in a list, or a single one. The default encoder if empty.
     corpora
         Sources, or corpora that are loaded already, or a single one. The built-in ones if empty.
     diagnostics
@@ -41,7 +41,7 @@ class RunRequest(RunOptions):
         Called with the messages that are shown even where ``quiet`` is set.
     """
 
-    encoders: Sequence[str | Spec | Encoder] | str | Spec | Encoder = ()
+    encoders: EncoderInputs = ()
     corpora: Sequence[str | Spec | AnyCorpus] | str | Spec | AnyCorpus = ()
     diagnostics: Sequence[str | Spec] = ()
     out: Path = DEFAULT_OUT

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.probe import PROBES
 from embassay.endpoint.client import Endpoint
@@ -32,7 +32,7 @@ OF_THE_TEXTS = (400, 413, 422, 500)
 """HTTP statuses that a single text may cause."""
 FORMAT = re.compile("encoding.?format", re.I)
 LARGEST = 1e6
-"""Larger numbers in base64 are other bytes than float32: int8, for example."""
+"""A larger number in base64 shows that the bytes are no float32: int8, for example."""
 MOST_MISSING = 20
 """With more texts without a vector, the service is at fault, and no further texts are sent."""
 SHOWN = 3
@@ -75,7 +75,6 @@ class Service:
         """
         requests = packed(inputs, self.batch, self.tokens)
         missing: list[str] = []
-        has_made_some = False
 
         def ask(places: range) -> list[Row]:
             return self._ask(inputs[places.start : places.stop])
@@ -84,34 +83,27 @@ class Service:
             vector_of = {}
             for place, row in zip(requests[number], answer, strict=True):
                 if isinstance(row, str):
-                    text = " ".join(inputs[place].split())
-                    missing.append(f"{quoted(begun(text, LONGEST_SHOWN))} ({row})")
+                    missing.append(f"{quoted(begun(inputs[place], LONGEST_SHOWN))} ({row})")
                 else:
                     vector_of[place] = row
             if vector_of:
-                has_made_some = True
                 yield list(vector_of), np.stack(list(vector_of.values()))
             if len(missing) > MOST_MISSING:
                 break
         if missing:
-            listed = ", ".join(missing[:SHOWN])
-            if len(missing) > SHOWN:
-                listed += f" and {counted(len(missing) - SHOWN, 'other text')}"
-            advice = "the service makes none at all"
-            if has_made_some or len(inputs) == 1:
-                advice = "change or leave out such texts; with a cache, the other vectors are kept"
-            raise self.endpoint.error(f"no vector for {listed}; {advice}")
+            listed = f"{', '.join(missing[:SHOWN])}{' …' if len(missing) > SHOWN else ''}"
+            advice = "change or leave out such texts; with a cache, the vectors of all others are kept"
+            raise self.endpoint.error(f"no vector for {counted(len(missing), 'text')}: {listed}; {advice}")
 
     def _ask(self, inputs: Sequence[str]) -> list[Row]:
-        """Return the row of each text by one request; by halves of it if the service finds it too large, or some text
-        at fault."""
+        """Return the row of each text by one request; by halves of it where some text or their number is refused."""
         try:
             return self._request(inputs)
         except EndpointError as error:
             is_one = len(inputs) == 1
-            if is_one or not is_too_large(error.status, error.said):
-                if error.status not in OF_THE_TEXTS or not self._answers():
-                    raise
+            may_be_split = not is_one and is_too_large(error.status, error.said)
+            if not (may_be_split or (error.status in OF_THE_TEXTS and self._answers())):
+                raise
             if is_one:
                 return [f"{error.status}: {error.said or error.problem}"]
         # Services limit a request by tokens that they count differently, so only they know what is too large.
@@ -204,7 +196,7 @@ def read_rows(answer: object, number: int) -> list[Row]:
     Raises
     ------
     ValueError
-        If the answer does not have one entry per text, or its vectors are no numbers or have different lengths.
+        If the answer does not have one entry per text.
     """
     data = None
     problem = "the answer has no list of embeddings ('data')"
@@ -215,35 +207,26 @@ def read_rows(answer: object, number: int) -> list[Row]:
         raise ValueError(problem)
     if len(data) != number:
         raise ValueError(f"the answer has {counted(len(data), 'vector')} for {counted(number, 'text')}")
-    embeddings = [entry.get("embedding") for entry in _in_order(data)]
-    known = [np.zeros(0) if embedding is None else _numbers(embedding) for embedding in embeddings]
-    widths = {len(vector) for vector, embedding in zip(known, embeddings, strict=True) if embedding is not None}
-    # Where all are missing, the answer has another form.
-    if len(widths) > 1 or 0 in widths or (not widths and number > 1):
-        raise ValueError("the embeddings are not lists of numbers, all of the same length")
-    rows: list[Row] = []
-    for vector in known:
-        with np.errstate(over="ignore"):
-            row = vector.astype(np.float32)
-        if not len(row):
-            rows.append("the service sent none")
-        elif not np.isfinite(row).all():
-            rows.append("NaN or infinity")
-        else:
-            rows.append(row)
-    return rows
+    return [_row(entry.get("embedding")) for entry in _in_order(data)]
 
 
-def _numbers(embedding: object) -> NDArray[np.floating]:
-    """Return the (d,) numbers of an embedding: a list, or base64 of float32; empty for anything else."""
-    try:
+def _row(embedding: object) -> Row:
+    """Return the (d,) float32 vector of an embedding: a list of numbers, or base64 of float32; or why it is none."""
+    numbers = np.zeros(0)
+    with suppress(TypeError, ValueError, OverflowError):
         if isinstance(embedding, str):
             numbers = np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
-            return numbers if not (np.abs(numbers) > LARGEST).any() else np.zeros(0)
-        numbers = np.array(embedding, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        return np.zeros(0)
-    return numbers if numbers.ndim == 1 else np.zeros(0)
+        else:
+            numbers = np.array(embedding, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        row = numbers.astype(np.float32)
+    if row.ndim != 1 or not row.size:
+        return "not a list of numbers"
+    if not np.isfinite(row).all():
+        return "NaN or infinity"
+    if isinstance(embedding, str) and np.abs(row).max() > LARGEST:
+        return "base64 of other numbers than float32"
+    return row
 
 
 def _in_order(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
