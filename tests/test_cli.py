@@ -420,7 +420,7 @@ BAD = {
     "no argument": (("a.toml", "b.toml", "c.toml"), "no option and no argument: b.toml c.toml (see 'embassay run"),
     "not a number": (("--seed", "x"), "unable to convert"),
     "a corpus without -c": (("text.json",), "text.json: not a config file (.toml); pass a corpus with -c"),
-    "negative seed": (("--seed", "-1"), "seed must be 0 or more"),
+    "negative seed": (("--seed", "-1"), "seed must be a whole number of 0 or more"),
     "cache": (("-e", "bow", "--cache", "text.json"), "text.json: cannot be used as a cache"),
 }
 
