@@ -354,8 +354,8 @@ def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, mo
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-c", "handbook"], "at least 50 and 30 are needed: use --test 0.25"),
-        (["-c", "handbook", "--test", "0.7"], "at least 50 and 30 are needed: use --test 0.25"),
+        (["-c", "handbook"], "at least 50 and 30 are needed: use --test 0.32"),
+        (["-c", "handbook", "--test", "0.7"], "at least 50 and 30 are needed: use --test 0.32"),
         (["-c", "opposites"], "'opposites' has shape choice"),
         (["-c", "handbook", "-c", "handbook"], "two corpora have the label 'handbook'"),
         (["-c", "handbook", "--test", "1.5"], "test must be above 0 and below 1"),

@@ -220,7 +220,11 @@ def _check_enough(
     # Each corpus is tested; the early stopping takes a share of what is left, and the training the rest.
     least = math.ceil(LEAST_TEST + least_train / (1 - DEV) / len(corpora))
     fewest = min(map(_answered, corpora))
-    best_share = math.ceil(100 * LEAST_TEST / max(fewest, least)) / 100
+    questions = max(fewest, least)
+    smallest_share = LEAST_TEST / questions
+    largest_share = 1 - least_train / (1 - DEV) / (questions * len(corpora))
+    # Not the smallest one: groups of questions are not divided, so the test may get fewer.
+    best_share = round(smallest_share + (largest_share - smallest_share) / 4, 2)
     remedy = "use more questions"
     if fewest < least:
         remedy = f"use {least} answered questions or more (in each corpus), with --test {best_share:g}"
