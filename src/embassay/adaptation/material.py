@@ -232,8 +232,8 @@ def _check_enough(
         remedy = f"use --test {best_share:g}"
     names = " + ".join(corpus.name for corpus in corpora)
     raise InputError(
-        f"corpus {names!r}: {train} questions are left for training, and {' and '.join(map(str, tested))} answered ones "
-        f"for the test; at least {least_train} and {LEAST_TEST} are needed: {remedy}"
+        f"corpus {names!r}: {train} questions are left for training, and {' and '.join(map(str, tested))} answered "
+        f"ones for the test; at least {least_train} and {LEAST_TEST} are needed: {remedy}"
     )
 
 

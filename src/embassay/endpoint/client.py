@@ -207,7 +207,9 @@ class Endpoint:
         self, problem: str, status: int | None = None, body: bytes = b"", kind: type[EndpointError] = EndpointError
     ) -> EndpointError:
         """Return an error of this service, without secrets."""
-        return kind(self.address.host, problem, status, answers.excerpt(body, self._hide_in_messages))
+        error = kind(self.address.host, problem, status, answers.excerpt(body, self._hide_in_messages))
+        error.body = body
+        return error
 
     def close(self) -> None:
         """Close all connections; the next request opens new ones."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from embassay.errors import SpecError
+from embassay.types import Draws
 
 Language = Literal["en", "any"]
 ENGLISH, ANY = "en", "any"
@@ -39,8 +40,7 @@ class Shared:
 
     def check(self) -> None:
         """Raise SpecError for a number that is out of range."""
-        if self.seed < 0:
-            raise SpecError(f"seed must be 0 or more, is {self.seed}")
+        Draws(self.seed)
         if self.count is not None and self.count < 1:
             raise SpecError(f"count must be 1 or more, is {self.count}")
 
