@@ -187,3 +187,14 @@ def test_a_folder_that_is_not_there_is_said(result, tmp_path):
 def test_an_option_of_the_wrong_kind_is_one_message(options, message):
     with pytest.raises(SpecError, match=message):
         ea.assay(**{"encoders": ["bow"], "corpora": ["opposites"], **options})
+
+
+def test_a_baseline_in_memory_has_no_anchor(result, tmp_path, monkeypatch):
+    # A folder of that name is the usual one.
+    (tmp_path / "baseline" / "anchor").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert ea.check(result, result).outcome == "pass"
+
+
+def test_a_result_is_planned_from(result, tmp_path):
+    assert ea.plan(result).pairs == ea.plan(result.save(tmp_path / "kept")).pairs

@@ -16,7 +16,7 @@ from embassay.comparison.differences import (
     summaries_of,
 )
 from embassay.comparison.merge import MergedRuns, merge
-from embassay.comparison.runs import StoredRun, common_tasks, differ, read_run, run_in_memory
+from embassay.comparison.runs import StoredRun, common_tasks, differ, read_run
 from embassay.errors import SpecError, UnknownNameError
 from embassay.formatting import number
 from embassay.result import EncoderRecord, Result, record_of
@@ -103,10 +103,7 @@ def compare(
     """
     if isinstance(runs, (str, Path, Result)) or len(runs) < 2:
         raise SpecError("compare takes a list of two runs or more")
-    names = iter(names_of([run for run in runs if not isinstance(run, Result)]))
-    stored = []
-    for place, run in enumerate(runs, start=1):
-        stored.append(run_in_memory(run, f"result {place}") if isinstance(run, Result) else read_run(run, next(names)))
+    stored = [read_run(run, name) for run, name in zip(runs, names_of(runs), strict=True)]
     common = common_tasks(stored)
     merged = merge(stored, common)
     mapping = mapping or {}
@@ -135,16 +132,21 @@ def compare(
     )
 
 
-def names_of(runs: Sequence[str | Path]) -> list[str]:
-    """Return a name for each run: its folder's; with as many parents as it takes to tell the runs apart.
+def names_of(runs: Sequence[str | Path | Result]) -> list[str]:
+    """Return a name for each run: its folder's, with as many parents as it takes to tell the runs apart.
+
+    A result has its place: ``result 2``.
 
     Raises
     ------
     SpecError
         If a run is given twice.
     """
-    parts = []
-    for run in runs:
+    parts: list[tuple[str, ...]] = []
+    for place, run in enumerate(runs, start=1):
+        if isinstance(run, Result):
+            parts.append((f"result {place}",))
+            continue
         path = Path(run).expanduser().resolve()
         # A run may be named by its result.json.
         folder = path.parent if path.suffix == ".json" else path

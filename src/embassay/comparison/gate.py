@@ -18,7 +18,7 @@ import numpy as np
 from embassay.comparison.gate_words import failures_of, lines_of, out_of_reach
 from embassay.comparison.losses import MOST_UNDEFINED, LossTest, PairedMetric, changes_of
 from embassay.comparison.margins import Pages, sampled_corpora, units_of
-from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run, run_in_memory
+from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import InputError, SpecError, UnknownNameError
 from embassay.formatting import POINTS, counted
@@ -206,15 +206,12 @@ def check(
     """
     options = CheckOptions(margins or {}, floors or {}, tuple(on), strict, pages)
     shown, shown_baseline = ("the result" if isinstance(each, Result) else str(each) for each in (run, baseline))
-    anchor = None
     try:
-        if isinstance(baseline, Result):
-            old = run_in_memory(baseline, "baseline")
-        else:
-            old = read_run(baseline, "baseline")
-            anchor_folder = Path(baseline) / ANCHOR
-            anchor = read_run(anchor_folder, "anchor") if anchor_folder.is_dir() else None
-        new = run_in_memory(run, "run") if isinstance(run, Result) else read_run(run, "run", may_have_failed=True)
+        old = read_run(baseline, "baseline")
+        anchor_folder = old.path / ANCHOR
+        # A result in memory has no record, and no folder.
+        anchor = read_run(anchor_folder, "anchor") if old.record and anchor_folder.is_dir() else None
+        new = read_run(run, "run", may_have_failed=True)
         outcome = check_runs(new, old, options, anchor)
     except InputError as error:
         raise InputError(f"cannot check {shown} against {shown_baseline}: {error}") from None

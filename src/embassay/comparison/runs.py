@@ -113,13 +113,13 @@ class StoredRun:
         return tuple(record.name for record in self.result.encoders)
 
 
-def read_run(path: str | Path, name: str = "", *, may_have_failed: bool = False) -> StoredRun:
+def read_run(path: str | Path | Result, name: str = "", *, may_have_failed: bool = False) -> StoredRun:
     """Read a finished run.
 
     Parameters
     ----------
     path
-        The run's folder, or what ``embassay bless`` has made of it.
+        The run's folder, or what ``embassay bless`` has made of it; or its result.
     name
         What the run is called; the name of its folder if empty.
     may_have_failed
@@ -130,6 +130,8 @@ def read_run(path: str | Path, name: str = "", *, may_have_failed: bool = False)
     SourceError
         If it is not a finished run, or item scores are missing or damaged.
     """
+    if isinstance(path, Result):
+        return run_in_memory(path, name or "result")
     path = source_path(path)
     if path.name in ("result.json", "run.json") and path.is_file():
         path = path.parent
