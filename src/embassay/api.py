@@ -19,8 +19,7 @@ from embassay.run.execute import execute
 from embassay.run.items import Items, items_in
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.run.resolve import load_encoder
-from embassay.run.specs import EncoderInputs
+from embassay.run.resolve import EncoderInputs, load_encoder
 from embassay.store.canonical import write
 from embassay.store.paths import output_path, source_path
 from embassay.store.runs import results

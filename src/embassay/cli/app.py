@@ -7,7 +7,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
@@ -195,6 +195,9 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         with redirect_stdout(_Output(sys.stdout)), redirect_stderr(_Output(sys.stderr)):
             code = exit_code_of(arguments)
+            # What an error leaves in the buffer.
+            with suppress(OSError):
+                sys.stdout.flush()
     finally:
         # A caller in Python may go on after SystemExit.
         warnings.showwarning = show_as_usual

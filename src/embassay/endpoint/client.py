@@ -208,7 +208,7 @@ class Endpoint:
     ) -> EndpointError:
         """Return an error of this service, without secrets."""
         error = kind(self.address.host, problem, status, answers.excerpt(body, self._hide_in_messages))
-        error.body = body
+        error.whole = self._hide_in_messages(body[: answers.LONGEST_REFUSAL].decode("utf-8", "replace"))
         return error
 
     def close(self) -> None:

@@ -10,8 +10,8 @@ from embassay.errors import EncoderError, InputError, MissingExtraError, SpecErr
 from embassay.plugins import ENCODERS
 from embassay.retrievers.base import PARTS_HINT, Retriever
 from embassay.run.presets import EncoderSet, Member, named_in
-from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, default_label, load_encoder
-from embassay.run.specs import EncoderInput, Spec, alternatives, as_spec
+from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, EncoderInput, default_label, load_encoder
+from embassay.run.specs import Spec, alternatives, as_spec
 from embassay.types import AnyCorpus, Encoder, Runtime, is_chance
 
 BASELINES = (

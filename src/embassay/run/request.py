@@ -13,7 +13,8 @@ from embassay.errors import OutputError, SpecError, quoted, say
 from embassay.run.config import read
 from embassay.run.options import PYTHON, RECORD, RunOptions, options_in
 from embassay.run.progress import Bar, Progress, Quiet
-from embassay.run.specs import EncoderInputs, Spec
+from embassay.run.resolve import EncoderInputs
+from embassay.run.specs import Spec
 from embassay.store.cache.cache import FileHashes, Remembered, default_folder, trouble_with
 from embassay.store.paths import output_path
 from embassay.types import AnyCorpus, Draws, JsonObject, Runtime

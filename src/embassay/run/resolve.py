@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, cast
 
 from embassay.encoders.addresses import without_secrets
 from embassay.encoders.base import EncodesWithAnother
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError, nearest
 from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, Folder
 from embassay.run.loaders import builtin_names, check_kind, find_loader
-from embassay.run.specs import EncoderInput, EncoderInputs, Spec, as_spec, bind, known_options, parse
+from embassay.run.specs import Spec, as_spec, bind, known_options, parse
 from embassay.store.paths import source_path
-from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Runtime
+from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
 
+EncoderInput: TypeAlias = str | Spec | Encoder | Function
+EncoderInputs: TypeAlias = Sequence[EncoderInput] | Mapping[str, EncoderInput] | EncoderInput
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
 ABOUT_OF_UNIT = {"document": "new-documents", "question": "these-documents"}

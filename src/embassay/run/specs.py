@@ -10,13 +10,12 @@ import inspect
 import itertools
 import re
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from embassay.errors import SpecError, UnknownNameError, quoted
-from embassay.types import Encoder, Function
 
 KINDS: dict[Any, str] = {
     str: "a text",
@@ -77,10 +76,6 @@ def parse(text: str, what: str) -> Spec:
             raise SpecError(f"{what} {head!r}: option {option!r} is given twice")
         options[option] = value
     return Spec(head, label, options)
-
-
-EncoderInput: TypeAlias = str | Spec | Encoder | Function
-EncoderInputs: TypeAlias = Sequence[EncoderInput] | Mapping[str, EncoderInput] | EncoderInput
 
 
 def as_spec(source: str | Path | Spec, what: str) -> Spec:

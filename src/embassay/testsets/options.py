@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from embassay.errors import SpecError
-from embassay.types import Draws
 
 Language = Literal["en", "any"]
 ENGLISH, ANY = "en", "any"
@@ -40,6 +39,9 @@ class Shared:
 
     def check(self) -> None:
         """Raise SpecError for a number that is out of range."""
+        # Imported here, because 'embassay --help' reads these options.
+        from embassay.types import Draws
+
         Draws(self.seed)
         if self.count is not None and self.count < 1:
             raise SpecError(f"count must be 1 or more, is {self.count}")

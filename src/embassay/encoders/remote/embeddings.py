@@ -30,7 +30,7 @@ MOST_DIMENSIONS = 1 << 14
 """The maximum number of dimensions of the first vectors; afterwards their number is known."""
 OF_THE_TEXTS = (400, 413, 422, 500)
 """HTTP statuses that a single text may cause."""
-FORMAT = re.compile(b"encoding.?format", re.I)
+FORMAT = re.compile("encoding.?format", re.I)
 LARGEST = 1e6
 """A larger number in base64 shows that the bytes are no float32: int8, for example."""
 MOST_MISSING = 20
@@ -141,7 +141,7 @@ class Service:
         try:
             answer = self.endpoint.post("/embeddings", payload, tokens=tokens, longest=longest, patient=patient)
         except EndpointError as error:
-            if not (sends_format and FORMAT.search(error.body)):
+            if not (sends_format and FORMAT.search(error.whole)):
                 raise
             # Some services accept base64 only, or no such field; without it they choose.
             self._sends_format = False
