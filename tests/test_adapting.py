@@ -354,15 +354,15 @@ def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, mo
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-c", "handbook"], "30 are needed: use more questions, or a larger --test"),
-        (["-c", "handbook", "--test", "0.7"], "at least 50 are needed"),
+        (["-c", "handbook"], "at least 50 and 30 are needed: use --test 0.32"),
+        (["-c", "handbook", "--test", "0.7"], "at least 50 and 30 are needed: use --test 0.32"),
         (["-c", "opposites"], "'opposites' has shape choice"),
         (["-c", "handbook", "-c", "handbook"], "two corpora have the label 'handbook'"),
         (["-c", "handbook", "--test", "1.5"], "test must be above 0 and below 1"),
         (["-c", "handbook", "--test", "0.3", "--epochs", "0"], "'epochs': must be above 0"),
         (["-c", "handbook", "--test", "0.3", "--device", "gpu"], "'device'"),
         (["-c", "handbook", "--test", "0.3", "--device", "cuda:0"], "set CUDA_VISIBLE_DEVICES"),
-        (["-c", "handbook", "--test", "0.3", "--resamples", "0"], "resamples 1 or more"),
+        (["-c", "handbook", "--test", "0.3", "--resamples", "0"], "resamples must be a whole number of 1 or more"),
         (["-c", "handbook", "--test", "0.3", "--window", "0"], "window must be 1 or more"),
         (["-c", "handbook", "--test", "0.3", "--patience", "0"], "'patience'"),
         (

@@ -194,7 +194,7 @@ def test_a_wrong_command_is_refused_in_one_line(arguments, message, capsys, tmp_
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"seed": -1}, "seed must be 0 or more"),
+        ({"seed": -1}, "seed must be a whole number of 0 or more"),
         ({"count": 0}, "count must be 1 or more"),
         ({"language": "de"}, "language must be en"),
         ({"misspelings": "x"}, "did you mean 'misspellings'"),

@@ -420,7 +420,7 @@ BAD = {
     "no argument": (("a.toml", "b.toml", "c.toml"), "no option and no argument: b.toml c.toml (see 'embassay run"),
     "not a number": (("--seed", "x"), "unable to convert"),
     "a corpus without -c": (("text.json",), "text.json: not a config file (.toml); pass a corpus with -c"),
-    "negative seed": (("--seed", "-1"), "seed must be 0 or more"),
+    "negative seed": (("--seed", "-1"), "seed must be a whole number of 0 or more"),
     "cache": (("-e", "bow", "--cache", "text.json"), "text.json: cannot be used as a cache"),
 }
 
@@ -655,20 +655,39 @@ def test_a_table_keeps_its_names_however_narrow_the_terminal(embassay, monkeypat
     assert "(1) no interval: 8 independent units," in out
 
 
-@pytest.mark.slow
-def test_a_reader_that_goes_away_is_no_error(tmp_path):
-    command = f"{sys.executable} -m embassay run -e bow -c opposites --limit 12 | head -1; exit ${{PIPESTATUS[0]}}"
-    environment = os.environ | {"EMBASSAY_CACHE": str(tmp_path / "cache")}
-    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0
-    assert "Traceback" not in done.stderr
+@pytest.fixture
+def behind(tmp_path):
+    """Run a command whose output goes where a shell says; returns its exit code and what it said."""
+
+    def call(arguments, redirection):
+        command = f"{sys.executable} -m embassay {arguments} {redirection}; exit ${{PIPESTATUS[0]}}"
+        environment = os.environ | {"EMBASSAY_CACHE": str(tmp_path / "cache")}
+        done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        return done.returncode, done.stderr
+
+    return call
 
 
-def test_a_full_disk_behind_standard_output_is_said(tmp_path):
-    command = f"{sys.executable} -m embassay list > /dev/full"
-    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode != 0
-    assert "Traceback" not in done.stderr
+@pytest.mark.parametrize(
+    ("arguments", "code"), [("list", 0), ("--help", 0), ("show nix", 2), ("run -e api:m,base_url=http://[ -c x", 2)]
+)
+@pytest.mark.parametrize("redirection", ["| true", "2>&1 | true", ">&- 2>&-"])
+def test_a_reader_that_goes_away_changes_no_exit_code(behind, arguments, code, redirection):
+    found, said = behind(arguments, redirection)
+    assert found == code
+    assert "Broken" not in said
+    assert "Traceback" not in said
+
+
+def test_a_run_is_finished_though_nobody_reads_what_it_prints(behind, tmp_path):
+    code, said = behind("run -e bow -c opposites --limit 12", "2>&1 | true")
+    assert (code, said) == (0, "")
+    assert json.loads((tmp_path / "embassay-run" / "run.json").read_text())["state"] == "finished"
+    assert (tmp_path / "embassay-run" / "report.html").exists()
+
+
+def test_a_full_disk_behind_standard_output_is_one_message(behind):
+    assert behind("list", "> /dev/full") == (2, "embassay: No space left on device\n")
 
 
 def test_texts_that_are_cut_are_said_and_counted(embassay, tmp_path):

@@ -64,5 +64,5 @@ def test_a_missing_file(tmp_path):
 
 
 def test_numbers_out_of_range_on_the_command_line():
-    with pytest.raises(SpecError, match="seed must be 0 or more"):
+    with pytest.raises(SpecError, match="seed must be a whole number of 0 or more"):
         _ = RunRequest.of(None, seed=-1).draws

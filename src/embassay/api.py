@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from embassay.errors import SpecError, UnknownNameError, quoted
 from embassay.reports.layouts import layouts
 from embassay.result import Renderer, Result, register_renderer
+from embassay.run import command
 from embassay.run.execute import execute
 from embassay.run.items import Items, items_in
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.run.resolve import load_encoder
+from embassay.run.resolve import EncoderInputs, load_encoder
 from embassay.store.canonical import write
 from embassay.store.paths import output_path, source_path
 from embassay.store.runs import results
@@ -46,7 +49,7 @@ register_renderer(_renderer)
 
 
 def assay(
-    encoders: Sequence[str | Encoder] | Encoder = (),
+    encoders: EncoderInputs = (),
     corpora: Sequence[str | Corpus[Any]] | Corpus[Any] = (),
     diagnostics: Sequence[str] = (),
     *,
@@ -67,8 +70,9 @@ def assay(
     Parameters
     ----------
     encoders
-        Specs, or objects that follow :class:`~embassay.types.Encoder` or that :func:`embassay.encoder` takes; a single
-        one need not be in a list. The default encoder if empty. A warning names each encoder that is left out.
+        Specs, functions of a list of texts that return (n, d) numbers, or objects that follow
+        :class:`~embassay.types.Encoder` or that :func:`embassay.encoder` takes; by their labels, in a list, or a single
+        one. The default encoder if empty. A warning names each encoder that is left out.
     corpora
         Sources, or corpora from :func:`embassay.load`; the built-in corpora if empty.
     diagnostics
@@ -103,6 +107,7 @@ def assay(
         If everything fails. If only some encoders or diagnostics fail, a warning and ``result.failed`` name each of
         them, and the result has the others.
     """
+    started = time.perf_counter()
     # Issued at the end, so that each warning points to the line of the caller.
     messages: list[str] = []
     request = RunRequest(
@@ -134,7 +139,8 @@ def assay(
     messages += [f"failed: {failure.sentence}" for failure in outcome.failures]
     for message in messages:
         warnings.warn(message, stacklevel=2)
-    return replace(outcome.result, items=Items(lambda: outcome.scored(plan)))
+    save = partial(command.save, plan, outcome, time.perf_counter() - started)
+    return replace(outcome.result, items=Items(lambda: outcome.scored(plan), write_run=save))
 
 
 def encode_corpus(

@@ -189,7 +189,11 @@ class EndpointError(EncoderError):
         The HTTP status; None if there was no answer.
     said
         The beginning of the answer, if it helps.
+    whole
+        All of the answer, without secrets; empty after several attempts.
     """
+
+    whole = ""
 
     def __init__(self, host: str, problem: str, status: int | None = None, said: str = ""):
         self.host, self.problem, self.status, self.said = host, problem, status, said

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar
 from urllib.parse import quote
 
@@ -775,6 +776,10 @@ class ItemFrames(Protocol):
         """Return one row for each item and encoder; see :meth:`Result.scores`."""
         ...
 
+    def save(self, folder: str | Path, *, overwrite: bool) -> Path:
+        """Write the run of these items; see :meth:`Result.save`."""
+        ...
+
 
 @dataclass(frozen=True, repr=False)
 class Result:
@@ -826,6 +831,25 @@ class Result:
     def _repr_html_(self) -> str:
         """Return scorecard and findings for a notebook."""
         return _renderer().html(self)
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the run into a folder, as ``embassay run -o`` does, and return its path.
+
+        Parameters
+        ----------
+        overwrite
+            Replace another run in the folder.
+
+        Raises
+        ------
+        OutputError
+            If the folder cannot be written to, or holds something else.
+        SpecError
+            If the result was not made by :func:`embassay.assay` in this process.
+        """
+        if self.items is None:
+            raise SpecError("this result has no item scores; copy the folder of its run")
+        return self.items.save(folder, overwrite=overwrite)
 
     def scores(self, diagnostic: str) -> DataFrame:
         """Return one row for each item and encoder, as a polars frame.
@@ -888,7 +912,7 @@ class Result:
         # Each diagnostic has columns of its own.
         return polars.concat(frames, how="diagonal_relaxed")
 
-    def rank(self, diagnostic: str, corpus: str | None = None) -> DataFrame:
+    def rank(self, diagnostic: str = "", corpus: str | None = None) -> DataFrame:
         """Return the candidates of a diagnostic, the highest value first, as a polars frame.
 
         Columns: ``encoder``, ``value``, ``low``, ``high`` (95 % interval), ``rank_low``, ``rank_high`` (all ranks hold
@@ -897,8 +921,8 @@ class Result:
 
         Parameters
         ----------
-        corpus
-            May be omitted where the diagnostic ran on one corpus only.
+        diagnostic, corpus
+            See :meth:`verdict`.
 
         Raises
         ------
@@ -911,7 +935,7 @@ class Result:
 
         verdict = self.verdict(diagnostic, corpus)
         if not verdict.metric:
-            raise SpecError(f"{diagnostic} does not rank encoders")
+            raise SpecError(f"{verdict.diagnostic} does not rank encoders")
         row_of = self.headline(verdict)
         ranks = []
         for name in verdict.candidates:
@@ -935,13 +959,13 @@ class Result:
             )
         return polars.DataFrame(ranks, schema=_RANKS, orient="row")
 
-    def plot(self, diagnostic: str, corpus: str | None = None) -> TopLevelMixin:
+    def plot(self, diagnostic: str = "", corpus: str | None = None) -> TopLevelMixin:
         """Return the first chart of a diagnostic in the report, as an Altair chart.
 
         Parameters
         ----------
-        corpus
-            May be omitted where the diagnostic ran on one corpus only.
+        diagnostic, corpus
+            See :meth:`verdict`.
 
         Raises
         ------
@@ -953,14 +977,16 @@ class Result:
         verdict = self.verdict(diagnostic, corpus)
         drawn = _renderer().chart(self, verdict)
         if drawn is None:
-            raise SpecError(f"{diagnostic} on {verdict.corpus} has nothing to draw")
+            raise SpecError(f"{verdict.diagnostic} on {verdict.corpus} has nothing to draw")
         return drawn
 
-    def verdict(self, diagnostic: str, corpus: str | None = None) -> Verdict:
+    def verdict(self, diagnostic: str = "", corpus: str | None = None) -> Verdict:
         """Return the verdict of a diagnostic.
 
         Parameters
         ----------
+        diagnostic
+            May be omitted where only one ran.
         corpus
             May be omitted where the diagnostic ran on one corpus only.
 
@@ -969,8 +995,12 @@ class Result:
         UnknownNameError
             If there is no such diagnostic or corpus.
         SpecError
-            If the diagnostic ran on several corpora.
+            If several diagnostics ran, or the diagnostic ran on several corpora, and none is named.
         """
+        if not diagnostic:
+            diagnostic, *others = dict.fromkeys(verdict.diagnostic for verdict in self.verdicts) or ("",)
+            if others:
+                raise SpecError(f"several diagnostics ran; name one: {', '.join((diagnostic, *others))}")
         of_diagnostic = {verdict.corpus: verdict for verdict in self.verdicts if verdict.diagnostic == diagnostic}
         if not of_diagnostic:
             raise UnknownNameError("diagnostic", diagnostic, dict.fromkeys(v.diagnostic for v in self.verdicts))

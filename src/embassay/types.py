@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from html import escape
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
-from embassay.errors import SpecError, begun
+from embassay.errors import SpecError, begun, quoted
 from embassay.formatting import counted, visible
 from embassay.result import Result
 from embassay.samples.base import Role, Sample, Text
@@ -31,6 +32,8 @@ from embassay.vectors import Similarity, VectorMatrix, Vectors
 
 S = TypeVar("S", bound=Sample)
 JsonObject: TypeAlias = dict[str, Any]
+Function: TypeAlias = Callable[[list[str]], Any]
+"""Returns the (n, d) vectors of n texts."""
 """An object read from a JSON file; its content is not checked yet."""
 SHOWN_SAMPLES = 3
 """Samples that a notebook shows of a corpus."""
@@ -503,18 +506,18 @@ class Draws:
     Raises
     ------
     SpecError
-        For a negative seed, or no resamples.
+        For a seed or a number of resamples that is no whole number, or too small.
     """
 
     seed: int = 0
     resamples: int = 1000
 
     def __post_init__(self) -> None:
-        """Check the range of both."""
-        if self.seed < 0 or self.resamples < 1:
-            raise SpecError(
-                f"seed must be 0 or more and resamples 1 or more; they are {self.seed} and {self.resamples}"
-            )
+        """Check both."""
+        for name, least in (("seed", 0), ("resamples", 1)):
+            number = getattr(self, name)
+            if not isinstance(number, Integral) or number < least:
+                raise SpecError(f"{name} must be a whole number of {least} or more, is {quoted(number)}")
 
 
 @dataclass(frozen=True)

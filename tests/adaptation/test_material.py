@@ -89,13 +89,10 @@ def test_the_union_keeps_licences_and_tells_units_apart():
 @pytest.mark.parametrize(
     ("given", "options", "message"),
     [
-        ([corpus("one", 60)], {}, "43 questions are left for training; at least 50"),
-        (
-            [corpus("one", 100)],
-            {"test": 0.2},
-            r"20 answered questions are left for the test \(--test 0.2\); at least 30",
-        ),
-        ([corpus("one", 300), corpus("two", 20)], {}, "'two'.*answered questions are left for the test"),
+        ([corpus("one", 60)], {}, r"43 questions are left for training, and 12 .* use 86 .*, with --test 0.35$"),
+        ([corpus("one", 86)], {}, r"at least 50 and 30 are needed: use --test 0.35$"),
+        ([corpus("one", 200)], {"test": 0.8}, r"36 questions are left for training.*: use --test 0.29$"),
+        ([corpus("one", 300), corpus("two", 20)], {}, "62 and 2 answered ones.*: use 58 .*, with --test 0.52$"),
         ([corpus("one", 200), corpus("one", 200)], {}, "two corpora have the label 'one'"),
         ([], {}, "no corpus given"),
     ],
@@ -103,6 +100,10 @@ def test_the_union_keeps_licences_and_tells_units_apart():
 def test_too_little_is_said_with_what_is_needed(given, options, message):
     with pytest.raises(InputError, match=message):
         gather(given, **options)
+
+
+def test_the_number_that_is_named_is_enough():
+    assert len(gather([corpus("one", 86)], test=0.35).train) == 50
 
 
 def test_a_test_of_few_units_is_said_before_any_training():

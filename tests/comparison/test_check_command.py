@@ -85,7 +85,7 @@ def test_no_baseline_and_no_run(runs, tmp_path, capsys):
     assert exit_code_of(["check", str(runs[0]), "--baseline", str(tmp_path / "none")]) == 2
     assert exit_code_of(["check", str(tmp_path / "none"), "--baseline", str(runs[0])]) == 2
     assert exit_code_of(["bless", str(tmp_path / "none"), "-o", str(tmp_path / "b")]) == 2
-    assert capsys.readouterr().err.count("not a finished run") == 3
+    assert capsys.readouterr().err.count("none: no such folder") == 3
 
 
 def test_what_is_inconclusive_is_a_warning_unless_the_check_is_strict(choice_run, capsys):

@@ -54,6 +54,14 @@ def test_a_worse_model_under_the_same_label_is_a_regression(choice_run):
     )
 
 
+@pytest.mark.parametrize("reader", ["true", "head -1"])
+def test_a_regression_stays_one_whoever_reads_it(choice_run, reader):
+    new, old = choice_run("new", [model(BAD)]), choice_run("old", [model()])
+    command = f"set -o pipefail; {sys.executable} -m embassay check {new} --baseline {old} | {reader}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
 def test_what_is_neither_shown_nor_excluded_is_a_warning(choice_run):
     run, old = choice_run("new", [model(range(10, 184))]), choice_run("old", [model()])
     outcome = ea.check(run, old, margins={"accuracy": 0.03})

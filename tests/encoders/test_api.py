@@ -108,6 +108,7 @@ def test_an_answer_without_index_is_taken_as_it_comes(service, make):
         ([], "the answer has no list of embeddings"),
         ("text", "the answer has no list of embeddings"),
         ({}, "the answer has no list of embeddings"),
+        ({"model": "m", "embeddings": []}, "embeddings .'data'.; it has 'model', 'embeddings'"),
         ({"data": {}}, "the answer has no list of embeddings"),
         ({"data": [1, 2]}, "the answer has no list of embeddings"),
         ({"data": [{"embedding": [1.0], "index": 0}]}, "1 vector for 2 texts"),
@@ -115,25 +116,141 @@ def test_an_answer_without_index_is_taken_as_it_comes(service, make):
         ({"data": [{"embedding": [1.0], "index": 0}] * 2}, "are not 0 to 1, each once"),
         ({"data": [{"embedding": [1.0], "index": i} for i in (1, 2)]}, "are not 0 to 1, each once"),
         ({"data": [{"embedding": [1.0], "index": "0"}, {"embedding": [1.0]}]}, "are not 0 to 1, each once"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}, "all of the same length"),
-        ({"data": [{"embedding": []}, {"embedding": []}]}, "not lists of numbers"),
-        ({"data": [{"embedding": [1.0]}, {}]}, "not lists of numbers"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": "AAAA"}]}, "not lists of numbers"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": [[1.0]]}]}, "not lists of numbers"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": [None]}]}, "NaN or infinity"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": [float("nan")]}]}, "NaN or infinity"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": [1e39]}]}, "NaN or infinity"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": [10**400]}]}, "not lists of numbers"),
+        ({"data": [{"embedding": [1.0], "index": 0}, {"embedding": [1.0]}]}, "are not 0 to 1, each once"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}, "have 2 dimensions, earlier ones have 1"),
     ],
 )
 def test_an_answer_that_cannot_be_used(service, make, answer, problem):
-    service.script(service.edit(lambda _: answer or json.loads(json.dumps(answer))))
+    service.script(service.edit(lambda _: answer))
     if not answer:
         service.behaviours[:] = [service.status(200, json.dumps(answer).encode())]
     with pytest.raises(EndpointError, match=problem) as caught:
         make().encode(["a", "b"])
     assert str(caught.value).startswith(f"{service.host} answered 200: ")
     assert len(service.seen) == 1
+
+
+@pytest.mark.parametrize("texts", [TEXTS, ["a"]])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_an_index_of_0_that_protobuf_leaves_out(service, make, texts, backwards):
+    def edit(answer):
+        del answer["data"][0]["index"]
+        if backwards:
+            answer["data"].reverse()
+
+    service.script(service.edit(edit))
+    assert np.array_equal(make().encode(texts), right(service, texts))
+
+
+def test_base64_is_read(service, make):
+    def edit(answer):
+        for entry in answer["data"]:
+            entry["embedding"] = base64.b64encode(np.array(entry["embedding"], "<f4").tobytes()).decode()
+
+    service.script(service.edit(edit))
+    assert np.array_equal(make().encode(TEXTS), right(service, TEXTS))
+
+
+def test_base64_of_bytes_is_no_vector(service, make):
+    # Whole numbers of a byte each: as float32 they would be enormous.
+    def edit(answer):
+        for entry in answer["data"]:
+            entry["embedding"] = base64.b64encode(bytes(range(64, 128))).decode()
+
+    service.script(service.edit(edit))
+    with pytest.raises(EndpointError, match=r"no vector for 1 text: 'a' \(base64 of other numbers than float32\)"):
+        make().encode(["a"])
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, {"detail": "Value 'float' supplied for argument 'encoding_format' is not valid"}),
+        (400, {"error": {"message": "Unknown argument", "param": "encoding_format"}}),
+        (422, {"detail": [{"type": "extra_forbidden", "loc": ["body", "encoding_format"], "input": "float"}]}),
+        (422, {"error": "x" * 300 + " unexpected field encodingFormat"}),
+    ],
+)
+def test_a_format_that_is_refused_is_not_sent_again(service, make, status, body):
+    def strict(handler, payload):
+        if "encoding_format" in payload:
+            return handler.answer(status, json.dumps(body).encode(), {})
+        return service.edit(lambda answer: None)(handler, payload)
+
+    service.script(*[strict] * 9)
+    encoder = make(batch=3, concurrency=1)
+    assert np.array_equal(encoder.encode(TEXTS), right(service, TEXTS))
+    encoder.encode(["d"])
+    sent = ["encoding_format" in payload for _, _, payload in service.seen]
+    assert sent == [True] + [False] * 3
+
+
+def without(service, bad, change):
+    """Return a behaviour: right, but for what is done to the entry of each text with a word in it."""
+
+    def behave(handler, payload):
+        def edit(answer):
+            for entry, text in zip(answer["data"], payload["input"], strict=True):
+                if bad in text:
+                    change(entry)
+
+        service.edit(edit)(handler, payload)
+
+    return behave
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [
+        None, {}, [], [[1.0]], [10**400], "AAAA", "no base64", "no entry",
+        [None] * 8, [float("nan")] * 8, [1e39] * 8, base64.b64encode(b"\x00\x00\xc0\x7f" * 8).decode(),
+    ],
+)  # fmt: skip
+def test_a_text_without_a_vector_is_named_and_the_others_are_there(service, make, vector):
+    def change(entry):
+        if vector == "no entry":
+            del entry["embedding"]
+        else:
+            entry["embedding"] = vector
+
+    service.script(*[without(service, "中文", change)] * 3)
+    found = []
+    with pytest.raises(
+        EndpointError, match=r"no vector for 1 text: 'é 中文 🙂' \((not a list of numbers|NaN or infinity)\);"
+    ):
+        found += make(batch=2).batches(TEXTS, "text")
+    assert sorted(place for places, _ in found for place in places) == [0, 1, 3, 4, 5]
+    for places, rows in found:
+        assert np.array_equal(rows, right(service, [TEXTS[place] for place in places]))
+    assert len(service.seen) == 3
+
+
+@pytest.mark.parametrize("status", [400, 422, 500])
+def test_a_text_that_fails_a_whole_request_is_found(service, make, status):
+    def picky(handler, payload):
+        if "中文" in "".join(payload["input"]):
+            return handler.answer(status, b'{"error": "cannot encode"}', {})
+        return service.edit(lambda answer: None)(handler, payload)
+
+    service.script(*[picky] * 99)
+    found = []
+    with pytest.raises(EndpointError, match=rf"no vector for 1 text: 'é 中文 🙂' \({status}: cannot encode\);"):
+        found += make().batches(TEXTS, "text")
+    assert sorted(place for places, _ in found for place in places) == [0, 1, 3, 4, 5]
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_service_that_fails_for_every_text_is_not_asked_for_each(service, make, status):
+    service.script(*[service.status(status, b"no")] * 99)
+    with pytest.raises(EndpointError, match=f"answered {status}.*it says: no"):
+        make().encode(TEXTS * 20)
+    assert {len(texts) for texts in service.texts} == {1, 120}
+
+
+def test_a_service_without_a_vector_for_any_text_is_not_asked_for_all(service, make):
+    service.script(*[without(service, "", lambda entry: entry.update(embedding=None))] * 99)
+    with pytest.raises(EndpointError, match="no vector for 21 texts"):
+        make(batch=1, concurrency=1).encode(TEXTS * 5)
 
 
 def test_the_dimension_is_asked_for_and_checked(service, make):
@@ -203,7 +320,7 @@ def test_one_text_that_is_too_large_is_a_failure(service, make):
     service.script(*[service.status(413, b"too large")] * 9)
     with pytest.raises(EndpointError, match="the request is too large; it says: too large"):
         make().encode(TEXTS)
-    assert [len(request) for request in service.texts] == [6, 3, 1]
+    assert [len(request) for request in service.texts] == [6, 3, 1, 1]
     assert not is_too_large(400, "unknown model")
     assert not is_too_large(500, "too large")
 
@@ -437,14 +554,26 @@ def test_a_second_run_asks_for_nothing_but_the_probe(service, make, corpus, tmp_
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_a_run_that_failed_in_the_middle_asks_only_for_what_is_missing(service, make, corpus, tmp_path, concurrency):
     fine = service.edit(lambda answer: None)
-    service.script(*[fine] * 4, service.status(400, b"no"))
-    with pytest.raises(EncoderError, match="answered 400"):
+    service.script(*[fine] * 4, service.status(404, b"no"))
+    with pytest.raises(EncoderError, match="answered 404"):
         assay(make(batch=20, concurrency=concurrency), corpus, tmp_path)
     done = len(asked(service)) - 20
     assert 0 < done < 240
     service.seen.clear()
     assay(make(batch=20), corpus, tmp_path)
     assert len(asked(service)) == len(set(asked(service))) == 240 - done
+
+
+def test_a_run_with_a_text_without_a_vector_asks_only_for_that_text_again(service, make, corpus, tmp_path):
+    bad = [without(service, "is no 7.", lambda entry: entry.update(embedding=None))] * 99
+    service.script(*bad)
+    with pytest.raises(EncoderError, match=r"no vector for 1 text: 'It is no 7\.'"):
+        assay(make(batch=20), corpus, tmp_path)
+    assert len(asked(service)) == 240
+    service.seen.clear()
+    service.behaviours.clear()
+    assay(make(batch=20), corpus, tmp_path)
+    assert len(asked(service)) == 1
 
 
 def test_a_run_whose_budget_is_raised_goes_on(service, make, corpus, tmp_path):

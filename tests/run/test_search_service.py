@@ -141,7 +141,12 @@ def of(answer):
         (of({"hits": {"hits": {}}}), "'hits' is no list"),
         (of({"hits": {"hits": {"total": 3}}}), "ids=hits.hits.*._id: 'hits' is no list; it has 'total'"),
         (of({"hits": {"hits": [{"_id": None, "_score": 1}]}}), "'None' in the answer is not an id"),
-        (of({"hits": {"hits": [{"_id": "a", "_score": "x"}]}}), "'x' in the answer is not a number"),
+        (
+            of({"hits": {"hits": [{"_id": "a", "_score": "x"}]}}),
+            "'x' in the answer is not a number; without scores= the",
+        ),
+        (of({"hits": {"hits": [{"_id": "a", "_score": None}]}}), "is not a number; without scores= the order counts"),
+        (of({"hits": {"total": 0}}), "'hits' has no 'hits'; it has 'total'; the question is '"),
         (of({"hits": {"hits": [{"_id": "a", "_score": 1}, {"_id": "b"}]}}), "has no '_score'; it has '_id'"),
     ],
 )

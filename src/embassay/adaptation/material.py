@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from embassay.adaptation.negatives import NONE, Mined
 from embassay.adaptation.options import By
-from embassay.adaptation.splits import Split, WordForWord, split
+from embassay.adaptation.splits import DEV, Split, WordForWord, split
 from embassay.corpora.io.passages import sentences
 from embassay.corpora.queries.made import SOURCES
 from embassay.errors import InputError, SpecError
@@ -170,7 +171,7 @@ def gather(
     learnt_sentences = tuple(sentence for sentence in all_sentences if not held_out.within(sentence))
 
     tests = [_test_corpus(corpus, set(_of_corpus(parts.test, corpus, corpora))) for corpus in corpora]
-    _check_enough(union, parts, tests, test, least_train)
+    _check_enough(corpora, len(parts.train), tests, test, least_train)
     withheld = len(all_sentences) - len(learnt_sentences)
     return Material(tuple(corpora), union, parts, learnt_sentences, tuple(tests), withheld, by)
 
@@ -211,20 +212,34 @@ def _test_corpus(corpus: Corpus[Question], names: set[str]) -> Corpus[Question]:
 
 
 def _check_enough(
-    union: Corpus[Question], parts: Split, tests: Sequence[Corpus[Question]], share: float, least_train: int
+    corpora: Sequence[Corpus[Question]], train: int, tests: Sequence[Corpus[Question]], share: float, least_train: int
 ) -> None:
-    if len(parts.train) < least_train:
-        raise InputError(
-            f"corpus {union.name!r}: {len(parts.train)} questions are left for training; at least {least_train} are "
-            "needed: use more questions, or a smaller --test"
-        )
-    for test in tests:
-        answered = sum(bool(sample.right) for sample in test.samples)
-        if answered < LEAST_TEST:
-            raise InputError(
-                f"corpus {test.name!r}: {answered} answered questions are left for the test (--test {share:g}); at "
-                f"least {LEAST_TEST} are needed: use more questions, or a larger --test"
-            )
+    tested = [_answered(test) for test in tests]
+    if train >= least_train and min(tested) >= LEAST_TEST:
+        return
+    # Each corpus is tested; the early stopping takes a share of what is left, and the training the rest.
+    least = math.ceil(LEAST_TEST + least_train / (1 - DEV) / len(corpora))
+    fewest = min(map(_answered, corpora))
+    questions = max(fewest, least)
+    smallest_share = LEAST_TEST / questions
+    largest_share = 1 - least_train / (1 - DEV) / (questions * len(corpora))
+    # Not the smallest one: groups of questions are not divided, so the test may get fewer.
+    best_share = round(smallest_share + (largest_share - smallest_share) / 4, 2)
+    remedy = "use more questions"
+    if fewest < least:
+        remedy = f"use {least} answered questions or more (in each corpus), with --test {best_share:g}"
+    elif share != best_share:
+        remedy = f"use --test {best_share:g}"
+    names = " + ".join(corpus.name for corpus in corpora)
+    raise InputError(
+        f"corpus {names!r}: {train} questions are left for training, and {' and '.join(map(str, tested))} answered "
+        f"ones for the test; at least {least_train} and {LEAST_TEST} are needed: {remedy}"
+    )
+
+
+def _answered(corpus: Corpus[Question]) -> int:
+    """Return the number of questions that have a right document."""
+    return sum(bool(sample.right) for sample in corpus.samples)
 
 
 def _sentences(texts: Iterable[str]) -> Iterator[str]:

@@ -7,9 +7,10 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TextIO
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
@@ -192,11 +193,44 @@ def main(arguments: list[str] | None = None) -> None:
     show_as_usual = warnings.showwarning
     warnings.showwarning = partial(_show_warning, show_as_usual)
     try:
-        code = exit_code_of(arguments)
+        with redirect_stdout(_Output(sys.stdout)), redirect_stderr(_Output(sys.stderr)):
+            code = exit_code_of(arguments)
+            # What an error leaves in the buffer.
+            with suppress(OSError):
+                sys.stdout.flush()
     finally:
         # A caller in Python may go on after SystemExit.
         warnings.showwarning = show_as_usual
     sys.exit(code)
+
+
+class _Output:
+    """A standard stream whose reader may go away (``| head``): the rest is dropped, and the command continues."""
+
+    def __init__(self, stream: TextIO | None):
+        # A shell may have closed the stream (>&-); Python then has none.
+        self._stream = stream or Path(os.devnull).open("w")  # noqa: SIM115 - open until the process ends
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text; return its length."""
+        self._attempt(self._stream.write, text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        self._attempt(self._stream.flush)
+
+    def _attempt(self, step: Callable[..., object], *arguments: str) -> None:
+        try:
+            step(*arguments)
+        except OSError as error:
+            # What is still buffered goes nowhere: the interpreter flushes at exit, and would fail again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            if not isinstance(error, BrokenPipeError):
+                raise
 
 
 def _show_warning(usual: Callable[..., None], message: Warning | str, category: type[Warning], *place: object) -> None:
@@ -218,6 +252,8 @@ def exit_code_of(arguments: list[str] | None) -> int:
         # cyclopts needs to know all commands before it reads the arguments.
         _add_build_command(arguments)
         code: object = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        # Here, because a full disk is reported below.
+        sys.stdout.flush()
         if isinstance(code, int):
             return code
         # --help and --version return no code.
@@ -239,10 +275,6 @@ def exit_code_of(arguments: list[str] | None) -> int:
     except KeyboardInterrupt:
         say(_interrupted(arguments))
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone (| head): keep the interpreter from complaining when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FINE
     except OSError as error:
         # Errors with files become InputError where the file is known. The rest is the system's, such as a full disk.
         say(f"embassay: {error.strerror or error}")

@@ -77,14 +77,14 @@ class RunComparison:
 
 
 def compare(
-    runs: Sequence[str | Path], mapping: Mapping[str, str] | None = None, *, texts: bool = True
+    runs: Sequence[str | Path | Result], mapping: Mapping[str, str] | None = None, *, texts: bool = True
 ) -> RunComparison:
     """Compare finished runs on the items that all of them have, as ``embassay compare`` does; nothing is encoded.
 
     Parameters
     ----------
     runs
-        Folders of two or more runs, the oldest first.
+        Two or more, the oldest first: folders, or results of :func:`embassay.assay`.
     mapping
         New label by old label, for encoders that were renamed.
     texts
@@ -101,8 +101,8 @@ def compare(
     SpecError
         For fewer than two runs, or an unknown label in the mapping.
     """
-    if len(runs) < 2:
-        raise SpecError("compare takes two runs or more")
+    if isinstance(runs, (str, Path, Result)) or len(runs) < 2:
+        raise SpecError("compare takes a list of two runs or more")
     stored = [read_run(run, name) for run, name in zip(runs, names_of(runs), strict=True)]
     common = common_tasks(stored)
     merged = merge(stored, common)
@@ -132,16 +132,21 @@ def compare(
     )
 
 
-def names_of(runs: Sequence[str | Path]) -> list[str]:
-    """Return a name for each run: its folder's; with as many parents as it takes to tell the runs apart.
+def names_of(runs: Sequence[str | Path | Result]) -> list[str]:
+    """Return a name for each run: its folder's, with as many parents as it takes to tell the runs apart.
+
+    A result has its place: ``result 2``.
 
     Raises
     ------
     SpecError
         If a run is given twice.
     """
-    parts = []
-    for run in runs:
+    parts: list[tuple[str, ...]] = []
+    for place, run in enumerate(runs, start=1):
+        if isinstance(run, Result):
+            parts.append((f"result {place}",))
+            continue
         path = Path(run).expanduser().resolve()
         # A run may be named by its result.json.
         folder = path.parent if path.suffix == ".json" else path
@@ -310,12 +315,14 @@ def _notes_on_settings(runs: Sequence[StoredRun]) -> list[str]:
         values = {run.name: str(getattr(run.result, name)) for run in runs}
         if differ(values):
             notes.append(f"{name}: {_listed(values)}; that of {last.name} is used")
-    versions = {run.name: str(run.record.get("embassay", "unknown")) for run in runs}
+    # A result in memory has no record.
+    recorded = [run for run in runs if run.record]
+    versions = {run.name: str(run.record.get("embassay", "unknown")) for run in recorded}
     if differ(versions):
         notes.append(f"version of embassay: {_listed(versions)}")
     for package in ("torch", "transformers", "sentence-transformers", "numpy"):
         versions = {}
-        for run in runs:
+        for run in recorded:
             packages = run.record.get("packages") or {}
             versions[run.name] = packages.get(package, "not installed")
         if differ(versions):

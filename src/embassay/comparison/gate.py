@@ -18,7 +18,7 @@ import numpy as np
 from embassay.comparison.gate_words import failures_of, lines_of, out_of_reach
 from embassay.comparison.losses import MOST_UNDEFINED, LossTest, PairedMetric, changes_of
 from embassay.comparison.margins import Pages, sampled_corpora, units_of
-from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run, run_in_memory
+from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import InputError, SpecError, UnknownNameError
 from embassay.formatting import POINTS, counted
@@ -178,7 +178,7 @@ class Check:
 
 def check(
     run: str | Path | Result,
-    baseline: str | Path,
+    baseline: str | Path | Result,
     *,
     margins: Mapping[str, float] | None = None,
     floors: Mapping[str, float] | None = None,
@@ -195,7 +195,7 @@ def check(
     run
         The folder of the run, or the result of :func:`embassay.assay`.
     baseline
-        What ``embassay bless`` has written, or the folder of another run.
+        What ``embassay bless`` has written, or another run: its folder or its result.
     margins, floors, on, strict, pages
         See :class:`CheckOptions`.
 
@@ -205,16 +205,17 @@ def check(
         If the two cannot be compared, or an option names what they do not have; the message names both.
     """
     options = CheckOptions(margins or {}, floors or {}, tuple(on), strict, pages)
-    shown = "the result" if isinstance(run, Result) else str(run)
+    shown, shown_baseline = ("the result" if isinstance(each, Result) else str(each) for each in (run, baseline))
     try:
         old = read_run(baseline, "baseline")
-        anchor_folder = Path(baseline) / ANCHOR
-        anchor = read_run(anchor_folder, "anchor") if anchor_folder.is_dir() else None
-        new = run_in_memory(run, "run") if isinstance(run, Result) else read_run(run, "run", may_have_failed=True)
+        anchor_folder = old.path / ANCHOR
+        # A result in memory has no record, and no folder.
+        anchor = read_run(anchor_folder, "anchor") if old.record and anchor_folder.is_dir() else None
+        new = read_run(run, "run", may_have_failed=True)
         outcome = check_runs(new, old, options, anchor)
     except InputError as error:
-        raise InputError(f"cannot check {shown} against {baseline}: {error}") from None
-    return replace(outcome, run=shown, baseline=str(baseline))
+        raise InputError(f"cannot check {shown} against {shown_baseline}: {error}") from None
+    return replace(outcome, run=shown, baseline=shown_baseline)
 
 
 def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions, anchor: StoredRun | None = None) -> Check:

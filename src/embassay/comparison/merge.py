@@ -167,15 +167,10 @@ def _headline_values(task: CommonTask, scores: ItemScores) -> Floats | None:
 
 def _reference(run: StoredRun, labels: Mapping[Place, str]) -> str | None:
     """Return the merged label of a run's reference: the encoder that was named, or the first candidate."""
-    named = run.record["settings"].get("reference")
+    all_scores = [scores for task in run.tasks.values() for scores in task.scores.values()]
+    named = {scores.origin.encoder for scores in all_scores if scores.origin.reference}
     for record in run.result.encoders:
-        if named:
-            # Where a corpus varies, an encoder that was named stands for its first variant.
-            is_variant = bool(record.setting) and record.name.startswith(f"{named},")
-            is_reference = record.name == named or is_variant
-        else:
-            is_reference = not record.baseline
-        if is_reference:
+        if record.name in named or not (named or record.baseline):
             return labels[run.name, record.name]
     return None
 

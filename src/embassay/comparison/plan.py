@@ -21,7 +21,7 @@ from embassay.metrics.item_metric import ItemMetric
 from embassay.metrics.key import MetricKey
 from embassay.metrics.metric import headline_columns
 from embassay.metrics.summary import Figures
-from embassay.result import Comparison, Verdict
+from embassay.result import Comparison, Result, Verdict
 from embassay.stats.detectable import POWER, Precision
 from embassay.stats.gate import items_for
 from embassay.stats.labels import effective_number
@@ -142,14 +142,14 @@ class SizePlan:
 
 
 def plan(
-    run: str | Path, difference: float | None = None, *, power: float = POWER, diagnostics: Sequence[str] = ()
+    run: str | Path | Result, difference: float | None = None, *, power: float = POWER, diagnostics: Sequence[str] = ()
 ) -> SizePlan:
     """Return which differences a finished run can show, and how many items another one takes.
 
     Parameters
     ----------
     run
-        The run's folder.
+        The run's folder, or its result.
     difference
         The true difference to plan for, as a fraction: 0.03 is 3 points.
     power

@@ -113,13 +113,13 @@ class StoredRun:
         return tuple(record.name for record in self.result.encoders)
 
 
-def read_run(path: str | Path, name: str = "", *, may_have_failed: bool = False) -> StoredRun:
+def read_run(path: str | Path | Result, name: str = "", *, may_have_failed: bool = False) -> StoredRun:
     """Read a finished run.
 
     Parameters
     ----------
     path
-        The run's folder, or what ``embassay bless`` has made of it.
+        The run's folder, or what ``embassay bless`` has made of it; or its result.
     name
         What the run is called; the name of its folder if empty.
     may_have_failed
@@ -130,10 +130,14 @@ def read_run(path: str | Path, name: str = "", *, may_have_failed: bool = False)
     SourceError
         If it is not a finished run, or item scores are missing or damaged.
     """
+    if isinstance(path, Result):
+        return run_in_memory(path, name or "result")
     path = source_path(path)
     if path.name in ("result.json", "run.json") and path.is_file():
         path = path.parent
     folder = RunFolder(path)
+    if not path.exists():
+        raise SourceError("no such folder", path)
     if not (path / "result.json").is_file():
         raise SourceError("not a finished run: there is no result.json in this folder", path)
     record = folder.record()
@@ -151,7 +155,7 @@ def read_run(path: str | Path, name: str = "", *, may_have_failed: bool = False)
 
 
 def run_in_memory(result: Result, name: str) -> StoredRun:
-    """Return the run that a result came from, with the item scores that it still has.
+    """Return the run that a result came from, with the item scores that it or its folder still has.
 
     Raises
     ------
@@ -160,11 +164,13 @@ def run_in_memory(result: Result, name: str) -> StoredRun:
     """
     if not isinstance(result.items, Items):
         raise SpecError("this result has no item scores; pass the run's folder")
+    if result.items.folder is not None:
+        return read_run(result.items.folder, name)
     tasks = {}
     for task in result.items.tasks:
         # All encoders of a task are scored by the same diagnostic on the same corpus.
         origin = task.scores[0].origin
-        hashes = CorpusItems.of(task.corpus, texts=False)
+        hashes = CorpusItems.of(task.corpus, texts=result.items.has_texts)
         stored = StoredTask(
             diagnostic=task.name,
             corpus=origin.corpus,

@@ -17,6 +17,8 @@ from embassay.errors import EndpointError
 T = TypeVar("T")
 NOTABLE = 2.0
 """Pauses of at least this many seconds are announced."""
+IMPATIENT = 3
+"""Attempts after which an error inside the service (500) is taken to be caused by what was sent."""
 
 
 class LostError(EndpointError):
@@ -66,7 +68,9 @@ class Retries:
             return retry_after + share * self.first
         return min(LONGEST_PAUSE, share * self.first * 2.0**attempt)
 
-    def run(self, send: Callable[[], T], stop: Event, announce: Callable[[str, float, int], None]) -> T:
+    def run(
+        self, send: Callable[[], T], stop: Event, announce: Callable[[str, float, int], None], *, patient: bool = True
+    ) -> T:
         """Call ``send`` until it returns, raises another error than RetryableError, or has failed too often.
 
         Parameters
@@ -75,6 +79,8 @@ class Retries:
             If set, it ends the current pause, and there are no further attempts.
         announce
             Called before each pause with the reason, the seconds, and the number of the next attempt.
+        patient
+            Whether an error inside the service (500) gets all attempts, not only ``IMPATIENT``.
 
         Raises
         ------
@@ -88,6 +94,8 @@ class Retries:
                 return send()
             except RetryableError as error:
                 failure = error
+            if not patient and attempt >= IMPATIENT and failure.error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+                break
             if attempt < self.attempts and not stop.is_set():
                 seconds = self.seconds(attempt, failure.retry_after)
                 announce(failure.reason, seconds, attempt + 1)
@@ -95,7 +103,7 @@ class Retries:
             if stop.is_set():
                 # Another request failed permanently, and that failure is reported.
                 raise CancelledError
-        raise failure.error.after(self.attempts)
+        raise failure.error.after(attempt)
 
 
 @dataclass

@@ -116,6 +116,7 @@ class Endpoint:
         used: Callable[[object], int | None] = answers.used_tokens,
         longest: int = LONGEST_SHORT,
         parameters: Mapping[str, str] | None = None,
+        patient: bool = True,
     ) -> object:
         """Send JSON to a path and return the JSON of the answer.
 
@@ -130,6 +131,8 @@ class Endpoint:
             Maximum bytes of an answer after decompression; a longer answer is not read to its end.
         parameters
             Parameters of the address, besides its own.
+        patient
+            Whether an error inside the service (500), which the payload may cause, gets all attempts.
 
         Raises
         ------
@@ -140,7 +143,7 @@ class Endpoint:
         """
         content = json.dumps(payload, allow_nan=False).encode()
         url = self.address.url(path, urlencode(parameters or {}))
-        return self._answer("POST", path, url, content, tokens, used, longest)
+        return self._answer("POST", path, url, content, tokens, used, longest, patient)
 
     def get(self, parameters: Mapping[str, str], longest: int = LONGEST_SHORT) -> object:
         """Ask the address itself with these parameters and return the JSON of the answer; see :meth:`post`."""
@@ -156,6 +159,7 @@ class Endpoint:
         tokens: int,
         used: Callable[[object], int | None],
         longest: int,
+        patient: bool = True,
     ) -> object:
         stop = self._stop
 
@@ -173,7 +177,7 @@ class Endpoint:
                     self.spending.release(tokens)
                 raise
 
-        answer = self._retries.run(send, stop, self._announce)
+        answer = self._retries.run(send, stop, self._announce, patient=patient)
         taken = None
         try:
             taken = used(answer)
@@ -203,7 +207,9 @@ class Endpoint:
         self, problem: str, status: int | None = None, body: bytes = b"", kind: type[EndpointError] = EndpointError
     ) -> EndpointError:
         """Return an error of this service, without secrets."""
-        return kind(self.address.host, problem, status, answers.excerpt(body, self._hide_in_messages))
+        error = kind(self.address.host, problem, status, answers.excerpt(body, self._hide_in_messages))
+        error.whole = self._hide_in_messages(body[: answers.LONGEST_REFUSAL].decode("utf-8", "replace"))
+        return error
 
     def close(self) -> None:
         """Close all connections; the next request opens new ones."""

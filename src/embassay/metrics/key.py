@@ -182,7 +182,14 @@ def shortest_name(key: MetricKey, keys: Collection[MetricKey], headlines: Collec
 
 
 def near_names(name: str, keys: Iterable[MetricKey]) -> list[str]:
-    """Return the names of metrics without a subset, then those most like a name: there may be hundreds of subsets."""
+    """Return the names of the metric's subsets in words, such as ``tau[recommended]``.
+
+    Where there are none, those without a subset and the most similar ones: there may be hundreds of subsets.
+    """
     names = list(dict.fromkeys(str(key.short) for key in keys))
+    metric = MetricKey.parse(name).metric
+    in_words = [known for known in names if known.startswith(f"{metric}[") and ":" not in known]
+    if in_words:
+        return in_words
     without_subset = [known for known in names if "[" not in known]
     return list(dict.fromkeys([*without_subset, *get_close_matches(name, names, n=5)]))

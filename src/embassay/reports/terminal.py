@@ -159,18 +159,10 @@ def _item_lines(item: Mapping[str, Any], width: int) -> Iterator[str]:
 
 def stdout() -> Console:
     """Return the console for results: standard output, plain and wide where it is not a terminal."""
-    console = _Output(highlight=False)
+    console = Console(highlight=False)
     if console.is_terminal:
         return console
-    return _Output(highlight=False, width=PLAIN_WIDTH)
-
-
-class _Output(Console):
-    """Leaves it to the caller what happens when the reader has gone (``| head``); rich would exit with 1."""
-
-    def on_broken_pipe(self) -> None:
-        """Let the error through."""
-        raise BrokenPipeError
+    return Console(highlight=False, width=PLAIN_WIDTH)
 
 
 def print_table(table: Table, console: Console) -> None:

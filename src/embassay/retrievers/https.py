@@ -10,6 +10,7 @@ import os
 import re
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -159,8 +160,11 @@ class SearchService(Retriever):
             answer = self.endpoint.post("", _filled(self.body, fill), parameters=parameters, longest=LONGEST)
         seconds = time.perf_counter() - began
         # Read here, where a failure lets the other requests end, which are perhaps still connecting.
-        ids = [str(found) for found in values_at(answer, self.ids, "ids", (str, int))[: self.depth]]
-        scores = values_at(answer, self.scores, "scores", (int, float))[: self.depth] if self.scores else None
+        try:
+            ids = [str(found) for found in values_at(answer, self.ids, "ids", (str, int))[: self.depth]]
+            scores = values_at(answer, self.scores, "scores", (int, float))[: self.depth] if self.scores else None
+        except EncoderError as error:
+            raise EncoderError(f"{error}; the question is {quoted(question)}") from None
         return ids, scores, seconds
 
 
@@ -186,9 +190,13 @@ def values_at(answer: object, path: str, option: str, kinds: tuple[type, ...]) -
         so_far = quoted(part) if part != "*" else f"each entry of {so_far}"
     if "*" not in path.split(".") and len(found) == 1 and isinstance(found[0], list):
         found = found[0]
-    for value in found:
+    for place, value in enumerate(found):
+        if float in kinds and isinstance(value, str):
+            # Some services write a number as a text.
+            with suppress(ValueError):
+                found[place] = value = float(value)
         if not isinstance(value, kinds) or isinstance(value, bool):
-            expected = "a number" if float in kinds else "an id"
+            expected = "a number; without scores= the order counts" if float in kinds else "an id"
             raise EncoderError(f"{option}={path}: {quoted(str(value))} in the answer is not {expected}")
     return found
 

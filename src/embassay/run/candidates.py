@@ -10,7 +10,7 @@ from embassay.errors import EncoderError, InputError, MissingExtraError, SpecErr
 from embassay.plugins import ENCODERS
 from embassay.retrievers.base import PARTS_HINT, Retriever
 from embassay.run.presets import EncoderSet, Member, named_in
-from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, default_label, load_encoder
+from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, EncoderInput, default_label, load_encoder
 from embassay.run.specs import Spec, alternatives, as_spec
 from embassay.types import AnyCorpus, Encoder, Runtime, is_chance
 
@@ -105,7 +105,9 @@ class Candidates:
     labels: frozenset[str] = frozenset()
 
 
-def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, trusted: Collection[str]) -> Candidates:
+def load_candidates(
+    specs: Sequence[EncoderInput | tuple[str, EncoderInput]], runtime: Runtime, trusted: Collection[str]
+) -> Candidates:
     """Load encoders from specs, objects and named sets; the default encoder if there are none.
 
     Members of a named set that cannot be loaded are left out, with a note.
@@ -120,6 +122,10 @@ def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, tru
     # Sets are loaded last: a member that is also given as a single encoder is left out, whichever comes first.
     singles_and_sets: list[RunEncoder | EncoderSet] = []
     for spec in specs:
+        if isinstance(spec, tuple):
+            label, thing = spec
+            singles_and_sets.append(replace(load_object(thing), label=label))
+            continue
         if not isinstance(spec, (str, Spec)):
             singles_and_sets.append(load_object(spec))
             continue
@@ -227,7 +233,7 @@ def load_member(member: Member, runtime: Runtime, trusted: Collection[str]) -> R
     return load_spec(spec, runtime, trusted)
 
 
-def load_object(encoder_object: Encoder) -> RunEncoder:
+def load_object(encoder_object: EncoderInput) -> RunEncoder:
     """Return the entry of an encoder that was given as an object, with its name as the label.
 
     The object runs as it is: the run's device and backend do not apply to it.

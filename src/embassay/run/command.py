@@ -113,8 +113,6 @@ def attempt(problem: str, folder: RunFolder, step: Callable[[], None]) -> bool:
     """
     try:
         step()
-    except BrokenPipeError:
-        raise
     except Exception as error:
         reason = str(error) if isinstance(error, EmbassayError) else reason_of(error)
         say(f"failed: {problem}: {reason}; the figures are in {folder.path / 'result.json'}")
@@ -141,6 +139,23 @@ def write_outcome(
     folder.write_items(CorpusItems.of(corpus, texts=plan.request.texts) for corpus in plan.corpora)
     folder.write_record(record)
     return record
+
+
+def save(plan: Plan, outcome: Outcome, seconds: float, path: Path, overwrite: bool = False) -> None:
+    """Write the folder of a run that was carried out without one, as :func:`carry_out` does.
+
+    Parameters
+    ----------
+    seconds
+        How long the run has taken.
+    """
+    folder = RunFolder(path)
+    folder.open(settings_of(plan), overwrite)
+    for run in outcome.encoders:
+        for scores in run.scores.values():
+            folder.save(scores)
+    record = write_outcome(folder, plan, outcome, seconds)
+    draw(folder.report, outcome.result, layouts(outcome.result), record)
 
 
 def show_again(

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embassay.diagnostics.base import SetsSideBySide, ShowsItems
-from embassay.errors import InputError, SourceError, UnknownNameError
+from embassay.errors import InputError, SourceError, SpecError, UnknownNameError
 from embassay.result import Example
 from embassay.run.examples import ScoredTask, examples_of_items
 from embassay.run.plan import joined_task
 from embassay.run.resolve import NamedDiagnostic, load_diagnostic
 from embassay.run.specs import Spec
 from embassay.run.variants import Variant, limited_corpora, load_variants
+from embassay.store.paths import output_path
 from embassay.store.runs.folder import RunFolder
 from embassay.store.runs.record import RunRecord, RunSettings
 from embassay.types import AnyCorpus, Corpus, ItemScores
@@ -44,10 +45,16 @@ class Items:
         Returns the scored tasks of the run; called once, when the first frame is made.
     has_texts
         Whether texts may be shown: not in a run with ``--no-texts``.
+    write_run
+        Writes the run into a folder, and replaces another run there if the second argument is true.
+    folder
+        Where the run is, if it is on disk.
     """
 
     read_tasks: Callable[[], Sequence[ScoredTask]]
     has_texts: bool = True
+    write_run: Callable[[Path, bool], None] | None = None
+    folder: Path | None = None
 
     @cached_property
     def tasks(self) -> Sequence[ScoredTask]:
@@ -76,6 +83,14 @@ class Items:
         columns = {name: [row.get(name) for row in rows] for name in names_of_columns}
         # The first rows of a column may be empty, so polars has to look at all of them for its type.
         return polars.DataFrame(columns, strict=False)
+
+    def save(self, folder: str | Path, *, overwrite: bool) -> Path:
+        """Write the run into a folder and return its path; see :meth:`embassay.Result.save`."""
+        if self.write_run is None:
+            raise SpecError(f"this result was read from {self.folder}; copy that folder")
+        path = output_path(folder)
+        self.write_run(path, overwrite)
+        return path
 
     def _rows(self, task: ScoredTask) -> Iterator[dict[str, Value]]:
         """Yield one row for each item and encoder of a task."""
@@ -134,7 +149,7 @@ def items_in(folder: RunFolder, corpora: Sequence[str | AnyCorpus] = ()) -> Item
     """
     record = folder.record()
     has_texts = "settings" not in record or record["settings"].get("texts", True)
-    return Items(lambda: list(_read_tasks(folder, record, corpora)), has_texts)
+    return Items(lambda: list(_read_tasks(folder, record, corpora)), has_texts, folder=folder.path)
 
 
 def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | AnyCorpus]) -> Iterator[ScoredTask]:

@@ -266,7 +266,7 @@ def load_given_corpora(request: RunRequest) -> list[AnyCorpus]:
 
 def corpus_sources(request: RunRequest) -> list[str | Spec | AnyCorpus]:
     """Return the corpora of a request as a list, also where one stands alone."""
-    if isinstance(request.corpora, (str, Spec, Corpus)):
+    if isinstance(request.corpora, (str, Corpus)) or not isinstance(request.corpora, Iterable):
         return [request.corpora]
     return list(request.corpora)
 

@@ -7,16 +7,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from embassay.errors import OutputError, SpecError, say
+from pydantic import TypeAdapter, ValidationError
+
+from embassay.errors import OutputError, SpecError, quoted, say
 from embassay.run.config import read
-from embassay.run.options import RECORD, RunOptions, options_in
+from embassay.run.options import PYTHON, RECORD, RunOptions, options_in
 from embassay.run.progress import Bar, Progress, Quiet
+from embassay.run.resolve import EncoderInputs
 from embassay.run.specs import Spec
 from embassay.store.cache.cache import FileHashes, Remembered, default_folder, trouble_with
 from embassay.store.paths import output_path
-from embassay.types import AnyCorpus, Draws, Encoder, JsonObject, Runtime
+from embassay.types import AnyCorpus, Draws, JsonObject, Runtime
 
 DEFAULT_OUT = Path("embassay-run")
+PYTHON_OPTIONS = options_in(PYTHON)
 
 
 def silent(message: str) -> None:
@@ -30,7 +34,7 @@ class RunRequest(RunOptions):
     Attributes
     ----------
     encoders
-        Specs, or encoders as objects, or a single one. The default encoder if empty.
+        Specs, or encoders as objects, by their labels, in a list, or a single one. The default encoder if empty.
     corpora
         Sources, or corpora that are loaded already, or a single one. The built-in ones if empty.
     diagnostics
@@ -41,16 +45,23 @@ class RunRequest(RunOptions):
         Called with the messages that are shown even where ``quiet`` is set.
     """
 
-    encoders: Sequence[str | Spec | Encoder] | str | Spec | Encoder = ()
+    encoders: EncoderInputs = ()
     corpora: Sequence[str | Spec | AnyCorpus] | str | Spec | AnyCorpus = ()
     diagnostics: Sequence[str | Spec] = ()
     out: Path = DEFAULT_OUT
     warn: Callable[[str], None] = say
 
     def __post_init__(self) -> None:
-        """Refuse a seed, a number of resamples or of examples out of range before any other work."""
-        # Both raise an error when they are read.
-        _ = self.draws, self.most_examples
+        """Refuse an option of the wrong kind or out of range before any other work."""
+        # It checks seed and resamples, which may be integers of numpy, when it is read.
+        _ = self.draws
+        for name in PYTHON_OPTIONS.keys() - {"seed", "resamples"}:
+            value = getattr(self, name)
+            try:
+                TypeAdapter(PYTHON_OPTIONS[name]).validate_python(value, strict=True)
+            except ValidationError as error:
+                problems = " or ".join(problem["msg"] for problem in error.errors())
+                raise SpecError(f"{name}: {problems}, is {quoted(value)}") from None
 
     @classmethod
     def of(cls, config: Path | None, **flags: object) -> RunRequest:
@@ -100,18 +111,8 @@ class RunRequest(RunOptions):
 
     @property
     def most_examples(self) -> int | None:
-        """The largest number of items that are shown; None for all.
-
-        Raises
-        ------
-        SpecError
-            For anything but ``"all"`` and whole numbers of 0 or more.
-        """
-        if self.examples == "all":
-            return None
-        if isinstance(self.examples, bool) or not isinstance(self.examples, int) or self.examples < 0:
-            raise SpecError(f"examples must be 'all' or a whole number of 0 or more, is {self.examples!r}")
-        return self.examples
+        """The largest number of items that are shown; None for all."""
+        return None if self.examples == "all" else self.examples
 
     @property
     def tell(self) -> Callable[[str], None]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from pathlib import Path
+from typing import TypeAlias, cast
 
 from embassay.encoders.addresses import without_secrets
 from embassay.encoders.base import EncodesWithAnother
@@ -14,8 +15,10 @@ from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, Folder
 from embassay.run.loaders import builtin_names, check_kind, find_loader
 from embassay.run.specs import Spec, as_spec, bind, known_options, parse
 from embassay.store.paths import source_path
-from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Runtime
+from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
 
+EncoderInput: TypeAlias = str | Spec | Encoder | Function
+EncoderInputs: TypeAlias = Sequence[EncoderInput] | Mapping[str, EncoderInput] | EncoderInput
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
 ABOUT_OF_UNIT = {"document": "new-documents", "question": "these-documents"}
@@ -29,21 +32,25 @@ READ_FROM_FILES = frozenset("bm25 bow hashing hf onnx openvino paragraphs random
 """Schemes of encoders that neither run foreign code nor send texts anywhere; a file may name them."""
 
 
-def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
+def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **options: object) -> AnyCorpus:
     """Load ``[NAME=]SOURCE[,option=value…]``: the name of a built-in corpus, a file, or a folder.
 
     Parameters
     ----------
     follow_links
         Whether symbolic links inside a folder are followed; they are left out otherwise.
+    options
+        Further options of the source, which override those in its text: ``questions="questions.csv"``.
 
     Raises
     ------
     SourceError
         If the file or folder cannot be read in the format of its loader.
+    UnknownNameError
+        If its loader has no such option.
     """
     spec = as_spec(source, "corpus")
-    options = dict(spec.options)
+    options = {**spec.options, **options}
     loader = str(options.pop("loader", ""))
     if not loader:
         loader = find_loader(spec.head, with_about(options))
@@ -246,8 +253,19 @@ def load_diagnostic(spec: Spec) -> NamedDiagnostic:
     return NamedDiagnostic(spec.head, method, options)
 
 
-def encoder_list(encoders: Sequence[str | Spec | Encoder] | str | Spec | Encoder) -> list[str | Spec | Encoder]:
-    """Return encoders as a list; a spec stands alone, and so does an object, even one that can be iterated."""
+def encoder_list(encoders: EncoderInputs) -> list[EncoderInput | tuple[str, EncoderInput]]:
+    """Return encoders as a list, objects with a label of the user as pairs.
+
+    A spec stands alone, and so does an object, even one that can be iterated.
+    """
+    if isinstance(encoders, Mapping):
+        labelled: list[EncoderInput | tuple[str, EncoderInput]] = []
+        for label, encoder in encoders.items():
+            if isinstance(encoder, (str, Spec)):
+                labelled.append(replace(as_spec(encoder, "encoder"), label=label))
+            else:
+                labelled.append((label, encoder))
+        return labelled
     if isinstance(encoders, (list, tuple)):
         return list(encoders)
     if isinstance(encoders, (str, Spec)) or not isinstance(encoders, Iterable):

@@ -12,6 +12,7 @@ import re
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from embassay.errors import SpecError, UnknownNameError, quoted
@@ -77,9 +78,15 @@ def parse(text: str, what: str) -> Spec:
     return Spec(head, label, options)
 
 
-def as_spec(source: str | Spec, what: str) -> Spec:
-    """Return a spec, parsed if it is a text; see :func:`parse`."""
-    return parse(source, what) if isinstance(source, str) else source
+def as_spec(source: str | Path | Spec, what: str) -> Spec:
+    """Return a spec, parsed if it is a text; see :func:`parse`. A path has no label and no options."""
+    if isinstance(source, str):
+        return parse(source, what)
+    if isinstance(source, Path):
+        return Spec(str(source))
+    if not isinstance(source, Spec):
+        raise SpecError(f"{what}: must be a text, is {quoted(source)}")
+    return source
 
 
 def list_options(spec: Spec) -> dict[str, list[object]]:
@@ -183,6 +190,8 @@ def _convert(value: object, hint: Any, place: str) -> object:
     if len(alternatives) == 1:
         (hint,) = alternatives
     if get_origin(hint) is Literal:
+        value = str(value)
+    if isinstance(value, Path):
         value = str(value)
     # Spaces may be meant in a text, such as a prompt.
     if isinstance(value, str) and hint is not str:

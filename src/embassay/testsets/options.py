@@ -39,8 +39,10 @@ class Shared:
 
     def check(self) -> None:
         """Raise SpecError for a number that is out of range."""
-        if self.seed < 0:
-            raise SpecError(f"seed must be 0 or more, is {self.seed}")
+        # Imported here, because 'embassay --help' reads these options.
+        from embassay.types import Draws
+
+        Draws(self.seed)
         if self.count is not None and self.count < 1:
             raise SpecError(f"count must be 1 or more, is {self.count}")
 

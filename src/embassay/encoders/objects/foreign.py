@@ -100,6 +100,8 @@ INTERFACES = (
 )
 """Known interfaces; the first that an object has is used. LangChain and LlamaIndex distinguish only queries and
 documents, so plain texts are encoded as documents."""
+FUNCTION = Interface("function", "__call__", "__call__", "__call__")
+"""What can be called with a list of texts, and has no known interface."""
 
 
 def is_encoder(thing: object) -> bool:
@@ -114,9 +116,9 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
     ----------
     thing
         LangChain's ``Embeddings``, LlamaIndex's ``BaseEmbedding``, a ``SentenceTransformer``, a model of mteb, or
-        anything with ``encode(list of str)`` that returns an (n, d) array.
+        anything with ``encode(list of str)`` that returns an (n, d) array; or such a function.
     name
-        The name of the encoder. Default: the name of the object's model, otherwise of its class.
+        The name of the encoder. Default: the name of the object's model, or of the function, otherwise of its class.
     version
         A version that must change whenever the object's vectors change. Default: the object's own attribute ``version``
         or ``fingerprint``.
@@ -140,13 +142,13 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
             )
         encoder: Encoder = thing
         return encoder
-    interface = _interface_of(thing)
+    interface = _interface_of(thing) or (FUNCTION if callable(thing) else None)
     if interface is None:
         # The first two interfaces contain the method of the last one, so the message does not list them.
         ways = ", ".join(" with ".join(interface.methods) for interface in INTERFACES[2:])
         raise SpecError(
-            f"{type(thing).__name__} is not an encoder; pass a function as 'python:module:callable'; "
-            f"an object needs one of: {ways}"
+            f"{type(thing).__name__} is not an encoder; pass a function of a list of texts, or an object with one of: "
+            f"{ways}"
         )
     return ObjectEncoder(name or own_name(thing), thing, interface, version or _own_version(thing))
 
@@ -157,7 +159,7 @@ def own_name(thing: object) -> str:
     model_card = getattr(thing, "model_card_data", None)
     names = [getattr(meta, "name", None)]
     names += [getattr(thing, attribute, None) for attribute in NAMED_BY]
-    names += [getattr(model_card, "base_model", None)]
+    names += [getattr(model_card, "base_model", None), getattr(thing, "__name__", None)]
     for name in names:
         if isinstance(name, str) and SAFE_NAME.fullmatch(name) and name not in NAMELESS:
             return name

@@ -178,7 +178,7 @@ class ApiEncoder(UnfittedEncoder):
             return np.zeros((0, self.service.dim or 1), np.float32)
         return in_order(self.batches(texts, role))
 
-    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[range, DenseVectors]]:
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[Sequence[int], DenseVectors]]:
         """Yield (indices into ``texts``, their vectors) of each answer as it comes, so that paid vectors are kept."""
         inputs = [self._input(text, role) for text in texts]
         # Services refuse an empty text, so BLANK is sent in its place.

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from operator import itemgetter
 from threading import Lock
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from embassay.encoders.probe import PROBES
 from embassay.endpoint.client import Endpoint
 from embassay.endpoint.spending import guess
-from embassay.errors import EndpointError
+from embassay.errors import EndpointError, begun, quoted
 from embassay.formatting import counted
 from embassay.vectors import DenseVectors
 
+Row: TypeAlias = "DenseVectors | str"
+"""The (d,) vector of a text, or why it has none."""
 TOO_LARGE = re.compile(
-    r"too (large|long|many|big)|maximum|at most|exceed|context.length|batch.size|longer than|limit", re.I
+    r"too (large|long|many|big)|maximum|at most|exceed|context.length|batch.size|(longer|less|fewer) than|limit", re.I
 )
 ANSWER_BYTES, ENTRY_BYTES, NUMBER_BYTES = 1 << 16, 256, 32
 """Maximum bytes of an answer: without its vectors, of a vector without its numbers, and of a number."""
 MOST_DIMENSIONS = 1 << 14
 """The maximum number of dimensions of the first vectors; afterwards their number is known."""
+OF_THE_TEXTS = (400, 413, 422, 500)
+"""HTTP statuses that a single text may cause."""
+FORMAT = re.compile("encoding.?format", re.I)
+LARGEST = 1e6
+"""A larger number in base64 shows that the bytes are no float32: int8, for example."""
+MOST_MISSING = 20
+"""With more texts without a vector, the service is at fault, and no further texts are sent."""
+SHOWN = 3
+"""Texts without a vector that a message names, at most."""
+LONGEST_SHOWN = 80
+"""Characters of each of them, at most."""
 
 
 @dataclass
@@ -45,40 +61,96 @@ class Service:
     batch: int = 128
     tokens: int = 8000
     splits: int = 0
+    _sends_format: bool = True
     _first_width: int | None = None
     _lock: Lock = field(default_factory=Lock)
 
-    def vectors(self, inputs: Sequence[str]) -> Iterator[tuple[range, DenseVectors]]:
-        """Yield (indices into ``inputs``, their (m, d) float32 vectors) of each answer as it comes."""
-        requests = packed(inputs, self.batch, self.tokens)
+    def vectors(self, inputs: Sequence[str]) -> Iterator[tuple[Sequence[int], DenseVectors]]:
+        """Yield (indices into ``inputs``, their (m, d) float32 vectors) of each answer as it comes.
 
-        def ask(places: range) -> DenseVectors:
+        Raises
+        ------
+        EndpointError
+            If there is no usable answer; or, after the vectors of all others, if some texts have no vector.
+        """
+        requests = packed(inputs, self.batch, self.tokens)
+        missing: list[str] = []
+
+        def ask(places: range) -> list[Row]:
             return self._ask(inputs[places.start : places.stop])
 
-        for number, rows in self.endpoint.each(ask, requests):
-            yield requests[number], rows
+        for number, answer in self.endpoint.each(ask, requests):
+            vector_of = {}
+            for place, row in zip(requests[number], answer, strict=True):
+                if isinstance(row, str):
+                    missing.append(f"{quoted(begun(inputs[place], LONGEST_SHOWN))} ({row})")
+                else:
+                    vector_of[place] = row
+            if vector_of:
+                yield list(vector_of), np.stack(list(vector_of.values()))
+            if len(missing) > MOST_MISSING:
+                break
+        if missing:
+            listed = f"{', '.join(missing[:SHOWN])}{' …' if len(missing) > SHOWN else ''}"
+            advice = "change or leave out such texts; with a cache, the vectors of all others are kept"
+            raise self.endpoint.error(f"no vector for {counted(len(missing), 'text')}: {listed}; {advice}")
 
-    def _ask(self, inputs: Sequence[str]) -> DenseVectors:
-        """Return the (n, d) vectors of texts by one request; halves of it if the service finds it too large."""
-        payload: dict[str, object] = {"model": self.model, "input": inputs, "encoding_format": "float"}
+    def _ask(self, inputs: Sequence[str]) -> list[Row]:
+        """Return the row of each text by one request; by halves of it where some text or their number is refused."""
+        try:
+            return self._request(inputs)
+        except EndpointError as error:
+            is_one = len(inputs) == 1
+            may_be_split = not is_one and is_too_large(error.status, error.said)
+            if not (may_be_split or (error.status in OF_THE_TEXTS and self._answers())):
+                raise
+            if is_one:
+                return [f"{error.status}: {error.said or error.problem}"]
+        # Services limit a request by tokens that they count differently, so only they know what is too large.
+        with self._lock:
+            self.splits += 1
+        half = len(inputs) // 2
+        return [*self._ask(inputs[:half]), *self._ask(inputs[half:])]
+
+    def _answers(self) -> bool:
+        """Return whether the service makes a vector of a short text, so that a failure is due to other texts."""
+        try:
+            self._request(PROBES[:1], patient=True)
+        except EndpointError:
+            return False
+        return True
+
+    def _request(self, inputs: Sequence[str], *, patient: bool = False) -> list[Row]:
+        """Return the row of each text by one request.
+
+        Parameters
+        ----------
+        patient
+            Whether a failure inside the service is waited for, although the texts may be its cause.
+        """
+        payload: dict[str, object] = {"model": self.model, "input": inputs}
+        # Another thread may find out while this one waits for its answer.
+        sends_format = self._sends_format
+        if sends_format:
+            payload["encoding_format"] = "float"
         if self.dim:
             payload["dimensions"] = self.dim
         tokens = sum(guess(text) for text in inputs)
         dimensions = self.dim or self._first_width or MOST_DIMENSIONS
         longest = ANSWER_BYTES + len(inputs) * (ENTRY_BYTES + dimensions * NUMBER_BYTES)
         try:
-            answer = self.endpoint.post("/embeddings", payload, tokens=tokens, longest=longest)
+            answer = self.endpoint.post("/embeddings", payload, tokens=tokens, longest=longest, patient=patient)
         except EndpointError as error:
-            if len(inputs) == 1 or not is_too_large(error.status, error.said):
+            if not (sends_format and FORMAT.search(error.whole)):
                 raise
-            # Services limit a request by tokens that they count differently, so only they know what is too large.
-            with self._lock:
-                self.splits += 1
-            half = len(inputs) // 2
-            return np.concatenate([self._ask(inputs[:half]), self._ask(inputs[half:])])
+            # Some services accept base64 only, or no such field; without it they choose.
+            self._sends_format = False
+            return self._request(inputs, patient=patient)
         try:
-            rows = vectors(answer, len(inputs))
-            self._check_width(rows.shape[1])
+            rows = read_rows(answer, len(inputs))
+            for row in rows:
+                if not isinstance(row, str):
+                    self._check_width(len(row))
         except ValueError as error:
             raise self.endpoint.error(str(error), 200) from None
         return rows
@@ -118,47 +190,63 @@ def is_too_large(status: int | None, said: str) -> bool:
     return status in (400, 422) and TOO_LARGE.search(said) is not None
 
 
-def vectors(answer: object, number: int) -> DenseVectors:
-    """Return the (number, d) float32 vectors of an answer, in the order of the texts.
+def read_rows(answer: object, number: int) -> list[Row]:
+    """Return the row of each text of an answer, in the order of the texts.
 
     Raises
     ------
     ValueError
-        If the answer does not have one finite vector per text, all of the same length.
+        If the answer does not have one entry per text.
     """
     data = None
+    problem = "the answer has no list of embeddings ('data')"
     if isinstance(answer, dict):
         data = answer.get("data")
+        problem += f"; it has {', '.join(map(quoted, answer)) or 'nothing'}"
     if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
-        raise ValueError("the answer has no list of embeddings ('data')")
+        raise ValueError(problem)
     if len(data) != number:
         raise ValueError(f"the answer has {counted(len(data), 'vector')} for {counted(number, 'text')}")
-    entries = _in_order(data)
-    try:
-        matrix = np.array([entry.get("embedding") for entry in entries], dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        matrix = np.zeros(0)
-    if matrix.ndim != 2 or matrix.shape[1] == 0:
-        raise ValueError("the embeddings are not lists of numbers, all of the same length")
+    return [_row(entry.get("embedding")) for entry in _in_order(data)]
+
+
+def _row(embedding: object) -> Row:
+    """Return the (d,) float32 vector of an embedding: a list of numbers, or base64 of float32; or why it is none."""
+    numbers = np.zeros(0)
+    with suppress(TypeError, ValueError, OverflowError):
+        if isinstance(embedding, str):
+            numbers = np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
+        else:
+            numbers = np.array(embedding, dtype=np.float64)
     with np.errstate(over="ignore"):
-        rows = matrix.astype(np.float32)
-    if not np.isfinite(rows).all():
-        raise ValueError("a vector contains NaN or infinity")
-    return rows
+        row = numbers.astype(np.float32)
+    if row.ndim != 1 or not row.size:
+        return "not a list of numbers"
+    if not np.isfinite(row).all():
+        return "NaN or infinity"
+    if isinstance(embedding, str) and np.abs(row).max() > LARGEST:
+        return "base64 of other numbers than float32"
+    return row
 
 
-def _in_order(data: list[dict[str, object]]) -> list[dict[str, object]]:
-    """Return the entries sorted by ``index``, or unchanged if no entry has one."""
-    if not any("index" in entry for entry in data):
-        return data
-    # Not isinstance, which would accept true and false.
+def _in_order(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the entries sorted by ``index``, or unchanged if no entry has one.
+
+    Protobuf leaves out a number that is 0, so a single entry without an index may be the first.
+    """
     indices = [entry.get("index") for entry in data]
-    whole_numbers = [index for index in indices if type(index) is int]
-    if sorted(whole_numbers) != list(range(len(data))):
+    missing = indices.count(None)
+    if missing == len(data):
+        return data
+    if missing == 1:
+        indices[indices.index(None)] = 0
+    # Not isinstance, which would accept true and false.
+    entry_of = {index: entry for index, entry in zip(indices, data, strict=True) if type(index) is int}
+    if sorted(entry_of) != list(range(len(data))):
         raise ValueError(f"the 'index' values of the vectors are not 0 to {len(data) - 1}, each once")
-    return sorted(data, key=itemgetter("index"))
+    return [entry_of[place] for place in range(len(data))]
 
 
-def in_order(parts: Iterable[tuple[range, DenseVectors]]) -> DenseVectors:
-    """Return the (n, d) vectors of parts that came in any order, in the order of their ranges."""
-    return np.concatenate([rows for _, rows in sorted(parts, key=lambda part: part[0].start)])
+def in_order(parts: Iterable[tuple[Sequence[int], DenseVectors]]) -> DenseVectors:
+    """Return the (n, d) vectors of parts that came in any order, in the order of their first indices."""
+    return np.concatenate([rows for _, rows in sorted(parts, key=lambda part: part[0][0])])

@@ -155,7 +155,10 @@ def read_scores(answer: object, number: int) -> DenseVectors:
     """
     entries = answer.get("results") if isinstance(answer, dict) else answer
     try:
-        score_of = {entry["index"]: entry.get("relevance_score", entry.get("score")) for entry in cast("Any", entries)}
+        # Protobuf leaves out a number that is 0.
+        score_of = {
+            entry.get("index", 0): entry.get("relevance_score", entry.get("score")) for entry in cast("Any", entries)
+        }
         return np.array([float(score_of[place]) for place in range(number)], dtype=np.float32)
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         problem = f"the answer has not for each of {counted(number, 'text')} an 'index' and a 'relevance_score'"

@@ -69,7 +69,7 @@ def checked(lists: Lists, questions: Questions, seconds: float) -> Lists:
     problems = {
         "a document is listed twice; list each one once, where it is nearest": is_repeated,
         "a score is no finite number": is_listed & has_scores & ~np.isfinite(lists.scores),
-        "a score is higher than the one before; the nearest document comes first": rises,
+        "a score is higher than the one before; the nearest document comes first (leave out distances)": rises,
     }
     for problem, is_wrong in problems.items():
         for row in lists.rows[is_wrong.any(axis=1)]:
