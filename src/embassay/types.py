@@ -32,9 +32,9 @@ from embassay.vectors import Similarity, VectorMatrix, Vectors
 
 S = TypeVar("S", bound=Sample)
 JsonObject: TypeAlias = dict[str, Any]
+"""An object read from a JSON file; its content is not checked yet."""
 Function: TypeAlias = Callable[[list[str]], Any]
 """Returns the (n, d) vectors of n texts."""
-"""An object read from a JSON file; its content is not checked yet."""
 SHOWN_SAMPLES = 3
 """Samples that a notebook shows of a corpus."""
 MAX_LISTED = 8

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ import pytest
 
 from embassay.cli.app import exit_code_of
 
-NOTHING_MISLEADS = "Nothing misleads, third round"
 PART_TWO = "Half, part two: one table of item values"
 PART_FOUR = "Half, part four: one model, one reader, one service"
 
@@ -63,7 +63,7 @@ def _several(patterns: str | tuple[str, ...]) -> tuple[str, ...]:
     return (patterns,) if isinstance(patterns, str) else patterns
 
 
-def each(cases: Mapping[str, Any], waiting: Mapping[str, str]) -> pytest.MarkDecorator:
+def each(cases: Mapping[str, Any], waiting: Mapping[str, str] = MappingProxyType({})) -> pytest.MarkDecorator:
     """Make the test run for each case; those that wait for an issue are expected to fail, and to do so in a check.
 
     Parameters

@@ -9,18 +9,9 @@ from itertools import count
 from pathlib import Path
 
 import embassay as ea
-from cases.case import CORPUS, NOTHING_MISLEADS, RUN, TEXTS, Case, each, lines, write
+from cases.case import CORPUS, RUN, TEXTS, Case, each, lines, write
 from embassay.endpoint.attempts import Retries
 from search_server import SearchServer
-
-OF_EMBEDDINGS = {
-    NOTHING_MISLEADS: """api-batch8 api-extra422 api-gemini api-ollama api-onebad500 api-onenan api-toolong
-        api-voyage""",
-}
-OF_SEARCH = {
-    NOTHING_MISLEADS: """svc-chroma svc-elasticnull svc-nohitskey svc-weaviate
-        svc-weaviatestr""",
-}
 
 REQUESTS = 100
 """More than any case sends."""
@@ -144,7 +135,7 @@ EMBEDDINGS = {
 status, the content and headers); what the screen shows; and the exit code."""
 
 
-@each(EMBEDDINGS, OF_EMBEDDINGS)
+@each(EMBEDDINGS)
 def test_service_of_embeddings(case, service, monkeypatch, capsys):
     answer, shows, code = case
     numbers = count(1)
@@ -236,7 +227,7 @@ SEARCH = {
 and the exit code."""
 
 
-@each(SEARCH, OF_SEARCH)
+@each(SEARCH)
 def test_service_of_search(case, capsys):
     places, answer, shows, code = case
     for name, content in CORPUS.items():
