@@ -169,7 +169,7 @@ def test_what_is_left_out_is_said_with_the_line_that_adds_it(monkeypatch):
             {"encoders": [], "baselines": False, "trust_remote_code": ["x"]},
             "unknown label after --trust-remote-code 'x'",
         ),
-        ({"limit": 0}, "must be 1 or more"),
+        ({"limit": 0}, "limit: Input should be greater than 0, is 0"),
         ({"diagnostics": ["negated_antonym"]}, "did you mean 'negated_antonyms'"),
         ({"diagnostics": ["negated_antonyms,compare=some"]}, "not one of headline, all"),
     ],
@@ -248,8 +248,8 @@ def test_a_path_from_home(tmp_path, monkeypatch):
 
 def test_one_name_will_do_and_what_is_no_encoder_is_said():
     assert [e.label for e in prepared("bow", "opposites", baselines=False).entries] == ["bow"]
-    with pytest.raises(SpecError, match="is not an encoder; pass a function as 'python:module:callable'"):
-        prepared([len])
+    with pytest.raises(SpecError, match="is not an encoder; pass a function of a list of texts"):
+        prepared([3])
 
 
 def test_a_licence_can_be_given(choice_file):

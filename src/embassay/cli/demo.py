@@ -6,12 +6,8 @@ from contextlib import nullcontext, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from embassay.cli.parameters import FINE
-
-if TYPE_CHECKING:
-    from embassay.result import Answer
 
 FEW = 25
 """Questions that show too little."""
@@ -48,8 +44,8 @@ def demo() -> int:
         demonstration.run("few-smaller", worse, "few.csv")
         few = demonstration.check("few-smaller", "few")
         tell("\nThe decision")
-        for answer in demonstration.decision("first"):
-            tell(f"  {answer.question:<7} {answer.sentence}")
+        for question, sentence in demonstration.decision("first"):
+            tell(f"  {question:<7} {sentence}")
         tell(f"  {worse}: {smaller} (with {FEW} questions: {few}). {equal}: {same}.")
     tell(
         "\nYour own documents, with a table of questions and the ids of the documents that answer them:\n"
@@ -109,11 +105,12 @@ class _Demonstration:
         for sentence in what_a_baseline_shows(folder):
             tell(sentence)
 
-    def decision(self, run: str) -> list[Answer]:
-        """Return what a run says to use, and what not."""
+    def decision(self, run: str) -> list[tuple[str, str]]:
+        """Return what a run says to use, and what not: the question and the answer."""
         from embassay.api import read
 
-        return [answer for answer in read(self.place / run).answers if answer.question in ("Use", "Not")]
+        answers = read(self.place / run).answers
+        return [(answer.question, answer.sentence) for answer in answers if answer.question in ("Use", "Not")]
 
     def check(self, run: str, blessed: str) -> str:
         """Check a run against the baseline of another; return the outcome."""

@@ -19,7 +19,7 @@ from embassay.metrics.metric import meaning_of
 from embassay.result import SEVERITIES, Answer, CorpusRecord, EncoderRecord, Finding, Result, anchor
 
 MANY_TRUNCATED = 0.01
-"""From this share of a corpus's texts on, truncation limits its result."""
+"""From this share of the tokens of the documents on (of the texts, without documents), truncation limits a result."""
 MUCH_UNREAD = 0.1
 """From this share of the tokens of all documents on, shorter passages are advised; less explains few misses."""
 WORDS_PER_TOKEN = 0.4
@@ -185,19 +185,20 @@ def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
             continue
         texts = encoder.texts_in[corpus.name]
         share = truncated / texts
-        noun, unread = "text", ""
+        noun, unread, weight = "text", "", share
         if corpus.name in encoder.unread_in:
             is_cut = corpus.passages > corpus.documents
             noun = "passage" if is_cut else corpus.document_noun
-            unread = f", and does not read {encoder.unread_in[corpus.name]:.0%} of their tokens"
+            weight = encoder.unread_in[corpus.name]
+            unread = f", and does not read {weight:.0%} of their tokens" if weight >= MANY_TRUNCATED else ""
         severity = "low"
         action = ""
-        if share >= MANY_TRUNCATED:
+        if weight >= MANY_TRUNCATED:
             severity = "medium"
             limits = [other.max_tokens for other in result.encoders if corpus.name in other.truncated_in]
             reads_least = encoder.max_tokens == min(filter(None, limits), default=None)
             is_varied = "passages=" in encoder.setting or "max_length=" in encoder.setting
-            is_unread = encoder.unread_in.get(corpus.name, 0.0) >= MUCH_UNREAD and not corpus.mismatch
+            is_unread = weight >= MUCH_UNREAD and not corpus.mismatch
             if is_unread and reads_least and not is_varied and corpus.loader in WITH_ABOUT_OPTION:
                 action = _shorter_passages(encoder, corpus)
         finding = templates.TRUNCATED.finding(
