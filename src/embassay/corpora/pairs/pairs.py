@@ -127,7 +127,7 @@ def _score(row: FileRow) -> float | None:
     value: Any = row.values.get("score")
     if is_blank(value):
         return None
-    if row.name("score").casefold() in LABEL and row.says_yes_or_no("score"):
+    if row.says_yes_or_no("score"):
         return float(row.is_yes("score"))
     try:
         number = float(value)
