@@ -12,7 +12,7 @@ PYTEST = $(OFFLINE) OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist worksteal
 CORE_PYTEST = OMP_NUM_THREADS=1 $(VENV)-core/bin/python -m pytest -q -n 2 --dist worksteal -p no:cacheprovider \
               --ignore tests/stats/test_coverage.py
 
-.PHONY: demo test test-core test-slow lint benchmark docs docs-figures vendor clean
+.PHONY: demo test test-core test-slow lint benchmark docs docs-figures budgets vendor clean
 
 demo: $(VENV)/.demo  ## an answer about all-MiniLM-L6-v2, a change for the worse that is caught, one that passes
 	$(OFFLINE) $(BIN)/embassay demo
@@ -45,6 +45,9 @@ docs: $(VENV)/.test  ## build the documentation site into site/; a broken link i
 
 docs-figures: $(VENV)/.test  ## write the measured figures of README.md and docs/ again (about half an hour; needs EMBASSAY_DATA, EMBASSAY_MODELS)
 	$(OFFLINE) $(BIN)/python tools/docs_figures.py $(ARGS)
+
+budgets: $(VENV)/.test  ## the size of each room beside its budget; budgets are lowered to what is there
+	$(BIN)/python tools/budgets.py --lower
 
 vendor: $(VENV)/.test  ## write the report's Vega bundle and its licences again
 	$(INSTALL) --group vendor
