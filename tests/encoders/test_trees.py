@@ -1,19 +1,15 @@
-"""Trees: bracketed parses, shapes, a parser's constituents, and the plan by which many are worked off at once."""
-
-import re
+"""Trees: bracketed parses, shapes, and the plan by which many are worked off at once."""
 
 import numpy as np
 import pytest
 
-from embassay.encoders.static import link_parser
 from embassay.encoders.static.brackets import read
-from embassay.encoders.static.parses import check_source, parse, words
+from embassay.encoders.static.parses import check_source, parse
 from embassay.encoders.static.tree_plans import TreePlan
 from embassay.encoders.static.trees import balanced, binarised, right, shape_of
-from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
+from embassay.errors import MissingExtraError, UnknownNameError
 
 PARSE = "(S (NP (DT The) (NN shop)) (VP (VBZ is) (RB not) (ADJP (JJ open))) (. .))"
-needs_parser = pytest.mark.skipif(not link_parser.installed(), reason="the program link-parser is not installed")
 
 
 def shown(names, shape):
@@ -149,79 +145,20 @@ def test_a_plan_unfolds_every_inner_node_to_the_words_below_it():
 
 def test_sources():
     texts = ["The shop isn't open.", "", "Yes"]
-    assert words(texts, "right") == [("the", "shop", "isn", "'", "t", "open", "."), (), ("yes",)]
-    assert [shown(t.words, t.shape) for t in parse(["a b c d"], "balanced").trees] == ["((a b) (c d))"]
-    assert [t.words for t in parse([PARSE, ""], "brackets").trees] == [read(PARSE).words, ()]
+    assert [t.words for t in parse(texts, "right")] == [("the", "shop", "isn", "'", "t", "open", "."), (), ("yes",)]
+    assert [shown(t.words, t.shape) for t in parse(["a b c d"], "balanced")] == ["((a b) (c d))"]
+    assert [t.words for t in parse([PARSE, ""], "brackets")] == [read(PARSE).words, ()]
     with pytest.raises(ValueError, match="not a bracketed parse") as caught:
         parse([PARSE, "The shop."], "brackets")
     assert caught.value.args[1] == 1
 
 
-def test_an_unknown_source_and_a_missing_program(monkeypatch):
+def test_an_unknown_source():
     with pytest.raises(UnknownNameError, match="did you mean 'balanced'"):
         check_source("balance", "here")
-    monkeypatch.setattr(link_parser, "PROGRAM", "no-such-program")
-    with pytest.raises(SpecError, match="here: the program no-such-program is not installed: apt install link-grammar"):
-        check_source("link-parser", "here")
 
 
 def test_brackets_need_nltk(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"here, trees=brackets, needs the extra 'words': pip install"):
         check_source("brackets", "here")
-
-
-def test_a_parser_that_fails_is_named(monkeypatch):
-    monkeypatch.setattr(link_parser, "PROGRAM", "false")
-    with pytest.raises(EncoderError, match="false failed"):
-        parse(["The shop is open."], "link-parser")
-
-
-def test_the_parsers_words_are_found_in_the_text():
-    text = 'He said: "It\'s 3.5% more [now]."'
-    answer = '[S [NP he NP] [VP said.v-d : " [S [NP it NP] [VP \'s.v 3.5{!} % [ADVP more.r {now}] {]} . " VP] S] VP] S]'
-    answer = answer.replace("{now}] {]}", "ADVP] {{} {now} {}}")
-    tree = link_parser.tree_of(text, answer)
-    assert tree is not None
-    names = re.findall(r"\w+|[^\w\s]", text.lower())
-    assert list(tree.words) == names
-    assert shown(names, tree.shape).startswith('(he (said (: (" (it (')
-    assert "((3 (. 5)) " in shown(names, tree.shape)
-    assert link_parser.tree_of(text, "[S [NP she NP] S]") is None
-
-
-@needs_parser
-def test_the_parser_gives_constituents():
-    found = parse(["The shop is open.", "The old man sleeps in a chair."], "link-parser")
-    assert (found.sent, found.fell_back) == (2, 0)
-    first, second = (shown(t.words, t.shape) for t in found.trees)
-    assert first == "((the shop) ((is open) .))"
-    assert "(the (old man))" in second
-    assert "(in (a chair))" in second
-
-
-@needs_parser
-def test_what_the_parser_cannot_parse_is_right_branching_and_counted():
-    texts = ["The of and the the of.", "", "Yes", "!exit", "%", "The cat " * 60, "the shop is open.\n!exit\n"]
-    found = parse([*texts, "The rain falls."], "link-parser")
-    assert found.sent == 5
-    assert found.fell_back >= 2
-    for tree in (found.trees[0], found.trees[5]):
-        assert np.array_equal(tree.shape.children, right(len(tree.words)).children)
-    assert shown(found.trees[-1].words, found.trees[-1].shape) == "((the rain) (falls .))"
-    assert all(len(tree.words) == tree.shape.leaves for tree in found.trees)
-
-
-@needs_parser
-def test_a_sentence_is_parsed_alike_alone_and_among_others():
-    texts = [
-        "Although it was raining, the children who lived in the house went out to play in the garden with the dog.",
-        "I saw the man with the telescope in the park near the river on a Sunday in May, and he saw me too.",
-        "The shop is open.",
-    ]
-    together = parse(texts, "link-parser")
-    backwards = parse(texts[::-1], "link-parser").trees[::-1]
-    for place, text in enumerate(texts):
-        alone = parse([text], "link-parser").trees[0]
-        for tree in (together.trees[place], backwards[place]):
-            assert np.array_equal(tree.shape.children, alone.shape.children)

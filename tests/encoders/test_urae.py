@@ -6,7 +6,6 @@ import shutil
 import numpy as np
 import pytest
 
-from embassay.encoders.static import link_parser
 from embassay.encoders.static.tree_plans import TreePlan
 from embassay.encoders.static.trees import balanced, right, shape_of
 from embassay.errors import EncoderError, SourceError, SpecError
@@ -22,7 +21,6 @@ from embassay.training.urae import train  # noqa: E402
 
 LINES = ["The shop is open.", "The shop is not open.", "It rains and rains.", "The old baker sleeps.", "Rain falls."]
 PARSES = ["(S (NP (DT the) (NN shop)) (VP (VBZ is) (ADJP open)))", "(S (NP it) (VP rains))"]
-needs_parser = pytest.mark.skipif(not link_parser.installed(), reason="the program link-parser is not installed")
 
 
 def silent(done, total):
@@ -207,33 +205,7 @@ def test_what_was_trained_on_brackets_takes_plain_texts_and_brackets(tmp_path):
             ask([PARSES[0], "(S (NP shop)"])
 
 
-@needs_parser
-def test_parses_that_fell_back_are_counted(folder):
-    encoder = load_encoder(f"urae:{folder},trees=link-parser")
-    found = encoder.encode(["The shop is open.", "The of and the the of.", "rain"])
-    assert encoder.route() == {
-        "trees": f"link-parser {link_parser.version()}",
-        "device": "cpu",
-        "parsed": 2,
-        "fell_back": 1,
-    }
-    plain = load_encoder(f"urae:{folder}").encode(["The shop is open.", "The of and the the of.", "rain"])
-    assert not np.allclose(found[0], plain[0], atol=1e-4)
-    assert np.allclose(found[1:], plain[1:], atol=1e-6)
-
-
-def test_a_parser_that_is_not_installed(copied, monkeypatch):
-    monkeypatch.setattr(link_parser, "PROGRAM", "no-such-program")
-    with pytest.raises(SpecError, match="option 'trees': the program no-such-program is not installed"):
-        load_encoder(f"urae:{copied},trees=link-parser")
-    record = json.loads((copied / "urae.json").read_bytes())
-    record["settings"]["trees"] = "link-parser"
-    (copied / "urae.json").write_text(json.dumps(record), encoding="utf-8")
-    with pytest.raises(SpecError, match="apt install link-grammar; trees=right needs no program"):
-        load_encoder(f"urae:{copied}")
-
-
-def test_trees_come_from_a_file_of_parses_or_from_a_callable(folder, tmp_path, monkeypatch):
+def test_trees_come_from_a_file_of_parses(folder, tmp_path):
     # As treebanks have them: over several lines, in a bracket without a label, with marks and brackets escaped.
     parses = tmp_path / "mine.mrg"
     parses.write_text(
@@ -254,18 +226,6 @@ def test_trees_come_from_a_file_of_parses_or_from_a_callable(folder, tmp_path, m
     assert load_encoder(f"urae:{folder},trees={parses}").fingerprint != before
     with pytest.raises(SourceError, match=r"mine\.mrg: Un-matched open paren"):
         found.encode(texts)
-
-    monkeypatch.chdir(tmp_path)
-    module = tmp_path / f"parser_{tmp_path.name.replace('-', '_')}.py"
-    module.write_text(
-        "def parse(texts):\n    return [f'(S {text})' for text in texts if len(text) < 9]\n", encoding="utf-8"
-    )
-    called = load_encoder(f"urae:{folder},trees=python:{module.stem}:parse")
-    assert np.allclose(called.encode(["rain now"]), load_encoder(f"urae:{folder},trees=right").encode(["rain now"]))
-    with pytest.raises(EncoderError, match="1 parses of 2 texts"):
-        called.encode(["rain now", "much too long"])
-    with pytest.raises(EncoderError, match="TypeError"):
-        called.encode([1])
 
 
 def test_a_folder_that_is_none(tmp_path):

@@ -320,6 +320,13 @@ def test_a_row_that_is_not_finite_is_undefined_and_touches_no_other(make, measur
     assert np.isnan(all_pairs(make(u), make(v), measure)).tolist() == [[False] * 3, [True] * 3, [False] * 3]
 
 
+@pytest.mark.parametrize("length", [1e155, 1e200])
+def test_a_row_whose_squares_overflow_has_no_cosine(length):
+    u, v = np.array([[length, length], [1.0, 1.0]]), np.array([[1.0, 2.0], [length, length]])
+    assert np.isnan(paired_cosine(u, v)).all()
+    assert np.isnan(paired(u, v, ["cosine"])["cosine"]).all()
+
+
 def test_the_whole_range_of_float32_is_safe():
     largest = np.finfo(np.float32).max
     u = np.array([[largest, -largest, 0]], dtype=np.float32)

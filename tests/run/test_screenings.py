@@ -12,7 +12,7 @@ from embassay.comparison.merge import merge
 from embassay.comparison.runs import common_tasks, read_run
 from embassay.corpora.queries.made import SOURCES
 from embassay.encoders.loaded import UnfittedEncoder
-from embassay.findings.screenings import changed_sentence, screening_sentence
+from embassay.findings.screenings import screening_sentence
 from embassay.result import Screening
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
@@ -203,12 +203,6 @@ def screening(outcome, step="index", **more):
 )
 def test_what_is_said(found, sentence):
     assert screening_sentence(found) == sentence
-
-
-def test_how_far_success_can_move():
-    assert changed_sentence(screening("same")) == (
-        "The top 5 changed for 3 of 60 questions, so Success@5 cannot move by more than 14 points."
-    )
 
 
 def test_figures_that_contradict_each_other_are_refused():

@@ -13,7 +13,7 @@ Ints = NDArray[np.int64]
 UNITS = (28, 70, 155, 450)
 CORRELATIONS = (0.0, 0.3, 0.7)
 SIZES = ("equal", "Pareto")
-ITEMS = {"equal": 4, "1 item": 1, "2 items": 2, "3 items": 3, "4 items": 4, "5 items": 5, "7 items": 7, "25 items": 25}
+ITEMS = {"equal": 4, "1 item": 1, "2 items": 2, "4 items": 4, "7 items": 7, "25 items": 25}
 """Numbers of items of a unit, where all units have as many."""
 
 

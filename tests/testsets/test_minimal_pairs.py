@@ -140,7 +140,6 @@ def test_sentences_of_a_line_are_tried_by_themselves_and_are_one_unit():
 def test_the_placeholder_becomes_jackie():
     made = build(sources(("I think [NAME] will open the small bakery again before the winter.",)))
     assert "Jackie" in made.samples[0].original
-    assert "entity" in dict(made.samples[0].edits)
 
 
 def test_a_misspelling_of_the_users(tmp_path):

@@ -37,14 +37,6 @@ def test_derived_words_and_opposites_are_related():
 
 
 @needs_wordnet
-@pytest.mark.parametrize(
-    ("name", "kind"), [("paris", None), ("belgium", "european_country"), ("osaka", "city"), ("table", None)]
-)
-def test_a_name_has_a_kind_where_it_is_certain(name, kind):
-    assert open_wordnet().kind(name) == kind
-
-
-@needs_wordnet
 def test_verb_frames():
     assert 8 in open_wordnet().verb_frames("eat") and 2 in open_wordnet().verb_frames("sleep")
 

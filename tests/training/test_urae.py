@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from embassay.encoders.static import link_parser
 from embassay.encoders.static.trees import balanced, right
-from embassay.errors import EncoderError, InputError, OutputError, SourceError, SpecError
+from embassay.errors import InputError, OutputError, SourceError, SpecError
 from embassay.run.resolve import load_encoder
 from embassay.training import unfolding_text
 from embassay.training.options import UraeOptions, WordsOptions
@@ -22,7 +21,6 @@ SUBJECTS = ["the baker", "the old man", "a child", "the cat", "nobody"]
 LINES = [f"{who} {does}." for who in SUBJECTS for does in ("sleeps", "sees the garden", "is not at home", "waits here")]
 VECTORS = ["the 0.4 -0.2 0.1", "The 9 9 9", "Cat 0.2 0.6 -0.3", "sleeps -0.5 0.1 0.2", ". 0.0 0.3 0.3"]
 FILES = {"words.npy", "fold.npy", "fold_bias.npy", "unfold.npy", "unfold_bias.npy", "urae.json"}
-needs_parser = pytest.mark.skipif(not link_parser.installed(), reason="the program link-parser is not installed")
 
 
 class StoppedError(Exception):
@@ -34,7 +32,7 @@ def silent(done, total):
 
 
 def train(text, out, advance=silent, overwrite=False, **options):
-    return urae.train(text, out, UraeOptions(**{"trees": "right", **options}), overwrite=overwrite, advance=advance)
+    return urae.train(text, out, UraeOptions(**options), overwrite=overwrite, advance=advance)
 
 
 def stop_at(sentences):
@@ -253,14 +251,6 @@ def test_sentences_too_short_or_too_long_are_left_out(tmp_path):
     assert "yes" not in record(trained.folder)["vocabulary"]
 
 
-@needs_parser
-def test_what_a_parser_cannot_parse_is_counted(tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_text("\n".join(["The shop is open.", "Go", "The of and the the of.", *LINES[:6]]), encoding="utf-8")
-    trained = train(path, tmp_path / "model", dim=4, epochs=1, trees="link-parser")
-    assert any("could not be parsed: their trees are right-branching" in note for note in trained.notes)
-
-
 def test_the_same_model_is_not_trained_again_and_another_is_not_overwritten(text, tmp_path):
     train(text, tmp_path / "model", dim=4, epochs=1)
     before = files(tmp_path / "model")
@@ -318,10 +308,3 @@ def test_a_text_with_nothing_to_unfold(tmp_path):
     with pytest.raises(SourceError, match="no sentence has 2 to 200 words; there is nothing to unfold"):
         train(tmp_path / "text.txt", tmp_path / "model")
     assert not (tmp_path / "model").exists()
-
-
-def test_a_parser_that_fails_leaves_no_model(text, tmp_path, monkeypatch):
-    monkeypatch.setattr(link_parser, "PROGRAM", "false")
-    with pytest.raises(EncoderError, match="false failed"):
-        train(text, tmp_path / "model", trees="link-parser")
-    assert not (tmp_path / "model" / "urae.json").exists()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 from embassay.findings import templates
 from embassay.formatting import counted, number
 from embassay.result import Screening
@@ -27,13 +25,4 @@ def screening_sentence(screening: Screening) -> str:
         recommended=f"; {screening.recommended} reaches 95%" if screening.recommended else "",
         questions=counted(screening.questions, "question"),
         more=counted(screening.more_questions or 0, "more question"),
-    )
-
-
-def changed_sentence(screening: Screening) -> str:
-    """Return for how many questions the first five documents changed, and by how much Success@5 can move at most."""
-    return templates.CHANGED_TOPS.sentence(
-        changed=f"{screening.changed:,}",
-        questions=counted(screening.questions, "question"),
-        points=ceil(screening.most_points),
     )

@@ -231,11 +231,6 @@ FEW_QUESTIONS_FOR_LISTS = Template(
     OVERLAP,
     "count",
 )
-CHANGED_TOPS = Template(
-    "The top 5 changed for {changed} of {questions}, so Success@5 cannot move by more than {points} points.",
-    "the number of points is the upper end of Wilson's 95 % interval of that share",
-    OVERLAP,
-)
 
 # What limits a run
 
@@ -523,11 +518,6 @@ ADAPTED_INCONCLUSIVE = Template(
     "none of these",
     NOT_WORSE,
     "not shown",
-)
-RULED_OUT = Template(
-    ", one of {size} or more is",
-    "after either, where some loss is ruled out",
-    NOT_WORSE,
 )
 ADAPTED_UNCHANGED = Template(
     "{head}: nothing changed ({metric}, same model and same value on every item){ruled_out}",

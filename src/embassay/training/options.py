@@ -84,8 +84,8 @@ class UraeOptions:
     epochs
         Number of passes over the text.
     trees
-        Source of the sentences' trees: link-parser (the program), brackets (each line is a parse), a file of bracketed
-        parses, python:module:callable, right (right-branching), or balanced.
+        Source of the sentences' trees: right (right-branching), balanced, brackets (each line is a parse), or a file of
+        bracketed parses.
     words
         File of word vectors, or a folder of 'embassay train words'. They stay fixed. Default: vectors are learnt.
     normalize
@@ -100,7 +100,7 @@ class UraeOptions:
 
     dim: int | None = None
     epochs: int = 10
-    trees: str = "link-parser"
+    trees: str = "right"
     words: str = ""
     normalize: bool = False
     decay: float = 1e-5

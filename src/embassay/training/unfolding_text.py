@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.encoders.static.parses import Parsed, words
+from embassay.encoders.static.parses import parse
 from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.encoders.static.trees import Shape
+from embassay.encoders.static.trees import Shape, Tree
 from embassay.encoders.static.word_files import read, recognise
 from embassay.errors import SourceError, SpecError
 from embassay.store.paths import source_path
@@ -112,8 +113,8 @@ class TreeSentences:
         return np.where(unknown, 0, rows)
 
 
-def check_text(text: Sentences, source: str) -> None:
-    """Refuse a text without training data, before anything is written.
+def read_trees(text: Sentences, source: str) -> list[Tree]:
+    """Return the trees of the sentences.
 
     Raises
     ------
@@ -121,15 +122,16 @@ def check_text(text: Sentences, source: str) -> None:
         If a line should be a bracketed parse but is not, or if no sentence has a usable length.
     """
     try:
-        sentences = words(text.sentences, source)
+        trees = parse(text.sentences, source)
     except ValueError as error:
         problem, place = error.args
         raise SourceError(problem, text.path, text.lines[place]) from None
-    if not any(SHORTEST <= len(sentence) <= LONGEST for sentence in sentences):
+    if not any(SHORTEST <= len(tree.words) <= LONGEST for tree in trees):
         raise SourceError(f"no sentence has {SHORTEST} to {LONGEST} words; there is nothing to unfold", text.path)
+    return trees
 
 
-def gather(parsed: Parsed, vector_rows: dict[str, int] | None) -> TreeSentences:
+def gather(all_trees: Sequence[Tree], vector_rows: dict[str, int] | None) -> TreeSentences:
     """Return the training data of the trees.
 
     Parameters
@@ -137,7 +139,7 @@ def gather(parsed: Parsed, vector_rows: dict[str, int] | None) -> TreeSentences:
     vector_rows
         The row of each word that has a vector; None to learn all words of the text, the most frequent first.
     """
-    trees = [tree for tree in parsed.trees if SHORTEST <= len(tree.words) <= LONGEST]
+    trees = [tree for tree in all_trees if SHORTEST <= len(tree.words) <= LONGEST]
     row = vector_rows
     if row is None:
         frequency = Counter[str]()
@@ -152,15 +154,11 @@ def gather(parsed: Parsed, vector_rows: dict[str, int] | None) -> TreeSentences:
         rows.append(np.array(rows_of_words, dtype=np.int64))
     counts = np.bincount(np.concatenate(rows), minlength=len(row) + 1)
 
-    number, notes = len(parsed.trees), []
+    number, notes = len(all_trees), []
     if len(trees) < number:
         notes.append(
             f"{number - len(trees):,} of {number:,} sentences were left out: fewer than {SHORTEST} or more than "
             f"{LONGEST} words"
-        )
-    if parsed.fell_back:
-        notes.append(
-            f"{parsed.fell_back:,} of {number:,} sentences could not be parsed: their trees are right-branching"
         )
     if counts[0]:
         notes.append(f"{counts[0]:,} of {counts.sum():,} words of the text have no vector: they are treated as unknown")

@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from embassay.encoders.checks import check_amounts
-from embassay.encoders.static.parses import check_source, identity, parse
+from embassay.encoders.static.parses import check_source, identity
 from embassay.errors import MissingExtraError, SpecError
 from embassay.randomness import generator
 from embassay.training.options import UraeOptions
@@ -33,7 +33,7 @@ from embassay.training.text import read_sentences
 from embassay.training.text_folder import TextFolder, check_options, save_arrays
 from embassay.training.trained import Advance, Trained
 from embassay.training.unfolding import BATCH, SPREAD, Learner, new_matrices, one_thread
-from embassay.training.unfolding_text import GivenWords, TreeSentences, check_text, gather, given_words
+from embassay.training.unfolding_text import GivenWords, TreeSentences, gather, given_words, read_trees
 
 COMMAND = "embassay train urae"
 DIM = 200
@@ -63,13 +63,11 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     ------
     InputError
         For a text, a folder or an option that cannot be used.
-    EncoderError
-        If the parser fails.
     """
     _check(options)
     source = check_source(options.trees, f"{COMMAND}, option 'trees'")
     sentences = read_sentences(text)
-    check_text(sentences, source)
+    trees = read_trees(sentences, source)
     dim, file_hash, vectors = options.dim or DIM, "", None
     if options.words:
         vectors = given_words(options.words, options.dim)
@@ -81,7 +79,7 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     if folder.open(overwrite):
         return folder.trained()
 
-    material = gather(parse(sentences.sentences, source), vectors.row if vectors else None)
+    material = gather(trees, vectors.row if vectors else None)
     learner = _untrained(options, dim, len(material.row), vectors)
     done, kept = folder.resume()
     losses: list[float] = []

@@ -8,7 +8,6 @@ words share one learnt vector.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,8 +17,7 @@ import numpy as np
 
 from embassay.encoders.base import Route, UnknownWords, spec_of
 from embassay.encoders.loaded import LoadedEncoder
-from embassay.encoders.static import parses
-from embassay.encoders.static.parses import check_source, parse
+from embassay.encoders.static.parses import check_source, identity, parse
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.encoders.static.tree_plans import TreePlan
 from embassay.encoders.static.trees import Tree
@@ -51,19 +49,17 @@ def create(target: str, runtime: Runtime, *, trees: str = "") -> UraeEncoder:
     target
         A folder written by ``embassay train urae``.
     trees
-        Where a text's tree comes from: a file of bracketed parses, ``link-parser`` (the program of that name;
-        right-branching where it finds no complete parse, which is counted), ``python:module:callable`` (takes a list of
-        texts, returns bracketed parses), ``brackets`` (each text is a bracketed parse), ``right`` (right-branching) or
-        ``balanced``. What it was trained with by default. The words of brackets are taken as they stand, those of plain
-        texts are cut at punctuation.
+        Where a text's tree comes from: a file of bracketed parses, ``brackets`` (each text is a bracketed parse),
+        ``right`` (right-branching) or ``balanced``. What it was trained with by default. The words of brackets are
+        taken as they stand, those of plain texts are cut at punctuation.
 
     Raises
     ------
     SourceError
         If there is no such folder, or no finished model in it.
     SpecError, MissingExtraError, UnknownNameError
-        If the parser, or nltk for brackets, is not installed, or there is no such source of trees; also where it was
-        trained on brackets and ``trees`` is not given.
+        If nltk for brackets is not installed, or there is no such source of trees; also where it was trained on
+        brackets and ``trees`` is not given.
     """
     place = f"encoder 'urae:{target}'"
     folder = TrainedFolder.of(source_path(target), "urae")
@@ -145,8 +141,6 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
         The source of the trees.
     requested
         The source that the option names; empty if it is not set.
-    parsed
-        Counts of the texts that were sent to a parser so far, and of those that it could not parse.
     """
 
     name: str
@@ -154,7 +148,6 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     runtime: Runtime = field(repr=False)
     trees: str
     requested: str
-    parsed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
 
     def load(self) -> UraeModel:
         """Read the folder's arrays."""
@@ -167,15 +160,12 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the folder's files and of the source of trees, with the version of the parser."""
-        return content_hash(["urae", self.folder.hashes(self.runtime), parses.identity(self.trees), TOKENS_VERSION])
+        """A hash of the folder's files and of the source of trees."""
+        return content_hash(["urae", self.folder.hashes(self.runtime), identity(self.trees), TOKENS_VERSION])
 
     def route(self) -> Route:
-        """Return the source of trees, for ``run.json``, and the counts of parsed and unparsable texts."""
-        route: dict[str, object] = {"trees": parses.identity(self.trees), "device": "cpu"}
-        if self.parsed["parsed"]:
-            route.update(self.parsed)
-        return route
+        """Return the source of trees, for ``run.json``."""
+        return {"trees": identity(self.trees), "device": "cpu"}
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32; an empty text is a zero row.
@@ -183,36 +173,25 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
         Raises
         ------
         EncoderError
-            If a file of the folder is damaged, the parser fails, or a text should be a bracketed parse and is none.
+            If a file of the folder is damaged, or a text has no parse.
         """
         model = self.model
         matrix = np.zeros((len(texts), model.words.shape[1]), dtype=np.float32)
         # In blocks, because all inner nodes of a block's trees are in memory at once.
         for start in range(0, len(texts), BLOCK):
             block = slice(start, start + BLOCK)
-            trees = self._parsed(texts[block])
-            matrix[block] = model.encode(trees)
+            matrix[block] = model.encode(self._trees_of(texts[block]))
         return matrix
 
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (unknown tokens, tokens, texts without a known token)."""
         row = self.model.row
-        try:
-            words = parses.words(texts, self.trees)
-        except ValueError as error:
-            raise _no_parse(error, texts) from None
+        words = [tree.words for tree in self._trees_of(texts)]
         return count_unknown(words, lambda word: word in row)
 
-    def _parsed(self, texts: Sequence[str]) -> Sequence[Tree]:
-        """Return the trees of texts, and count those that the parser could not parse."""
+    def _trees_of(self, texts: Sequence[str]) -> list[Tree]:
         try:
-            parsed = parse(texts, self.trees)
+            return parse(texts, self.trees)
         except ValueError as error:
-            raise _no_parse(error, texts) from None
-        self.parsed.update(parsed=parsed.sent, fell_back=parsed.fell_back)
-        return parsed.trees
-
-
-def _no_parse(error: ValueError, texts: Sequence[str]) -> EncoderError:
-    problem, place = error.args
-    return EncoderError(f"{problem} (text {texts[place][:60]!r}); trees=right needs no parse")
+            problem, place = error.args
+            raise EncoderError(f"{problem} (text {texts[place][:60]!r}); trees=right needs no parse") from None

@@ -14,13 +14,12 @@ from numpy.random import Generator
 from embassay.randomness import generator
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.english.clauses import main_group
-from embassay.testsets.english.exchanges import Names, number
 from embassay.testsets.english.frames import has_subject
 from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated
 from embassay.testsets.english.negation_removal import unnegated
+from embassay.testsets.english.numbers import number
 from embassay.testsets.english.random_words import Gap, Guess, Vocabulary, random_words
 from embassay.testsets.english.replacements import LISTED, Replacement, WordLists, replacements
-from embassay.testsets.english.selection import NAME
 from embassay.testsets.english.spelling_and_grammar import Harper, Unchecked, grammar_checker
 from embassay.testsets.english.typos import Misspellings, misspelt
 from embassay.testsets.english.wordnet import WordNet, open_wordnet
@@ -59,7 +58,6 @@ class Tools:
     checker: Harper | Unchecked
     misspellings: Misspellings
     vocabulary: Vocabulary
-    names: Names
     guess: Guess | None
     seed: int
     guesses: dict[Gap, Iterable[str]] = field(default_factory=dict)
@@ -73,11 +71,10 @@ class Tools:
         seed: int,
         grammar: Grammar,
     ) -> Tools:
-        """Load the tools, and collect the words and names of the sentences of a corpus."""
+        """Load the tools, and collect the words of the sentences of a corpus."""
         lexicon = open_wordnet()
-        names = Names(sentences, lexicon, NAME)
         checker = grammar_checker(grammar)
-        return cls(lexicon, checker, misspellings, Vocabulary(sentences, lexicon), names, guess, seed)
+        return cls(lexicon, checker, misspellings, Vocabulary(sentences, lexicon), guess, seed)
 
     def check_ahead(self, originals: Sequence[Original]) -> None:
         """Check some originals on all cores, then the first edits of those that are grammatical."""
@@ -220,12 +217,10 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
     # If the chosen word is the main verb, both negations are one sentence, which is one item.
     if negation != original.main:
         edits["negation_antonym"] = negation
-    # Edits that HEROS does not have.
-    extra = {
-        "number": number(tagged, stream),
-        "entity": tools.names.entity(tagged, stream),
-    }
-    edits |= {name: text for name, text in extra.items() if text and tools.checker.is_clean(text)}
+    # HEROS does not have this edit.
+    other_number = number(tagged, stream)
+    if other_number and tools.checker.is_clean(other_number):
+        edits["number"] = other_number
     ways = dict.fromkeys(edits, "rule")
     ways["synonym"] = ways["antonym"] = LISTED
     ways["typo"] = typo_way

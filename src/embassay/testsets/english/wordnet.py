@@ -21,7 +21,7 @@ PARTS = {"a": "adj", "v": "verb", "r": "adv", "n": "noun"}
 """Letters of parts of speech and the suffixes of their files."""
 _PART_OF_NUMBER = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a"}
 """The part of speech by its number in a sense key; 5 is an adjective satellite."""
-_ANTONYM, _SIMILAR, _INSTANCE = "!", "&", "@i"
+_ANTONYM, _SIMILAR = "!", "&"
 _RELATED = {_ANTONYM, _SIMILAR, "^", "*", ">", "+", "\\", "<", "@", "~", "$"}
 """Pointers to words with a similar or opposite meaning, which are no random words."""
 
@@ -120,24 +120,6 @@ class WordNet:
     def similar(self, synset: Synset) -> Iterator[str]:
         """Yield the words of the synsets that WordNet calls similar to one of an adjective."""
         return self._pointed(synset, {_SIMILAR})
-
-    def kind(self, name: str) -> str | None:
-        """Return the kind of thing that a name in lower case denotes (``city``, ``country`` …); None if not certain.
-
-        It is certain if all senses of the name are instances of the same synset.
-        """
-        kinds = {self._class_of(synset) for synset in self.senses(name, "n")}
-        if len(kinds) != 1:
-            return None
-        kind = kinds.pop()
-        return kind.words[0] if kind else None
-
-    def _class_of(self, synset: Synset) -> Synset | None:
-        """Return the first synset that a synset is an instance of; None if it is not a name."""
-        for pointer in synset.pointers:
-            if pointer.symbol == _INSTANCE:
-                return self._synset(pointer.part, pointer.offset)
-        return None
 
     def _related(self, lemma: str) -> frozenset[str]:
         """Return a word, the other words of its synsets, and all words that a pointer of its synsets leads to."""

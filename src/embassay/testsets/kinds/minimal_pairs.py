@@ -2,7 +2,7 @@
 
 Source: Chiang, Chuang, Glass & Lee (2023), "Revealing the Blind Spot of Sentence Encoder Evaluation by HEROS", section
 2.2. Rules replace its authors' manual work, and reject if in doubt: an original has all six edits or is
-left out, and each reason is counted. Not in HEROS: ``number`` and ``entity``, if they are certain.
+left out, and each reason is counted. Not in HEROS: ``number``, if it is certain.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def build(
 
     Returns
     -------
-    An item for each original, in the order of the sources, with all six edits and additional ones that are certain.
+    An item for each original, in the order of the sources, with all six edits, and ``number`` if it is certain.
     If the chosen word is the main verb, both negations are one text, which is ``negation_main`` only.
 
     Raises
@@ -211,7 +211,7 @@ def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
 def _materials(misspellings: str, mlm: Fills | None, grammar: Grammar, replacements: str) -> tuple[Resource, ...]:
     """Return the libraries, word lists and models that were used."""
     materials = [
-        Resource("WordNet", "3.0", "WordNet 3.0 licence", "related words, kinds of names"),
+        Resource("WordNet", "3.0", "WordNet 3.0 licence", "related words"),
         library("textblob", "lexicon and rules of the tagger"),
         library("lemminflect", "inflection"),
         library("better-profanity", "words that no original has"),
