@@ -34,7 +34,7 @@ def written(row: Row, figure: float) -> str:
 def claim(row: Row) -> str:
     """Return the range that a row should be in."""
     low, high = row.wanted
-    return f"{low:g}-{high:g}" if row.number else f"{100 * low:g}-{100 * high:g} %"
+    return f"{low:g}-{high:g}" if row.number else f"{100 * low:.3g}-{100 * high:.3g} %"
 
 
 def excess(row: Row) -> float:
