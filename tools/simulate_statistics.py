@@ -64,6 +64,8 @@ def table_row(simulation: Simulation, rows: list[Row]) -> str:
     lowest = written(rows[0], min(row.seen for row in rows)).removesuffix(" %")
     highest = written(rows[0], max(row.seen for row in rows))
     observed = highest if lowest == highest.removesuffix(" %") else f"{lowest} to {highest}"
+    if max(map(excess, rows)) > 0:
+        observed = f"**{observed}**"
     claims = {claim(row) for row in rows}
     claimed = claims.pop() if len(claims) == 1 else "one for each design"
     designs = max(rows, key=excess).design

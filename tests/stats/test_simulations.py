@@ -166,7 +166,7 @@ def designs(wanted, *seen):
 def test_a_row_of_the_page_has_the_range_over_its_designs_and_the_worst(tool):
     simulation = every_simulation()["shares"]
     coverage = tool.table_row(simulation, designs((0.93, 0.97), 0.94, 0.91, 1.0))
-    assert coverage == "| `shares` hits | 3: design 1 | 93-97 % | 91 to 100 % | 400 |"
+    assert coverage == "| `shares` hits | 3: design 1 | 93-97 % | **91 to 100 %** | 400 |"
     errors = tool.table_row(simulation, designs((0.0, 0.05), 0.02, 0.041, 0.0))
     assert errors == "| `shares` hits | 3: design 1 | 0-5 % | 0 to 4.1 % | 400 |"
 
