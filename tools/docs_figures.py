@@ -346,16 +346,19 @@ def generating_made() -> str:
 
 
 def reproduced_papers() -> str:
-    """Each figure of the five papers beside the one that is measured here; EMBASSAY_MODELS names the weights."""
+    """The exhibits of the papers of which some figure can be compared; EMBASSAY_MODELS names the weights."""
     from embassay.errors import say
     from embassay.reproduce.bench import Bench
-    from embassay.reproduce.tables import reproduced, written
+    from embassay.reproduce.exhibit import DIFFERS, REPRODUCED
+    from embassay.reproduce.tables import reproduced, summary, written
 
     models = os.environ.get("EMBASSAY_MODELS")
     bench = Bench(data(""), Path(models) if models else None)
     with tempfile.TemporaryDirectory() as folder:
-        shown = reproduced(bench, "", Path(folder), lambda paper, exhibit: say(f"{paper}, {exhibit.name}"))
-        return written(list(shown), "markdown")
+        shown = list(reproduced(bench, "", Path(folder), lambda paper, exhibit: say(f"{paper}, {exhibit.name}")))
+    compared = [one for one in shown if one.count(REPRODUCED) or one.count(DIFFERS)]
+    # The last line counts the figures of all exhibits.
+    return written(compared, "markdown").replace(summary(compared), summary(shown))
 
 
 def metrics() -> str:

@@ -627,7 +627,7 @@ class ItemScores:
 
 
 class Diagnostic(Protocol):
-    """One published method, in two steps: see ``docs/decisions/001-two-step-diagnostics.md``.
+    """One published method, in two steps: see ``docs/decisions/diagnostics.md``.
 
     What one may do beyond that (refuse a corpus, set two side by side …) is in ``embassay.diagnostics.base``. Its
     module also has ``METRICS``, what it measures (:class:`~embassay.metrics.metric.Metric`), and, for a page of its

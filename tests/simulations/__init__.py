@@ -1,7 +1,7 @@
 """Simulations with a known truth: how often intervals hold it, and whatever else the statistics promise.
 
 A simulation is a function that yields rows; :func:`simulation` gives it a name and a title. Every module of this
-folder may hold some. ``tools/simulate_statistics.py`` runs them and writes ``docs/simulations.md``.
+folder may hold some. ``tools/simulate_statistics.py`` runs them and writes the table of ``docs/simulations.md``.
 
 The designs are drawn in :mod:`simulations.designs`, by code that shares nothing with the statistics under test.
 """
@@ -70,7 +70,7 @@ Rows = TypeVar("Rows", bound=Callable[..., Iterator[Row]])
 
 
 def simulation(name: str, title: str) -> Callable[[Rows], Rows]:
-    """Register a function that yields rows under a name; ``title`` heads its table."""
+    """Register a function that yields rows under a name; ``title`` heads what is printed."""
 
     def register(rows: Rows) -> Rows:
         SIMULATIONS[name] = Simulation(name, title, rows)

@@ -40,7 +40,8 @@ def releases(repeats: int = 1000) -> Iterator[Row]:
                 rng = np.random.default_rng([13, questions, int(1000 * loss), with_anchor])
                 found = sum(_is_found(rng, questions, loss, with_anchor=with_anchor) for _ in range(repeats))
                 against = "the baseline and the anchor" if with_anchor else "the baseline alone"
-                design = f"{RELEASES} releases of {-100 * loss:g} points, {questions:,} questions, against {against}"
+                series = f"{RELEASES} releases that lose {100 * loss:g} points each"
+                design = f"{series}, {questions:,} questions, against {against}"
                 # Each of the eight checks may be wrong in 5 % of the cases.
                 limits = (0.0, 1 - 0.95**RELEASES) if loss == 0.0 else (0.0, 1.0)
                 if loss and with_anchor and questions == 1000:

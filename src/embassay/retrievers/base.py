@@ -3,7 +3,7 @@
 A kind of retriever is one file with ``create(target, runtime, *, options)``, which returns a :class:`Retriever`. It
 asks or computes; it reads no labels, writes no file and imports no other kind. The engine gives it the lists of the
 candidates that it is built on, checks its answers, keeps them, measures their time, and finds the ranks of the right
-documents in them (``run/retrieve.py``; ``docs/decisions/042-retrievers.md``).
+documents in them (``run/retrieve.py``; ``docs/decisions/retrievers.md``).
 """
 
 from __future__ import annotations

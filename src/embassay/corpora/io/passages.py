@@ -18,7 +18,7 @@ Sentences = list[tuple[int, str]]
 """The start of each sentence in a text, and the sentence."""
 WAYS = ("document", "paragraph", "sentence")
 FEWEST_WORDS = 50
-"""A passage of fewer words takes the next paragraph of its section; docs/decisions/023 has the measurements."""
+"""A passage of fewer words takes the next paragraph of its section; docs/decisions/retrieval.md has the figures."""
 HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
 """A heading of Markdown: its marks and its text."""
 _FENCED = re.compile(
