@@ -47,7 +47,6 @@ docs-figures: $(VENV)/.test  ## write the measured figures of README.md and docs
 	$(OFFLINE) $(BIN)/python tools/docs_figures.py $(ARGS)
 
 vendor: $(VENV)/.test  ## write the report's Vega bundle and its licences again
-	$(INSTALL) --group vendor
 	$(BIN)/python tools/vendor_vega.py
 
 clean:
