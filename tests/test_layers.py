@@ -115,7 +115,6 @@ ALLOWED = {
     },
     "sharding": {"corpora", "engine", "geometry", "run", "samples", "store", "types", "vectors"},
     "integrations": {
-        "outputs",
         "metrics",
         "diagnostics",
         "encoders",
