@@ -50,7 +50,6 @@ budgets: $(VENV)/.test  ## the size of each room beside its budget; budgets are 
 	$(BIN)/python tools/budgets.py --lower
 
 vendor: $(VENV)/.test  ## write the report's Vega bundle and its licences again
-	$(INSTALL) --group vendor
 	$(BIN)/python tools/vendor_vega.py
 
 clean:

@@ -17,7 +17,6 @@ def test_names_are_file_names_without_helpers():
         "laser",
         "mteb",
         "onnx",
-        "openvino",
         "paragraphs",
         "python",
         "random",

@@ -48,7 +48,6 @@ ALLOWED = {
         "comparison",
         "corpora",
         "encoders",
-        "export",
         "integrations",
         "findings",
         "outputs",
@@ -116,24 +115,11 @@ ALLOWED = {
     },
     "sharding": {"corpora", "engine", "geometry", "run", "samples", "store", "types", "vectors"},
     "integrations": {
-        "outputs",
         "metrics",
         "diagnostics",
         "encoders",
         "reports",
         "result",
-        "run",
-        "samples",
-        "store",
-        "types",
-        "vectors",
-    },
-    "export": {
-        "metrics",
-        "diagnostics",
-        "encoders",
-        "engine",
-        "geometry",
         "run",
         "samples",
         "store",
@@ -322,7 +308,7 @@ def test_lexical_brings_its_libraries_when_they_are_used():
 def test_torch_lives_where_models_are_run_and_trained_only():
     # The evaluator of integrations is derived from sentence-transformers' own.
     for path in modules():
-        if layer(path) not in {"encoders", "engine", "training", "adaptation", "export", "integrations", "testsets"}:
+        if layer(path) not in {"encoders", "engine", "training", "adaptation", "integrations", "testsets"}:
             roots = {name.split(".")[0] for name, _ in imports(path)}
             assert not roots & {"torch", "transformers", "sentence_transformers"}, path
 
@@ -374,7 +360,7 @@ def test_nothing_unpickles_or_touches_global_random_state():
             assert word not in text, f"{path}: {word}"
 
 
-LEAVES = ("testsets", "training", "adaptation", "export", "integrations", "reproduce")
+LEAVES = ("testsets", "training", "adaptation", "integrations", "reproduce")
 """What only the command line and the Python functions import, and one leaf another."""
 
 

@@ -1,6 +1,6 @@
 """A random BERT of two layers that reads any English text, letter by letter: as a model's folder, and exported."""
 
-import json
+import shutil
 import string
 from pathlib import Path
 
@@ -47,15 +47,18 @@ def make_head(folder: Path, head: str, **config) -> Path:
     return raw
 
 
-def export(model: Path, folder: Path, runtime: str, int8: bool = False) -> Path:
-    """Write the model's graph and what ``embassay export`` writes down of it, without measuring it."""
-    from embassay.export.writing import write_graph
-    from embassay.run.resolve import load_encoder
+def export(model: Path, folder: Path, int8: bool = False) -> Path:
+    """Write the folder as sentence-transformers and optimum do: a graph that ends with tokens beside the configuration.
 
-    encoder = load_encoder(str(model))
-    facts = write_graph(encoder, folder, runtime, int8)
-    facts |= {"format": 1, "prompts": dict(encoder.card.prompts), "similarity": "cosine"}
-    (folder / "embassay.json").write_text(json.dumps(facts))
+    An 8-bit graph is quantised dynamically.
+    """
+    shutil.copytree(model, folder)
+    graph = folder / "onnx" / "model.onnx"
+    tokens_graph(model, graph)
+    if int8:
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+
+        quantize_dynamic(str(graph), str(graph), weight_type=QuantType.QUInt8, per_channel=True)
     return folder
 
 

@@ -1,6 +1,6 @@
 """Write the Vega bundle of the report and the licences of everything in it.
 
-Run by ``make vendor``; needs the dependency group ``vendor`` and npm. The bundle is what vl-convert makes of
+Run by ``make vendor``; needs npm. The bundle is what vl-convert makes of
 Vega, Vega-Lite and Vega-Embed; the licence texts are those of the packages that npm installs for them.
 """
 

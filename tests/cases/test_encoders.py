@@ -10,7 +10,7 @@ import polars as pl
 from cases.case import CORPUS, PART_FOUR, RUN, TEXTS, Case, each, lines, searched
 
 WAITING = {
-    PART_FOUR: "vec-int-ids-padded vec-object-vectors words-fasttext-bin words-word-tab-numbers",
+    PART_FOUR: "vec-int-ids-padded words-fasttext-bin words-word-tab-numbers",
 }
 
 ALL_RIGHT = r"\be 100\.0%"

@@ -28,7 +28,6 @@ SPECS = {
     "paragraphs": "paragraphs:{paragraphs}",
     "urae": "urae:{urae}",
     "onnx": "onnx:{onnx}",
-    "openvino": "openvino:{openvino}",
     "vectors": "vectors:{vectors}",
     "infersent": "infersent:{infersent}",
     "laser": "laser:{laser}",
@@ -54,7 +53,6 @@ ABILITIES = {
     "paragraphs": KNOWN_WORDS,
     "urae": KNOWN_WORDS,
     "onnx": EXPORTED,
-    "openvino": EXPORTED,
     "vectors": {"Batches", "Routed", *LOADED},
     "infersent": KNOWN_WORDS,
     "laser": LOADED,
@@ -65,7 +63,7 @@ ABILITIES = {
 """What each encoder can do beyond encoding; a method that is renamed by mistake takes an ability away."""
 WITH_OPTIONS = {"Relearns", "HasStoredVectors", "EncodesWithAnother", "MayChange"}
 """Abilities of encoders with other options, and of objects."""
-TRAINED = {"words", "paragraphs", "urae", "onnx", "openvino", "vectors", "infersent", "laser", "use", "sparse"}
+TRAINED = {"words", "paragraphs", "urae", "onnx", "vectors", "infersent", "laser", "use", "sparse"}
 """Each has a fixture of its name: what its target is."""
 TEXTS = [
     "The shop is open.",
@@ -131,13 +129,10 @@ def vectors(tmp_path_factory):
 @pytest.fixture(scope="module")
 def onnx(tmp_path_factory):
     """A folder of a tiny model for onnxruntime."""
-    return exported(tmp_path_factory.mktemp("onnx"), "onnx", "onnxruntime")
-
-
-@pytest.fixture(scope="module")
-def openvino(tmp_path_factory):
-    """A folder of a tiny model for OpenVINO."""
-    return exported(tmp_path_factory.mktemp("openvino"), "openvino", "openvino")
+    for name in ("sentence_transformers", "onnxruntime"):
+        pytest.importorskip(name, reason=f"{name} is not installed (extras hf, onnx)")
+    place = tmp_path_factory.mktemp("onnx")
+    return tiny_model().export(tiny_model().make(place), place / "graph")
 
 
 @pytest.fixture(scope="module")
@@ -189,14 +184,6 @@ def tiny_model():
     tiny = module_from_spec(found)
     found.loader.exec_module(tiny)
     return tiny
-
-
-def exported(place, runtime, *libraries):
-    for name in ("sentence_transformers", *libraries):
-        pytest.importorskip(name, reason=f"{name} is not installed (extras hf, {runtime})")
-    tiny = tiny_model()
-    (place / "graph").mkdir()
-    return tiny.export(tiny.make(place), place / "graph", runtime)
 
 
 @pytest.fixture(scope="module", params=sorted(SPECS))

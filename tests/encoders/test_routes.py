@@ -37,15 +37,12 @@ def library(folder):
     return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 
 
-def exported(runtime):
-    def routes(place):
-        from embassay.export.exporting import make
+def exported(place):
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    from tiny_model import export
 
-        for package in {"onnx": ("onnxruntime", "onnx"), "openvino": ("openvino",)}[runtime]:
-            pytest.importorskip(package, reason=f"{package} is not installed")
-        return load_encoder(make(MINILM, place / "m", runtime).spec).encode(TEXTS), load_encoder(MINILM).encode(TEXTS)
-
-    return routes
+    folder = export(minilm_folder(), place / "m")
+    return load_encoder(f"onnx:{folder}").encode(TEXTS), load_encoder(MINILM).encode(TEXTS)
 
 
 def by_function(place):
@@ -119,8 +116,7 @@ ROUTES = {
     ),
     (MINILM, "`st:`", "`st:` with `--backend torch`"): lambda place: by_torch(MINILM),
     (MINILM, "`st:`", "`hf:`, `max_length=256`"): by_hf,
-    (MINILM, "`st:`", "`onnx:` of `embassay export`"): exported("onnx"),
-    (MINILM, "`st:`", "`openvino:` of `embassay export`"): exported("openvino"),
+    (MINILM, "`st:`", "`onnx:`"): exported,
     (MINILM, "`st:`", "`python:`, a function that calls sentence-transformers"): by_function,
     (MINILM, "`st:`", "`ea.encoder(SentenceTransformer(…))`"): lambda place: (
         load_encoder(MINILM).encode(TEXTS),
@@ -146,7 +142,7 @@ FILES = {MPNET: MPNET, "glove.6B.50d": "glove.6B.50d.txt"}
 
 
 def test_each_row_of_the_table_is_tested():
-    assert len(ROWS) == len(set(ROWS)) == 19
+    assert len(ROWS) == len(set(ROWS)) == 18
     for *row, bound in ROWS:
         assert bound == "1e-5"
         named = re.search(r"`(test_\w+\.py)`", row[2])

@@ -10,7 +10,6 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.errors import InputError
-from embassay.export.exporting import make as export
 from embassay.outputs.formats import write_again
 from embassay.outputs.kinds import html
 from embassay.run.config import read
@@ -77,7 +76,7 @@ READ = {
     "sheet": lambda path, docs: ea.rate([path]),
     **{
         scheme: lambda path, docs, scheme=scheme: ea.encoder(f"{scheme}:{path}")
-        for scheme in ("st", "hf", "onnx", "openvino", "words", "paragraphs", "urae", "vectors", "use")
+        for scheme in ("st", "hf", "onnx", "words", "paragraphs", "urae", "vectors", "use")
     },
     "vectors of InferSent": lambda path, docs: ea.encoder(f"infersent:/etc/passwd,vectors={path}"),
     "InferSent weights": lambda path, docs: ea.encoder(f"infersent:{path},vectors=/etc/passwd"),
@@ -89,7 +88,6 @@ WRITTEN = {
     "config's run": lambda path, docs: RunRequest.of(config_of(path, docs)),
     "cache of a run": lambda path, docs: RunRequest.of(None, cache=path).cache_folder,
     "test set": lambda path, docs: ea.build("groups", ["It rained."], path),
-    "exported model": lambda path, docs: export("all-MiniLM-L6-v2", path, "onnx"),
     "adapted models": lambda path, docs: ea.adapt("all-MiniLM-L6-v2", "handbook", path),
 }
 

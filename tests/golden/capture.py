@@ -45,7 +45,7 @@ RELEASED = {
 RELEASED_ENCODERS = ("bow", "hashing,dim=64")
 RELEASED_UNITS = 40
 """At most this many units of each released corpus, chosen by the seed."""
-COMMANDS = ("", "run", "look", "show", "report", "cache", "build", "rate", "train", "adapt", "export", "list")
+COMMANDS = ("", "run", "look", "show", "report", "cache", "build", "rate", "train", "adapt", "list")
 LISTS = (["list", "encoders"], ["list", "corpora"], ["list", "diagnostics"])
 MISTAKES = (
     ["run", "-e", "nosuch:model"],

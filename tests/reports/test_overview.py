@@ -198,7 +198,7 @@ def test_costs_are_drawn_where_two_encoders_have_them():
 
 
 def test_costs_are_written_as_people_write_them():
-    vl_convert = pytest.importorskip("vl_convert", reason="the charts extra is not installed")
+    vl_convert = pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
 
     def labels(axis, *costs):
         points = [{"encoder": "", "baseline": False, "cost": c, "value": 0.5, "low": 0.4, "high": 0.6} for c in costs]

@@ -13,7 +13,7 @@ from embassay.outputs.markdown import MARKER
 
 ROOT = Path(__file__).parent.parent.parent
 FILES = ("html", "md")
-FOLDERS = ("latex", "csv", "parquet", "model-card", "mteb", "trec")
+FOLDERS = ("latex", "csv", "parquet", "model-card", "vega", "trec")
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +38,6 @@ def report(run, *arguments):
 
 @pytest.mark.parametrize("style", [*FILES, *FOLDERS])
 def test_each_format_is_written_again_and_again(run, tmp_path, style):
-    if style == "mteb":
-        pytest.importorskip("mteb")
     for name in ("first", "second"):
         assert report(run, "--format", style, "-o", tmp_path / name) == 0
     first = tmp_path / "first"
@@ -54,8 +52,6 @@ def test_each_format_is_written_again_and_again(run, tmp_path, style):
 
 @pytest.mark.parametrize("style", FOLDERS)
 def test_a_file_in_place_of_a_folder_is_kept(run, tmp_path, capsys, style):
-    if style == "mteb":
-        pytest.importorskip("mteb")
     path = tmp_path / "file"
     path.write_text("mine")
     assert report(run, "--format", style, "-o", path) == 2
@@ -149,13 +145,9 @@ def test_an_overwritten_run_has_no_exports_of_the_last_one(tmp_path):
     assert exit_code_of([*arguments, "--resamples", "20"]) == 0
     for style in ("md", "csv"):
         assert report(out, "--format", style) == 0
-    nested = out / "mteb" / "results" / "model"
-    nested.mkdir(parents=True)
-    (nested / "task.json").write_text("{}")
     assert exit_code_of([*arguments, "--resamples", "30", "--overwrite"]) == 0
     assert not (out / "report.md").exists()
     assert not list((out / "csv").iterdir())
-    assert not (nested / "task.json").exists()
 
 
 @pytest.mark.slow

@@ -155,8 +155,7 @@ def test_the_cards_of_models_have_target_and_options(tmp_path):
     assert card.target == f"st:{label}"
     assert card.options == {"dim": 8, "query_prompt": "q: "}
     pytest.importorskip("onnxruntime")
-    (tmp_path / "graph").mkdir()
-    graph = export(folder, tmp_path / "graph", "onnx")
+    graph = export(folder, tmp_path / "graph")
     assert load_encoder(f"onnx:{graph},dim=8").card.options == {"dim": 8}
     served = load_encoder("api:model,base_url=http://127.0.0.1:9,key_env=,dim=8").card
     assert (served.target, served.options["dim"]) == ("api:model", 8)

@@ -183,11 +183,10 @@ def test_a_model_that_has_changed_is_refused(place, tmp_path):
         load_encoder(f"vectors:{copy}").encode(["a question"], "query")
 
 
-def test_adaptation_and_export_need_texts(place):
+def test_adaptation_needs_texts(place):
     corpus = load_corpus(source(place))
-    for purpose in ("adaptation", "the comparison with the original"):
-        with pytest.raises(SpecError, match=f"{purpose} needs the texts of the documents"):
-            corpus.need_texts(purpose)
+    with pytest.raises(SpecError, match="adaptation needs the texts of the documents"):
+        corpus.need_texts("adaptation")
 
 
 def with_spec(place, copy, spec):

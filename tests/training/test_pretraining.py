@@ -198,7 +198,6 @@ def test_words_are_deleted_at_the_rate_of_the_paper_and_one_stays():
         ("hf:some-model", "without the scheme hf:"),
         ("words:folder", "embassay train words"),
         ("onnx:model", "an exported model cannot be trained"),
-        ("openvino:model", "an exported model cannot be trained"),
         ("all-MiniLM-L6-v2,dim=64", "option 'dim' cannot be used in training; all dimensions"),
     ],
 )

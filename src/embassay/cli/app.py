@@ -22,7 +22,6 @@ from embassay.cli.check import check
 from embassay.cli.compare import compare
 from embassay.cli.demo import demo
 from embassay.cli.encode import encode
-from embassay.cli.export import export
 from embassay.cli.generate import build
 from embassay.cli.parameters import FAILED_IN_PART, FINE, WRONG_INPUT, Corpora, Encoders, Flag
 from embassay.cli.plan import plan
@@ -56,7 +55,6 @@ app.command(adapt)
 app.command(build)
 app.command(rate)
 app.command(encode)
-app.command(export)
 app.command(check)
 app.command(bless)
 app.command(report)
@@ -286,7 +284,7 @@ def _interrupted(arguments: list[str]) -> str:
     command = arguments[0] if arguments else ""
     if command in RESUMES:
         return "interrupted; finished work is kept: repeat the command to continue"
-    if command not in ("build", "export"):
+    if command != "build":
         return "interrupted"
     # The answers of a generator cost money, so they are kept in a journal.
     if any(argument.startswith("--generator") for argument in arguments):

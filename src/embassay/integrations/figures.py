@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from embassay._version import __version__
 from embassay.errors import InputError, SpecError
-from embassay.outputs.mteb_names import pin_of
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import Result, Row
 from embassay.run.execute import execute
@@ -15,7 +14,7 @@ from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import Spec
-from embassay.types import AnyCorpus, Draws, Encoder
+from embassay.types import AnyCorpus, Draws, Encoder, content_hash
 
 STAND_IN = "random,dim=8"
 """The encoder that provides the names of the figures before there is a model."""
@@ -116,9 +115,8 @@ class Measurement:
             Further values to include in the hash.
         """
         name = self.diagnostic.partition(",")[0]
-        draws = self.draws
-        version = DIAGNOSTICS.version(name)
-        return pin_of(name, version, self.options, self.corpus.fingerprint, draws, __version__, *more)
+        settings = [name, DIAGNOSTICS.version(name), dict(self.options), self.corpus.fingerprint]
+        return content_hash([*settings, self.draws.seed, self.draws.resamples, __version__, *more])[:8]
 
     def of_stand_in(self) -> NamedFigures:
         """Return the figures of random vectors, which provide the names."""

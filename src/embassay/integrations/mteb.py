@@ -27,7 +27,6 @@ from embassay.integrations.figures import Measurement
 from embassay.integrations.live import LiveEncoder
 from embassay.integrations.vectors import dense
 from embassay.metrics.metric import declared
-from embassay.outputs.mteb_names import model_meta
 from embassay.run.resolve import load_encoder
 from embassay.samples.base import Role
 from embassay.types import AnyCorpus, Draws, Encoder
@@ -35,7 +34,7 @@ from embassay.types import AnyCorpus, Draws, Encoder
 if TYPE_CHECKING:
     from mteb.abstasks.abstask import AbsTask
     from mteb.abstasks.task_metadata import TaskMetadata
-    from mteb.models import EncoderProtocol
+    from mteb.models import EncoderProtocol, ModelMeta
     from mteb.types import PromptType
     from torch import Tensor
     from torch.utils.data import DataLoader
@@ -128,7 +127,7 @@ class MtebModel:
     def __init__(self, encoder: Encoder):
         self.encoder = encoder
         self._by_dot_product = encoder.card.similarity == "dot"
-        self.mteb_model_meta = model_meta(encoder.name, encoder.fingerprint, encoder.card.similarity)
+        self.mteb_model_meta = _model_meta(encoder)
 
     def encode(
         self, inputs: DataLoader, *, prompt_type: PromptType | None = None, **more: object
@@ -158,6 +157,17 @@ class MtebModel:
         if self._by_dot_product:
             compare = pairwise_dot_score
         return compare(embeddings1, embeddings2)
+
+
+def _model_meta(encoder: Encoder) -> ModelMeta:
+    """Return what mteb keeps about a model."""
+    from mteb.models import ModelMeta
+    from mteb.models.model_meta import ScoringFunction
+
+    function = ScoringFunction.DOT_PRODUCT if encoder.card.similarity == "dot" else ScoringFunction.COSINE
+    name = re.sub(NOT_IN_NAMES, "_", encoder.name, flags=re.ASCII)
+    fields = {"name": f"embassay/{name}", "revision": encoder.fingerprint, "similarity_fn_name": function}
+    return ModelMeta.create_empty(overwrites=fields)
 
 
 def _live(model: EncoderProtocol, task: TaskMetadata, batch: int) -> LiveEncoder:

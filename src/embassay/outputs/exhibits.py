@@ -13,8 +13,7 @@ from typing import Generic, TypeVar
 
 from embassay._version import __version__
 from embassay.formatting import visible
-from embassay.layout import Examples, Layout, Matrix, Part
-from embassay.reports import charts
+from embassay.layout import Examples, Layout, Part
 from embassay.reports.charts import Spec
 from embassay.reports.page import TABLES, pictures_of
 from embassay.reports.tables import Scope, Table, scope_of
@@ -22,9 +21,6 @@ from embassay.result import Result
 
 LONGEST_NAME = 60
 """Characters of one part of a file name, at most."""
-WIDTH = 330
-"""Width of the plot in points: with its axis a figure is about as wide as the text of a page."""
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 Content = TypeVar("Content", bound=Table | Spec)
 
 
@@ -95,22 +91,10 @@ def tables_of(scope: Scope, part: Part) -> Iterator[tuple[str, str, Table]]:
 
 
 def figures_of(scope: Scope, part: Part) -> Iterator[tuple[str, str, Spec]]:
-    """Yield the charts of a part, each with its encoder, or an empty label if it is of all encoders, and the note.
-
-    A matrix is drawn as a heat map.
-    """
-    if isinstance(part, Matrix):
-        spec = charts.heat_map(scope, part)
-        if spec is not None:
-            yield "", part.note, spec
-    elif type(part) not in TABLES and not isinstance(part, Examples):
+    """Yield the charts of a part, each with its encoder, or an empty label if it is of all encoders, and the note."""
+    if type(part) not in TABLES and not isinstance(part, Examples):
         for encoder, spec in pictures_of(scope, part):
             yield encoder, getattr(part, "note", ""), spec
-
-
-def print_spec(spec: Spec) -> Spec:
-    """Return a chart of the page with the width, background and font of a page of paper."""
-    return {**spec, "width": WIDTH, "background": "white", "config": {**spec["config"], "font": FONT}}
 
 
 def part_name(part: Part) -> str:

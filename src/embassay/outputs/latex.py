@@ -1,4 +1,4 @@
-"""Tables and figures as LaTeX: any text is printed as it is, tables are ruled with booktabs."""
+"""Tables as LaTeX: any text is printed as it is, tables are ruled with booktabs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from embassay.formatting import visible
 from embassay.outputs.exhibits import Exhibit
-from embassay.reports.charts import Spec
 from embassay.reports.tables import BASELINE, Cell, Table
 
 SPECIAL = {
@@ -50,7 +49,7 @@ SPECIAL = {
 }
 """LaTeX for characters that have a meaning of their own there, or that its fonts lack."""
 _TRANSLATION = str.maketrans(SPECIAL)
-PACKAGES = r"\usepackage{booktabs,graphicx,adjustbox}"
+PACKAGES = r"\usepackage{booktabs,adjustbox}"
 """What a document needs to include the files."""
 
 
@@ -69,7 +68,7 @@ def table(exhibit: Exhibit[Table]) -> str:
     lines += [
         r"\begin{table}[ht]",
         r"\centering\footnotesize",
-        _caption(exhibit, "tab"),
+        _caption(exhibit),
         r"\begin{adjustbox}{max totalsize={\textwidth}{0.8\textheight}}",
         rf"\begin{{tabular}}{{@{{}}{alignments}@{{}}}}",
         r"\toprule",
@@ -82,12 +81,6 @@ def table(exhibit: Exhibit[Table]) -> str:
     for number, remark in enumerate(content.remarks, 1):
         lines.append(rf"\par\textsuperscript{{{number}}}{escape(remark)}.")
     return "\n".join([*lines, r"\end{table}", ""])
-
-
-def figure(exhibit: Exhibit[Spec]) -> str:
-    """Return the lines that include a figure from its PDF file, with caption and label."""
-    lines = [r"\begin{figure}[ht]", r"\centering", rf"\includegraphics{{{exhibit.name}.pdf}}"]
-    return "\n".join([*lines, _caption(exhibit, "fig"), r"\end{figure}", ""])
 
 
 def document(names: Sequence[str]) -> str:
@@ -105,12 +98,12 @@ def document(names: Sequence[str]) -> str:
     return "\n".join([*lines, r"\end{document}", ""])
 
 
-def _caption(exhibit: Exhibit[Table] | Exhibit[Spec], kind: str) -> str:
+def _caption(exhibit: Exhibit[Table]) -> str:
     """Return the caption, with the citation of the method, and the label."""
     caption = escape(exhibit.caption)
     if exhibit.key:
         caption += rf"~\cite{{{exhibit.key}}}"
-    return rf"\caption{{{caption}}}\label{{{kind}:{exhibit.name}}}"
+    return rf"\caption{{{caption}}}\label{{tab:{exhibit.name}}}"
 
 
 def _line(cells: Sequence[str]) -> str:

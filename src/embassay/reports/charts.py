@@ -18,13 +18,12 @@ from embassay.layout import (
     GroupedBars,
     Histograms,
     IntervalChart,
-    Matrix,
     PointsChart,
     ShareBars,
     SizeChart,
     ThresholdCurves,
 )
-from embassay.reports.tables import Scope, matrix_table
+from embassay.reports.tables import Scope
 
 BLUE, ORANGE, VERMILION, GREY, GREEN = "#0072B2", "#E69F00", "#D55E00", "#8a8a8a", "#007a5a"
 RANGE = ("value", "low", "high")
@@ -251,35 +250,6 @@ def _over_size(part: SizeChart, values: list[Point]) -> Spec:
     }
     y = _field("value:Q", title=", ".join(names), axis={"format": axis_format}, scale={"zero": False})
     return _finished({"layer": _dots(values, shared, "y", y)}, values, part.title, 220)
-
-
-def heat_map(scope: Scope, part: Matrix) -> Spec | None:
-    """Draw a cell for each two encoders, the darker the larger the share, with the share as a fraction.
-
-    The order is that of the headline values; None for fewer than two encoders.
-    """
-    table = matrix_table(scope, part)
-    if table is None:
-        return None
-    names = list(table.head[1:])
-    shares = []
-    labels = []
-    for a, row in zip(names, table.rows, strict=True):
-        for b, cell in zip(names, row[1:], strict=True):
-            # Black text cannot be read on a cell that is more than half black.
-            is_dark = cell.shade is not None and cell.shade > 0.5
-            labels.append({"a": a, "b": b, "text": cell.text, "dark": is_dark})
-            if cell.shade is not None:
-                shares.append({"a": a, "b": b, "share": cell.shade})
-    x = _field("b:N", title=None, sort=names, axis={"orient": "top", "labelAngle": -30, "labelLimit": 150})
-    y = _field("a:N", title=None, sort=names, axis={"labelLimit": 150})
-    scale = {"domain": [0, 1], "range": ["#ffffff", "#222222"]}
-    legend = {"format": ".0%", "gradientLength": 120, "gradientStrokeColor": "#222"}
-    share = _field("share:Q", title="same error", scale=scale, legend=legend)
-    cells = {"data": {"values": shares}, **_layer("rect", {"x": x, "y": y, "color": share}, stroke="#bbb")}
-    colour = {"condition": {"test": "datum.dark", "value": "#fff"}, "value": "#222"}
-    texts = _layer("text", {"x": x, "y": y, "text": _field("text:N"), "color": colour}, fontSize=11)
-    return _finished({"layer": [cells, texts]}, labels, part.title, LINE * len(names))
 
 
 def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:

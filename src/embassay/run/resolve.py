@@ -28,7 +28,7 @@ WITHOUT_MODEL = ("bow", "tfidf", "bm25", "hashing", "random")
 KEPT_SETTINGS = ("passages", "documents", "about", "chosen")
 """Options of corpora that sentences depend on: whoever has set one is not told to set it, and hard questions are none
 to choose by."""
-READ_FROM_FILES = frozenset("bm25 bow hashing hf onnx openvino paragraphs random st tfidf urae vectors words".split())
+READ_FROM_FILES = frozenset("bm25 bow hashing hf onnx paragraphs random st tfidf urae vectors words".split())
 """Schemes of encoders that neither run foreign code nor send texts anywhere; a file may name them."""
 
 

@@ -33,7 +33,6 @@ WHY = {
     "api": "the weights of a service are not available",
     "hf": "name the model, or its folder, without the scheme hf:",
     "onnx": "an exported model cannot be trained; name the model that it was exported from",
-    "openvino": "an exported model cannot be trained; name the model that it was exported from",
     "words": "use embassay train words for word vectors",
     "paragraphs": "use embassay train paragraphs for paragraph vectors",
     "urae": "use embassay train urae for autoencoders",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from embassay.encoders.base import Route
 from embassay.encoders.exported.model_folder import ExportedFolder, other_modules
 from embassay.encoders.exported.pooling import pool
 from embassay.encoders.neural.model_options import unit
+from embassay.engine.cores import cores
 from embassay.errors import EncoderError
 from embassay.vectors import DenseVectors, Indices
 
@@ -19,6 +21,8 @@ POOLED = "sentence_embedding"
 """The name of an output with one vector per text."""
 KNOWN = {"input_ids", "attention_mask", "token_type_ids", "position_ids"}
 """Inputs that can be made from texts."""
+DYNAMIC = b"DynamicQuantizeLinear"
+"""The operator that quantises by the range of a whole batch, so that texts change each other's vectors."""
 TOKEN_OUTPUTS = ("token_embeddings", "last_hidden_state")
 """Names of outputs with token vectors; the first that exists is used."""
 NO_VECTORS = ("logits", "score", "prob", "label")
@@ -52,26 +56,56 @@ class Session:
     alone: bool = False
 
 
-@dataclass(frozen=True)
-class GraphFormat:
-    """The graph files of one runtime.
+def open_graph(graph: Path, device: str) -> Session:
+    """Load a graph. On a CPU, each batch runs on one thread, and several batches run at the same time.
 
-    Attributes
-    ----------
-    scheme
-        The scheme of its specs, for example ``onnx``.
-    suffix
-        The suffix of a graph's file, for example ``.onnx``.
-    places
-        Usual paths of a graph in its folder; the first one that exists is used.
-    open
-        Loads a graph onto a device; called with the graph's file and the name of the device.
+    Raises
+    ------
+    EncoderError
+        If the device is not supported, or this onnxruntime cannot read the graph.
     """
+    import onnxruntime
 
-    scheme: str
-    suffix: str
-    places: tuple[str, ...]
-    open: Callable[[Path, str], Session]
+    provider, options = _provider(device, onnxruntime.get_available_providers())
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = settings.inter_op_num_threads = 1
+    settings.log_severity_level = 3
+    try:
+        session = onnxruntime.InferenceSession(str(graph), settings, providers=[(provider, options)])
+    except Exception as error:
+        raise EncoderError(f"{graph}: cannot be loaded by onnxruntime: {error}") from None
+    names = [node.name for node in session.get_outputs()]
+
+    def run(feed: Feed) -> Outputs:
+        return dict(zip(names, session.run(names, dict(feed)), strict=True))
+
+    device, threads = "cuda", 1
+    if provider == "CPUExecutionProvider":
+        device, threads = "cpu", cores()
+    # If activations are quantised by the range of a whole batch, texts change each other's vectors.
+    alone = _is_dynamic(graph)
+    inputs = frozenset(node.name for node in session.get_inputs())
+    return Session(
+        run, inputs, threads, {"device": device, "backend": provider, "threads": threads, "alone": alone}, alone
+    )
+
+
+def _provider(device: str, available: list[str]) -> tuple[str, dict[str, str]]:
+    """Return the name and the options of onnxruntime's provider for a device."""
+    kind, _, number = device.partition(":")
+    if kind == "cuda":
+        if "CUDAExecutionProvider" not in available:
+            raise EncoderError(f"device {device!r} is not available: this onnxruntime has no CUDA support")
+        return "CUDAExecutionProvider", {"device_id": number or "0"}
+    if kind not in ("auto", "cpu"):
+        raise EncoderError(f"device {device!r} is not supported by onnxruntime here; use cpu or cuda")
+    return "CPUExecutionProvider", {}
+
+
+def _is_dynamic(graph: Path) -> bool:
+    """Return whether a graph quantises dynamically. Names of operators are plain text in the file."""
+    with graph.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        return content.find(DYNAMIC) >= 0
 
 
 def feed(ids: Indices) -> Feed:
@@ -109,7 +143,7 @@ def text_vectors(outputs: Outputs, folder: ExportedFolder) -> DenseVectors:
     if not of_tokens:
         raise EncoderError(
             f"{folder.graph}: none of its outputs ({', '.join(outputs)}) is a text vector or a token vector; export "
-            "the model with 'embassay export', or with optimum for the task feature-extraction"
+            "the model with optimum for the task feature-extraction"
         )
     name = next((name for name in TOKEN_OUTPUTS if name in of_tokens), of_tokens[0])
     left_out = other_modules(folder)
@@ -122,8 +156,3 @@ def text_vectors(outputs: Outputs, folder: ExportedFolder) -> DenseVectors:
     if folder.normalize:
         return unit(rows)
     return rows
-
-
-def cannot_load(graph: Path, library: str, error: Exception) -> EncoderError:
-    """Return an error about a graph that a library cannot load, with the library's message on one line."""
-    return EncoderError(f"{graph}: cannot be loaded by {library}: {error}")

@@ -1,7 +1,6 @@
 """The folder of an exported model: its graph, its tokenizer, and how its outputs become one vector per text.
 
-A folder written by ``embassay export`` has a record, ``embassay.json``. For other folders, for example those written by
-optimum, the configuration of sentence-transformers is used.
+The outputs become vectors as the configuration of sentence-transformers in the folder says.
 """
 
 from __future__ import annotations
@@ -10,9 +9,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
-
-from annotated_types import Gt
 
 from embassay.encoders.exported.pooling import configured
 from embassay.encoders.neural.locations import read_json
@@ -23,10 +19,10 @@ from embassay.encoders.neural.modules import (
     modules,
     token_limit,
 )
-from embassay.errors import ModelNotFoundError, SpecError
+from embassay.errors import ModelNotFoundError
 
-RECORD, FORMAT = "embassay.json", 1
-FIDELITY = "fidelity.json"
+PLACES = ("model.onnx", "onnx/model.onnx")
+"""The usual paths of a graph in its folder; the first one that exists is used."""
 KNOWN = (".Transformer", ".Pooling", ".Normalize")
 """Modules of sentence-transformers that are implemented here for graphs that return token vectors."""
 UNPOOLED = (
@@ -52,7 +48,7 @@ class ExportedFolder:
     lower
         Whether texts are lower-cased.
     dim
-        The number of dimensions in ``embassay.json`` or in the configuration of the pooling; None if unknown.
+        The number of dimensions in the configuration of the pooling; None if unknown.
     """
 
     path: Path
@@ -62,20 +58,16 @@ class ExportedFolder:
     max_length: int | None
     prompts: Mapping[str, str]
     similarity: str
-    lower: bool = False
-    dim: int | None = None
-    warnings: tuple[str, ...] = ()
+    lower: bool
+    dim: int | None
+    warnings: tuple[str, ...]
 
     @classmethod
-    def of(cls, path: Path, suffix: str, usual_places: tuple[str, ...], file: str, pooling: str) -> ExportedFolder:
+    def of(cls, path: Path, file: str, pooling: str) -> ExportedFolder:
         """Read a folder.
 
         Parameters
         ----------
-        suffix
-            The suffix of a graph's file: ``.onnx`` or ``.xml``.
-        usual_places
-            The usual paths of the graph; the first that exists is used.
         file
             The graph's file, relative to the folder, if the user chose one.
         pooling
@@ -88,19 +80,35 @@ class ExportedFolder:
             that is damaged or has modules that are not supported.
         """
         if not path.is_dir():
-            raise ModelNotFoundError(f"{path}: no such folder; create it with 'embassay export'")
-        graph = _graph(path, suffix, usual_places, file)
+            raise ModelNotFoundError(f"{path}: no such folder; export the model with sentence-transformers or optimum")
+        graph = _graph(path, file)
         if not (path / "tokenizer.json").is_file():
             raise ModelNotFoundError(f"{path}: tokenizer.json is missing; save the model's tokenizer there")
-        if suffix == ".xml" and not graph.with_suffix(".bin").is_file():
-            raise ModelNotFoundError(f"{graph}: the weights ({graph.with_suffix('.bin').name}) are missing")
-        if not (path / RECORD).is_file():
-            return _configured(path, graph, pooling)
-        if pooling:
-            raise SpecError(
-                f"{path}, option 'pooling': cannot be used here, because the graph includes the pooling; leave it out"
+        config_file = next((place / "config.json" for kind, place in modules(path) if kind.endswith(".Pooling")), None)
+        config = read_json(config_file) if config_file else {}
+        modes = (pooling,) if pooling else configured(config)
+        if config_file and not modes:
+            if not config_file.is_file():
+                raise ModelNotFoundError(f"{config_file}: missing; copy it there, or set pooling=")
+            raise ModelNotFoundError(f"{config_file}: unknown pooling; set pooling=")
+        if config_file and config.get("include_prompt") is False:
+            raise ModelNotFoundError(
+                f"{config_file.parent}: leaving the prompt out of the pooling (include_prompt=false) is not supported"
             )
-        return _recorded(path, graph)
+        settings = read_json(modules(path)[0][1] / "sentence_bert_config.json")
+        return cls(
+            path,
+            graph,
+            modes=modes,
+            normalize=any(kind.endswith(".Normalize") for kind, _ in modules(path)),
+            max_length=token_limit(path),
+            prompts={str(role): prompt for role, prompt in configured_prompts(path).items()},
+            similarity=configured_similarity(path),
+            lower=bool(settings.get("do_lower_case")),
+            # Another way to pool may give other dimensions.
+            dim=None if pooling else dimensions(path),
+            warnings=() if modes else (UNPOOLED,),
+        )
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -117,13 +125,13 @@ class ExportedFolder:
 
     def _is_of_another_graph(self, file: Path) -> bool:
         """Return whether a file is another graph or its weights, which have the graph's name."""
-        if file.suffix in (".onnx", ".xml"):
+        if file.suffix == ".onnx":
             return file != self.graph
         # Weights beside a graph have its name and another suffix: model.onnx, model.onnx_data.
         stem = _stem(file)
         if file.parent != self.graph.parent or stem == _stem(self.graph):
             return False
-        graph_stems = {_stem(graph) for graph in self.graph.parent.glob(f"*{self.graph.suffix}")}
+        graph_stems = {_stem(graph) for graph in self.graph.parent.glob("*.onnx")}
         return stem in graph_stems
 
 
@@ -135,87 +143,24 @@ def _stem(file: Path) -> str:
 def _is_aside(name: str) -> bool:
     """Return whether no vector of a graph depends on a file of this name."""
     weights_of_other_libraries = name.startswith(("pytorch_model", "tf_model", "rust_model", "flax_model"))
-    return weights_of_other_libraries or name.startswith(".") or name in (FIDELITY, "LICENSE") or name.endswith(ASIDE)
+    return weights_of_other_libraries or name.startswith(".") or name == "LICENSE" or name.endswith(ASIDE)
 
 
-def _graph(path: Path, suffix: str, usual_places: tuple[str, ...], file: str) -> Path:
+def _graph(path: Path, file: str) -> Path:
     """Return the graph's file: the chosen one, otherwise the first in a usual place, otherwise the only one."""
     if file:
-        if not (path / file).is_file() or not file.endswith(suffix):
-            raise ModelNotFoundError(f"{path / file}: no such graph; set file= to a {suffix} file in the folder")
+        if not (path / file).is_file() or not file.endswith(".onnx"):
+            raise ModelNotFoundError(f"{path / file}: no such graph; set file= to an .onnx file in the folder")
         return path / file
-    for name in usual_places:
+    for name in PLACES:
         if (path / name).is_file():
             return path / name
-    names = sorted(p.relative_to(path).as_posix() for p in path.rglob(f"*{suffix}"))
+    names = sorted(p.relative_to(path).as_posix() for p in path.rglob("*.onnx"))
     if len(names) == 1:
         return path / names[0]
     if names:
         raise ModelNotFoundError(f"{path}: several graphs ({', '.join(names)}); choose one with file=")
-    raise ModelNotFoundError(f"{path}: {usual_places[0]} is missing; create it with 'embassay export'")
-
-
-@dataclass(frozen=True)
-class ExportRecord:
-    """What is used of the record of ``embassay export``."""
-
-    format: Literal[1]
-    dim: Annotated[int, Gt(0)]
-    prompts: dict[str, str]
-    similarity: str
-    max_length: Annotated[int, Gt(0)] | None = None
-
-
-def _recorded(path: Path, graph: Path) -> ExportedFolder:
-    """Read the record of ``embassay export``."""
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        record = TypeAdapter(ExportRecord).validate_json((path / RECORD).read_bytes(), strict=True)
-    except ValidationError:
-        raise ModelNotFoundError(
-            f"{path / RECORD}: not the record of an export in format {FORMAT}; export the model again"
-        ) from None
-    return ExportedFolder(
-        path,
-        graph,
-        # The graph returns text vectors, so nothing is pooled or scaled after it.
-        modes=(),
-        normalize=False,
-        max_length=record.max_length,
-        prompts=record.prompts,
-        similarity=record.similarity,
-        dim=record.dim,
-    )
-
-
-def _configured(path: Path, graph: Path, pooling: str) -> ExportedFolder:
-    """Read the sentence-transformers configuration of a folder without a record."""
-    config_file = next((place / "config.json" for kind, place in modules(path) if kind.endswith(".Pooling")), None)
-    config = read_json(config_file) if config_file else {}
-    modes = (pooling,) if pooling else configured(config)
-    if config_file and not modes:
-        if not config_file.is_file():
-            raise ModelNotFoundError(f"{config_file}: missing; copy it there, or set pooling=")
-        raise ModelNotFoundError(f"{config_file}: unknown pooling; set pooling=")
-    if config_file and config.get("include_prompt") is False:
-        raise ModelNotFoundError(
-            f"{config_file.parent}: leaving the prompt out of the pooling (include_prompt=false) is not supported"
-        )
-    settings = read_json(modules(path)[0][1] / "sentence_bert_config.json")
-    return ExportedFolder(
-        path,
-        graph,
-        modes=modes,
-        normalize=any(kind.endswith(".Normalize") for kind, _ in modules(path)),
-        max_length=token_limit(path),
-        prompts={str(role): prompt for role, prompt in configured_prompts(path).items()},
-        similarity=configured_similarity(path),
-        lower=bool(settings.get("do_lower_case")),
-        # Another way to pool may give other dimensions.
-        dim=None if pooling else dimensions(path),
-        warnings=() if modes else (UNPOOLED,),
-    )
+    raise ModelNotFoundError(f"{path}: model.onnx is missing; export the model with sentence-transformers or optimum")
 
 
 def other_modules(folder: ExportedFolder) -> tuple[str, ...]:

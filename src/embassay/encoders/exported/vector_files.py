@@ -6,6 +6,8 @@ in the plural. All vectors must be finite and have the same length.
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +19,6 @@ from numpy.typing import ArrayLike
 from embassay.corpora.io.jsonl import KINDS, listed
 from embassay.corpora.io.records import is_parquet, parquet_frame, read_table, recognised
 from embassay.corpora.io.rows import json_rows
-from embassay.encoders.exported.arrays import archive_arrays
 from embassay.errors import SourceError
 from embassay.samples.base import ROLES
 from embassay.store.paths import open_file, unreadable
@@ -34,9 +35,11 @@ NAMES = {
 }
 """Accepted column names by content; if a file has several of them, the first in this order is used."""
 ROWS = 4_096
-"""Number of rows that are checked, or copied out of the file, at a time."""
+"""Number of vectors that are handed out at a time."""
 HEAD = 64
 """Number of bytes at the start of a file by which its format is recognised."""
+DAMAGED = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+"""What numpy raises for an archive that is damaged, has Python objects, or is compressed in another way."""
 FORMS = ".npz archive (numpy.savez), Parquet, JSON lines (one object per line)"
 FileFormat = Literal["npz", "parquet", "jsonl"]
 
@@ -84,13 +87,13 @@ class VectorTable:
     roles
         The role of each row; empty if the vector is for every role.
     vectors
-        (n, d): float32 in memory, or any real type if the file is mapped into memory.
+        (n, d) float32.
     """
 
     numbers: Sequence[int]
     keys: Sequence[str]
     roles: Sequence[str]
-    vectors: np.ndarray
+    vectors: DenseVectors
 
 
 def recognise(path: Path) -> VectorFile:
@@ -125,7 +128,7 @@ def recognise(path: Path) -> VectorFile:
 def _kind_and_columns(path: Path, head: bytes) -> tuple[FileFormat, Sequence[str]]:
     """Return the format of a file, by its first bytes, and the names of its columns."""
     if head.startswith(b"PK"):
-        return "npz", list(archive_arrays(path))
+        return "npz", _archive_names(path)
     if is_parquet(path):
         return "parquet", read_table(path).names
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -164,13 +167,9 @@ def read_rows(file: VectorFile, key: str) -> VectorTable:
             raise file.error(number, "a row with an id cannot have a role; give the role in the table texts=", "role")
         if role and role not in ROLES:
             raise file.error(number, f"must be one of {', '.join(ROLES)}, is {role!r}", "role")
-    # In blocks, so that vectors that are mapped from the file are not all in memory at once.
-    for start in range(0, len(table.vectors), ROWS):
-        block = as_float32(table.vectors[start : start + ROWS])
-        finite = np.isfinite(block).all(axis=1)
-        if not finite.all():
-            first_wrong = start + int(finite.argmin())
-            raise file.error(table.numbers[first_wrong], "contains NaN or infinity")
+    finite = np.isfinite(table.vectors).all(axis=1)
+    if not finite.all():
+        raise file.error(table.numbers[int(finite.argmin())], "contains NaN or infinity")
     return table
 
 
@@ -214,21 +213,39 @@ def _key(value: str, key: str) -> str:
     return value
 
 
+def _archive_names(path: Path) -> list[str]:
+    """Return the names of the arrays in an ``.npz`` file."""
+    try:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
+            return list(archive.files)
+    except DAMAGED as error:
+        raise SourceError(f"not an .npz file: {error}", path) from None
+
+
+def _array(path: Path, name: str, remedy: str) -> np.ndarray:
+    """Read an array of an ``.npz`` file; ``remedy`` says what to do about Python objects, which are never loaded."""
+    try:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
+            return np.asarray(archive[name])
+    except DAMAGED as error:
+        problem = f"damaged: {error}"
+        if "allow_pickle" in str(error):
+            problem = f"contains Python objects (a pickle), which are never loaded; {remedy}"
+        raise SourceError(problem, path, None, name) from None
+
+
 def _read_archive(file: VectorFile, key: str) -> VectorTable:
     """Read an ``.npz`` file; its rows are numbered from 1."""
-    arrays = archive_arrays(file.path)
-    vectors = arrays[file.names["vector"]]()
-    count = 0
-    if vectors.ndim:
-        count = len(vectors)
+    vectors = _array(file.path, file.names["vector"], "save the vectors as an array of float32")
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not vectors.shape[1]:
         raise SourceError(
             f"must be an (n, d) array of real numbers, is {vectors.dtype} {vectors.shape}", file.path, None, "vectors"
         )
+    count = len(vectors)
 
     def texts(what: str) -> list[str]:
         """Return an array of texts, or of ids, after checking its shape and type."""
-        array = arrays[file.names[what]]()
+        array = _array(file.path, file.names[what], "save texts with dtype=str")
         # Whole numbers may be ids.
         kinds = "U"
         if what == "id":
@@ -240,7 +257,7 @@ def _read_archive(file: VectorFile, key: str) -> VectorTable:
 
     # Without roles, a vector is for every role.
     roles = texts("role") if "role" in file.names else [""] * count
-    return VectorTable(range(1, count + 1), texts(key), roles, vectors)
+    return VectorTable(range(1, count + 1), texts(key), roles, as_float32(vectors))
 
 
 def _read_parquet(file: VectorFile, key: str) -> VectorTable:

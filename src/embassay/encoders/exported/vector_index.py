@@ -13,6 +13,7 @@ from embassay.corpora.io.records import read_table
 from embassay.encoders.exported.vector_files import NAMES, VectorFile, read_rows
 from embassay.errors import SourceError, quoted
 from embassay.samples.base import ROLES
+from embassay.vectors import DenseVectors
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,11 @@ class TextVectors:
     row
         The row of each text, by the :func:`digest` of its role (empty for any role) and text. Texts are not stored.
     matrix
-        (n, d): float32 in memory, or any real type if the file is mapped into memory.
+        (n, d) float32.
     """
 
     row: dict[bytes, int]
-    matrix: np.ndarray
+    matrix: DenseVectors
 
     def find(self, text: str, role: str) -> int | None:
         """Return the row of a text in a role, otherwise of the text without a role; None if there is neither."""
@@ -50,8 +51,7 @@ def digest(role: str, text: str) -> bytes:
 def read_vectors(file: VectorFile, texts: Path | None) -> TextVectors:
     """Read a file of vectors: by text, or by id with the table ``texts`` of ids and texts.
 
-    Afterwards the vectors take the memory of their float32 values (none for an uncompressed ``.npz``, which is mapped),
-    and the index about 200 bytes per row.
+    Afterwards the vectors take the memory of their float32 values, and the index about 200 bytes per row.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def _two_vectors(file: VectorFile, key: str, number: int, first: int) -> SourceE
     return SourceError(f"row {number}: this {key} already has a different vector in row {first}", file.path)
 
 
-def _by_text(texts: Path, row_of_id: dict[bytes, int], matrix: np.ndarray) -> dict[bytes, int]:
+def _by_text(texts: Path, row_of_id: dict[bytes, int], matrix: DenseVectors) -> dict[bytes, int]:
     """Return the row of each text in a table of ids and texts; ids without a vector are left out."""
     table = read_table(texts)
     id_column, text_column, role_column = (table.perhaps("", NAMES[what]) for what in ("id", "text", "role"))

@@ -160,8 +160,6 @@ class VectorsEncoder(LoadedEncoder[TextVectors]):
         return {
             "form": self.file.kind,
             "known_by": known_by,
-            # Whether the vectors are mapped from the file instead of copied into memory.
-            "mapped": isinstance(self.model.matrix, np.memmap),
             "rows": rows,
             "dim": dim,
         }
@@ -190,7 +188,7 @@ class VectorsEncoder(LoadedEncoder[TextVectors]):
 
     def _taken(self, rows: Indices) -> DenseVectors:
         """Return the (m, d) float32 vectors of some rows, at unit length if ``normalize`` is set."""
-        vectors = np.asarray(self.model.matrix[rows], dtype=np.float32)
+        vectors = self.model.matrix[rows]
         if not self.normalize:
             return vectors
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)

@@ -205,7 +205,7 @@ class RunFolder:
         # The folder that 'embassay report --format' writes by default has the name of the format.
         for folder in (name.replace("_", "-") for name in FORMATS.names()):
             # Every exported file has a suffix.
-            for path in (self.path / folder).rglob("*.*"):
+            for path in (self.path / folder).glob("*.*"):
                 if not path.is_dir():
                     path.unlink(missing_ok=True)
         # Last, because without it the folder is not known as that of a run.
