@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from embassay.encoders.neural import hf, memory
+from embassay.encoders.neural import hf, weights
 from embassay.encoders.neural import locations as models_module
 from embassay.encoders.neural.hf_files import kind_of, limit_of
 from embassay.encoders.neural.locations import ModelFiles
@@ -587,60 +587,17 @@ def test_code_that_is_not_needed_is_not_run_and_said(copy):
     assert "the model's code is in another repository and is not part of the fingerprint" in warnings
 
 
-# --- memory and devices -----------------------------------------------------------------------------------
+# --- weights and devices -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scheme", ["hf:", "st:"])
-def test_weights_that_do_not_fit_are_named_before_they_are_loaded(copy, monkeypatch, scheme):
-    monkeypatch.setattr(memory, "free", lambda device: 1000)
-    monkeypatch.setattr(hf, "load_model", lambda *_: pytest.fail("it was loaded"))
-    encoder = load_encoder(f"{scheme}{copy},device=cpu")
-    says = r"its weights need 0\.0 GB in float32, but cpu has only 0\.0 GB free; dtype=bfloat16 needs half as much"
-    with pytest.raises(EncoderError, match=says):
-        encoder.encode(["rains"])
-    assert any("its weights need" in warning for warning in encoder.card.warnings)
-
-
-def test_the_size_of_weights_follows_their_precision(folder):
+def test_parameters_are_those_of_the_files(folder, tmp_path):
     path = folder("LlamaModel")
     numbers = sum(weight.numel() for weight in transformers.AutoModel.from_pretrained(str(path)).parameters())
-    assert memory.parameters(path) == numbers
-    assert [memory.weights(path, dtype) for dtype in ("float32", "float16", "bfloat16")] == [
-        4 * numbers,
-        2 * numbers,
-        2 * numbers,
-    ]
+    assert weights.parameters(path) == numbers
     both, half = (folder(name) for name in ("T5ForConditionalGeneration", "T5EncoderModel"))
-    assert memory.weights(both, "float32", ("decoder.", "lm_head.")) == memory.weights(half, "float32")
-
-
-def test_pickled_weights_count_by_their_files(tmp_path):
-    (tmp_path / "config.json").write_text('{"torch_dtype": "float16"}')
-    (tmp_path / "pytorch_model-00001-of-00002.bin").write_bytes(bytes(600))
-    (tmp_path / "pytorch_model-00002-of-00002.bin").write_bytes(bytes(400))
-    assert memory.weights(tmp_path, "float32") == 2000
-    assert memory.parameters(tmp_path) is None
-
-
-def test_a_container_s_share_is_what_is_free(tmp_path, monkeypatch):
-    for name, content in (("max", "5000"), ("current", "3000"), ("stat", "anon 1\ninactive_file 700\n")):
-        (tmp_path / f"memory.{name}").write_text(content)
-    monkeypatch.setattr(memory, "CGROUP", tmp_path)
-    assert memory.free("cpu") == 2700
-    (tmp_path / "memory.max").write_text("max")
-    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 7 kB\n")
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
-    assert memory.free("cpu") == 7 * 1024
-
-
-def test_copies_on_one_device_add_up(monkeypatch):
-    monkeypatch.setattr(memory, "free", lambda device: int(5e9))
-    memory.check_fits(int(3e9), "bfloat16", ["cuda:0", "cuda:1"])
-    says = "^2 copies of its weights need 6.0 GB in bfloat16, but cpu has only 5.0 GB free$"
-    with pytest.raises(EncoderError, match=says):
-        memory.check_fits(int(3e9), "bfloat16", ["cpu", "cpu"])
-    monkeypatch.setattr(memory, "free", lambda device: None)
-    memory.check_fits(int(3e12), "float32", ["mps"])
+    assert weights.parameters(both, ("decoder.", "lm_head.")) == weights.parameters(half)
+    (tmp_path / "pytorch_model.bin").write_bytes(bytes(600))
+    assert weights.parameters(tmp_path) is None
 
 
 def test_spreading_over_several_devices_is_said_to_be_unverified(folder):

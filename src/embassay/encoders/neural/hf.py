@@ -224,13 +224,6 @@ class TransformersEncoder(NeuralEncoder):
             return DECODER_PARTS
         return ()
 
-    @property
-    def _size(self) -> int:
-        # With auto-map, the library divides the weights among the GPUs.
-        if self.device == AUTO_MAP:
-            return 0
-        return super()._size
-
     def describe_light(self) -> LightModel:
         """Return the model for the light route.
 

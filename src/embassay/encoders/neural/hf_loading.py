@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from embassay.encoders.neural.hf_files import ModelKind
 from embassay.encoders.neural.library_messages import quiet, reason
-from embassay.encoders.neural.memory import tensor_shapes
+from embassay.encoders.neural.weights import tensor_shapes
 from embassay.errors import EncoderError
 
 if TYPE_CHECKING:
