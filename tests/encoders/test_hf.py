@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from embassay.encoders.neural import hf, weights
+from embassay.encoders.neural import devices, weights
 from embassay.encoders.neural import locations as models_module
 from embassay.encoders.neural.hf_files import kind_of, limit_of
 from embassay.encoders.neural.locations import ModelFiles
@@ -164,9 +164,8 @@ def test_what_the_light_route_can_run_runs_on_it_with_equal_bits_in_every_batch(
     assert torch_route.card.route == "torch"
 
 
-@pytest.mark.parametrize("option", ["layer=1", "dtype=bfloat16", "device=auto-map"])
-def test_an_option_that_the_light_route_lacks_leads_to_torch(folder, monkeypatch, option):
-    monkeypatch.setattr(hf, "find_spec", lambda name: name)
+@pytest.mark.parametrize("option", ["layer=1", "dtype=bfloat16", "device=cuda"])
+def test_an_option_that_the_light_route_lacks_leads_to_torch(folder, option):
     assert load_encoder(f"hf:{folder('BertForMaskedLM')},{option}").card.route == ""
 
 
@@ -370,12 +369,6 @@ def test_dimension_scale_and_precision(folder):
         load_encoder(f"hf:{path},dim=17")
 
 
-def test_devices_share_the_batches(folder):
-    path = folder("GPT2LMHeadModel", "left")
-    plain = load_encoder(f"hf:{path}").encode(TEXTS)
-    assert near(load_encoder(f"hf:{path}", Runtime(device="cpu,cpu", backend="torch")).encode(TEXTS), plain)
-
-
 def test_an_unknown_backend_and_one_of_other_models(folder):
     with pytest.raises(UnknownNameError, match=r"unknown backend 'torhc'.* did you mean 'torch'"):
         load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="torhc"))
@@ -387,7 +380,7 @@ def test_a_released_model_is_loaded_again(folder):
     encoder = load_encoder(f"hf:{folder('LlamaModel')}")
     first = encoder.encode(TEXTS)
     encoder.release()
-    assert "_runners" not in vars(encoder)
+    assert "runner" not in vars(encoder)
     assert np.array_equal(encoder.encode(TEXTS), first)
 
 
@@ -520,7 +513,7 @@ def test_texts_on_both_sides_of_a_border_of_positions_do_not_change_each_other(t
     texts = ["rains", "it rains", "it rains " * 4, "the old baker " * 10]
     assert near(encoder.encode(texts), np.concatenate([encoder.encode([text]) for text in texts]))
     # The library pads all to one length, and then the short texts get the positions of long ones.
-    runner = encoder._runners[0]
+    runner = encoder.runner
     short, *_, long = runner.tokenize(texts, "")
     row = np.concatenate([short, np.zeros(len(long) - len(short), dtype=np.int32)])
     mask = torch.tensor([[1] * len(short) + [0] * (len(long) - len(short)), [1] * len(long)])
@@ -600,25 +593,32 @@ def test_parameters_are_those_of_the_files(folder, tmp_path):
     assert weights.parameters(tmp_path) is None
 
 
-def test_spreading_over_several_devices_is_said_to_be_unverified(folder):
+@pytest.mark.parametrize("scheme", ["hf:", "st:"])
+def test_where_accelerate_is_installed_the_library_places_the_model(folder, monkeypatch, scheme):
     pytest.importorskip("accelerate", reason="accelerate is not installed")
-    path = folder("LlamaModel")
-    encoder = load_encoder(f"hf:{path},device=auto-map")
-    assert "device=auto-map has not been tested on several GPUs" in encoder.card.warnings
-    assert near(encoder.encode(TEXTS), load_encoder(f"hf:{path}").encode(TEXTS))
+    spec = f"{scheme}{folder('BertForMaskedLM')}"
+    maps = []
+    original = transformers.PreTrainedModel.from_pretrained.__func__
 
+    def from_pretrained(model_class, *arguments, **options):
+        maps.append(options["device_map"])
+        return original(model_class, *arguments, **options)
 
-def test_spreading_needs_accelerate(folder, monkeypatch):
-    monkeypatch.setattr(hf, "find_spec", lambda name: None)
-    with pytest.raises(SpecError, match="device=auto-map needs the package accelerate: pip install accelerate"):
-        load_encoder(f"hf:{folder('LlamaModel')},device=auto-map")
+    monkeypatch.setattr(transformers.PreTrainedModel, "from_pretrained", classmethod(from_pretrained))
+    vectors = []
+    for device, installed in (("auto", True), ("auto", False), ("cpu", True)):
+        monkeypatch.setattr(devices, "find_spec", lambda name, installed=installed: installed)
+        vectors.append(load_encoder(spec, Runtime(device=device, backend="torch")).encode(TEXTS))
+    assert maps == ["auto", None, None]
+    assert near(vectors[0], vectors[1])
+    assert near(vectors[0], vectors[2])
 
 
 def test_numbers_that_are_not_finite_are_no_vectors(folder, monkeypatch):
     encoder = load_encoder(f"hf:{folder('LlamaModel')}")
     encoder.encode(["rains"])
     with torch.no_grad():
-        encoder._runners[0].model.norm.weight.fill_(torch.inf)
+        encoder.runner.model.norm.weight.fill_(torch.inf)
     with pytest.raises(EncoderError, match=r"the vectors contain NaN or infinity$"):
         encoder.encode(["rains"])
 
@@ -628,8 +628,9 @@ def test_a_device_that_is_not_there(folder):
         pytest.skip("this machine has such a device")
     with pytest.raises(EncoderError, match="torch finds no CUDA GPU"):
         load_encoder(f"hf:{folder('LlamaModel')},device=cuda").encode(["rains"])
-    with pytest.raises(SpecError, match="unknown device 'gpu'"):
-        load_encoder(f"hf:{folder('LlamaModel')},device=gpu")
+    for unknown in ("gpu", "cpu,cpu"):
+        with pytest.raises(SpecError, match=f"unknown device '{unknown}'"):
+            load_encoder(f"hf:{folder('LlamaModel')}", Runtime(device=unknown))
 
 
 # --- the model's own pooling layer ------------------------------------------------------------------------

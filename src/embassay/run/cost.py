@@ -45,8 +45,8 @@ def measured_cost(plan: Plan, outcome: Outcome, before: RunRecord) -> Cost | Non
     wanted = plan.request.cost
     if wanted is None:
         wanted = len(models) > 1
-    labels = {label for of_model in labels_of_model.values() for label in of_model}
-    if not wanted or labels <= before.get("cost", {}).get("encoders", {}).keys():
+    all_labels = {label for labels in labels_of_model.values() for label in labels}
+    if not wanted or all_labels <= before.get("cost", {}).get("encoders", {}).keys():
         return None
 
     texts = distinct_texts(plan.corpora)

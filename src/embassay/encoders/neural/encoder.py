@@ -14,7 +14,6 @@ from embassay.encoders.base import Route
 from embassay.encoders.light.model import LightModel
 from embassay.encoders.light.runner import LIGHT_TOKENS, LightRunner
 from embassay.encoders.neural.batching import Runner
-from embassay.encoders.neural.devices import available_device, device_names
 from embassay.encoders.neural.locations import LOCAL_FOLDER, ModelFiles, is_path
 from embassay.encoders.neural.model_card import training_datasets
 from embassay.encoders.neural.model_options import ModelOptions
@@ -110,14 +109,14 @@ class NeuralEncoder(PromptedEncoder):
             }
         if self.full is not None:
             return self.full.route()
-        runners: Sequence[Runner] = vars(self).get("_runners", ())
-        if not runners:
+        runner: Runner | None = vars(self).get("runner")
+        if runner is None:
             return {"device": self.device, "dtype": self.options.dtype}
         return {
-            "device": ",".join(runner.device for runner in runners),
+            "device": runner.device,
             "dtype": self.options.dtype,
-            "backend": runners[0].route,
-            "tokens_per_batch": runners[0].tokens,
+            "backend": runner.route,
+            "tokens_per_batch": runner.tokens,
             "batch_invariant": False,
         }
 
@@ -125,11 +124,11 @@ class NeuralEncoder(PromptedEncoder):
         """Return whether a text has the same vector in every batch, bit by bit: on the light route."""
         return self.light is not None
 
-    def load_runners(self) -> Sequence[Runner]:
-        """Load the model onto each device, and choose the route."""
+    def load_runner(self) -> Runner:
+        """Load the model, and choose the route."""
         if self.light is not None:
-            return [LightRunner.load(self.light, self.max_tokens)]
-        return [self._runner(self.load(available_device(name))) for name in device_names(self.device)]
+            return LightRunner.load(self.light, self.max_tokens)
+        return self._runner_of(self.load(self.device))
 
     @property
     def folder(self) -> Path:
@@ -138,10 +137,10 @@ class NeuralEncoder(PromptedEncoder):
 
     @abstractmethod
     def load(self, device: str) -> Any:
-        """Load the model onto a device."""
+        """Load the model onto a device; with ``auto``, where the library places it."""
 
     @abstractmethod
-    def _runner(self, model: Any) -> Runner:
+    def _runner_of(self, model: Any) -> Runner:
         """Return the runner of a loaded model."""
 
     @abstractmethod

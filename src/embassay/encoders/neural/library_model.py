@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from embassay.encoders.checks import check_whole
 from embassay.encoders.loaded import LazyModel
-from embassay.encoders.neural.devices import available_device, check_place, device_names
+from embassay.encoders.neural.devices import available_device, check_place
 from embassay.encoders.neural.encoder import check_code, check_no_adapter
 from embassay.encoders.neural.hf_loading import check_stored
 from embassay.encoders.neural.library_messages import quiet, reason
@@ -65,7 +65,7 @@ class LibraryModel(LazyModel[Any]):
         check_code(target, own_modules(folder), runtime.trust_remote_code)
         check_no_adapter(target, folder)
         check_tokenizer(target, folder)
-        return cls(kind, target, folder, runtime, device_names(device)[0], max_length)
+        return cls(kind, target, folder, runtime, device, max_length)
 
     @cached_property
     def fingerprint(self) -> str:

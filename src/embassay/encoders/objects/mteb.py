@@ -45,7 +45,7 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
     target
         Its name in mteb's registry: ``intfloat/e5-small-v2``.
     device
-        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default. Of several the first is taken.
+        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default.
     dim
         Number of dimensions, for models that offer a choice.
     batch
@@ -140,7 +140,7 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
 
     def load(self) -> EncoderProtocol:
         """Load the model with the registry's loader."""
-        device = available_device(self.device.partition(",")[0])
+        device = available_device(self.device)
         with quiet(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self.meta.load_model(device=device, embed_dim=self.dim)
