@@ -71,7 +71,7 @@ def main() -> None:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()][:count]
     encoder = load_encoder("all-MiniLM-L6-v2")
     encoder.encode(["warm up"])
-    model = encoder._runners[0].model
+    model = encoder.runner.model
     ways = {
         "the paper's procedure": lambda: paper(model, rows),
         "sentence-transformers, every text": lambda: plain(model, rows),

@@ -10,7 +10,6 @@ from embassay.errors import UnknownNameError
 from embassay.run import presets as sets_module
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.run.resolve import load_encoder
 
 SETS = {
     "mine": sets_module.EncoderSet(
@@ -22,15 +21,6 @@ SETS = {
             sets_module.Member("Far", "nobody/has-this-model", note="large"),
             sets_module.Member("File", "words:no-such-file.txt"),
             sets_module.Member("Lost", note="its authors kept it"),
-        ),
-    ),
-    "large": sets_module.EncoderSet(
-        "large",
-        "Somebody (2023)",
-        (
-            sets_module.Member("Words", "bow", "120M"),
-            sets_module.Member("7B", "hf:nobody/has-this-model", "7B", "of a service"),
-            sets_module.Member("Half", "hf:nobody/has-this-model,dtype=bfloat16", "2.5B"),
         ),
     ),
     "other": sets_module.EncoderSet(
@@ -58,19 +48,6 @@ def test_those_that_can_be_had_are_there_and_the_others_are_named():
     assert "(large)" in notes
     assert "File: left out of @mine: no-such-file.txt" in notes
     assert "Lost: left out of @mine: its authors kept it" in notes
-
-
-def test_one_that_is_too_large_is_left_out_before_anything_of_it_is_looked_for(monkeypatch):
-    monkeypatch.setattr("embassay.encoders.neural.memory.free", lambda device: int(4e9))
-    bow = load_encoder("bow")
-    monkeypatch.setattr("embassay.run.candidates.load_encoder", lambda spec, runtime: bow)
-    plan = prepare(RunRequest(["@large"], ["opposites"], ["isotropy"], device="cpu", baselines=False))
-    assert [entry.label for entry in plan.entries] == ["Words"]
-    assert plan.notes[:2] == (
-        "7B: left out of @large: its weights need 28.0 GB in float32, but cpu has only 4.0 GB free; "
-        "dtype=bfloat16 needs half as much (of a service)",
-        "Half: left out of @large: its weights need 5.0 GB in bfloat16, but cpu has only 4.0 GB free",
-    )
 
 
 def test_what_two_sets_share_runs_once():
@@ -142,7 +119,7 @@ def test_a_set_of_which_nothing_is_left_says_why(monkeypatch):
         planned("@gone")
 
 
-def test_a_folder_of_other_encoders_names_those_that_joined_and_left(tmp_path, capsys, monkeypatch):
+def test_a_folder_of_other_encoders_names_those_that_left(tmp_path, capsys, monkeypatch):
     def ran(*members):
         monkeypatch.setitem(SETS, "grown", sets_module.EncoderSet("grown", "", members))
         with pytest.raises(SystemExit):
@@ -150,7 +127,7 @@ def test_a_folder_of_other_encoders_names_those_that_joined_and_left(tmp_path, c
         return capsys.readouterr().err
 
     ran(sets_module.Member("Words", "bow"), sets_module.Member("Lost", note="not yet"))
-    assert "(encoders – new: Lost; removed: Words)" in ran(sets_module.Member("Lost", "hashing"))
+    assert "(encoders – removed: Words)" in ran(sets_module.Member("Lost", "hashing"))
 
 
 def test_one_wanted_encoder_is_no_set():

@@ -94,15 +94,6 @@ def test_a_set_takes_no_label_and_no_options(spec):
         sets_module.named_in(spec)
 
 
-def test_parameters_are_read():
-    for name in sets_module.names():
-        for member in sets_module.named(name).members:
-            assert bool(member.size) == bool(member.parameters), member.called
-    sizes = {member.called: member.size for member in sets_module.named("heros").members}
-    assert sizes["TinyBERT L6 v2 (para)"] == 14_500_000
-    assert sizes["GTR xl"] == 1_240_000_000
-
-
 def test_models_of_a_service_have_their_price():
     services = [m for name in sets_module.names() for m in sets_module.named(name).members if m.spec.startswith("api:")]
     assert [parse(m.spec, "encoder").options["price"] for m in services] == ["0.10", "0.10", "0.02", "0.13"]

@@ -382,11 +382,10 @@ class Encoder(Protocol):
         ...
 
 
-def check_device(devices: str) -> None:
-    """Raise SpecError unless the text names devices: ``auto``, ``cpu``, ``mps``, ``cuda``, ``cuda:1``, or several."""
-    for device in devices.split(","):
-        if not re.fullmatch(r"auto|cpu|mps|(cuda|xpu)(:\d+)?", device.strip()):
-            raise SpecError(f"unknown device {device.strip()!r}; known: auto, cpu, cuda, cuda:1 …, mps, xpu")
+def check_device(device: str) -> None:
+    """Raise SpecError unless the text names a device: ``auto``, ``cpu``, ``mps``, ``cuda``, ``cuda:1``."""
+    if not re.fullmatch(r"auto|cpu|mps|(cuda|xpu)(:\d+)?", device):
+        raise SpecError(f"unknown device {device!r}; known: auto, cpu, cuda, cuda:1 …, mps, xpu")
 
 
 def sha256_of(path: Path) -> str:
@@ -409,7 +408,7 @@ class Runtime:
     Attributes
     ----------
     device
-        ``auto``, or one or several (``cuda:0,cuda:1``) that share the work.
+        ``auto``, or the name of a device, such as ``cuda:1``.
     backend
         ``auto``, or the route that a neural encoder must use.
     sha256

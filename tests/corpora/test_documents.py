@@ -580,26 +580,3 @@ def test_documents_that_are_not_read_are_named_with_the_remedy(tmp_path, at, fil
         with pytest.raises(SourceError) as found:
             read(path)
         assert says in str(found.value)
-
-
-def test_a_question_to_label_without_a_document_is_left_out_and_none_means_that_none_answers(docs, at):
-    rows = "question,document,chosen_by\nDid it rain?,a,random\nWho sang?,,random\nWhy?,None,random\n"
-    corpus = load(docs, "mine", questions=at("q.csv", rows))
-    assert told(corpus)[1] == {"Did it rain?": ("a",), "Why?": ()}
-    assert any(note.startswith("1 question without a document left out, because not labelled") for note in corpus.notes)
-    empty = at("r.csv", "question,document,chosen_by\nWho sang?,,random\n")
-    assert "the table has no questions that are labelled (1 have no document)" in fails(docs, questions=empty)
-
-
-def test_questions_that_were_chosen_by_disagreement_are_read_apart(docs, at):
-    chosen = at("q.csv", "question,document,chosen_by\nDid it rain?,a,random\nWho sang?,c d,disagreement\n")
-    assert told(load(docs, "mine", questions=chosen))[1] == {"Did it rain?": ("a",)}
-    assert told(load(docs, "mine", questions=chosen, chosen="disagreement"))[1] == {"Who sang?": ("c d",)}
-    other = at("r.csv", "question,document,chosen_by\nDid it rain?,a,me\n")
-    assert "must be one of random, disagreement, is 'me'" in fails(docs, questions=other)
-    none = at("s.csv", "question,document,chosen_by\nDid it rain?,a,random\n")
-    assert "the table has no questions with chosen_by=disagreement" in fails(
-        docs, questions=none, chosen="disagreement"
-    )
-    plain = at("t.csv", ASKED)
-    assert "needs the column 'chosen_by'" in fails(docs, questions=plain, chosen="disagreement")

@@ -169,7 +169,7 @@ def test_texts_are_cut_after_the_model_s_positions(copy):
 def test_what_a_graph_cannot_run_or_gives_no_number_for_is_said(folder):
     encoder = load_encoder(f"onnx:{folder}")
     encoder.encode(["a"])
-    (runner,) = vars(encoder)["_runners"]
+    runner = vars(encoder)["runner"]
     session = runner.session
 
     def fail(feed):

@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from embassay.encoders.neural import hf, memory
+from embassay.encoders.neural import devices, weights
 from embassay.encoders.neural import locations as models_module
 from embassay.encoders.neural.hf_files import kind_of, limit_of
 from embassay.encoders.neural.locations import ModelFiles
@@ -164,9 +164,8 @@ def test_what_the_light_route_can_run_runs_on_it_with_equal_bits_in_every_batch(
     assert torch_route.card.route == "torch"
 
 
-@pytest.mark.parametrize("option", ["layer=1", "dtype=bfloat16", "device=auto-map"])
-def test_an_option_that_the_light_route_lacks_leads_to_torch(folder, monkeypatch, option):
-    monkeypatch.setattr(hf, "find_spec", lambda name: name)
+@pytest.mark.parametrize("option", ["layer=1", "dtype=bfloat16", "device=cuda"])
+def test_an_option_that_the_light_route_lacks_leads_to_torch(folder, option):
     assert load_encoder(f"hf:{folder('BertForMaskedLM')},{option}").card.route == ""
 
 
@@ -370,12 +369,6 @@ def test_dimension_scale_and_precision(folder):
         load_encoder(f"hf:{path},dim=17")
 
 
-def test_devices_share_the_batches(folder):
-    path = folder("GPT2LMHeadModel", "left")
-    plain = load_encoder(f"hf:{path}").encode(TEXTS)
-    assert near(load_encoder(f"hf:{path}", Runtime(device="cpu,cpu", backend="torch")).encode(TEXTS), plain)
-
-
 def test_an_unknown_backend_and_one_of_other_models(folder):
     with pytest.raises(UnknownNameError, match=r"unknown backend 'torhc'.* did you mean 'torch'"):
         load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="torhc"))
@@ -387,7 +380,7 @@ def test_a_released_model_is_loaded_again(folder):
     encoder = load_encoder(f"hf:{folder('LlamaModel')}")
     first = encoder.encode(TEXTS)
     encoder.release()
-    assert "_runners" not in vars(encoder)
+    assert "runner" not in vars(encoder)
     assert np.array_equal(encoder.encode(TEXTS), first)
 
 
@@ -520,7 +513,7 @@ def test_texts_on_both_sides_of_a_border_of_positions_do_not_change_each_other(t
     texts = ["rains", "it rains", "it rains " * 4, "the old baker " * 10]
     assert near(encoder.encode(texts), np.concatenate([encoder.encode([text]) for text in texts]))
     # The library pads all to one length, and then the short texts get the positions of long ones.
-    runner = encoder._runners[0]
+    runner = encoder.runner
     short, *_, long = runner.tokenize(texts, "")
     row = np.concatenate([short, np.zeros(len(long) - len(short), dtype=np.int32)])
     mask = torch.tensor([[1] * len(short) + [0] * (len(long) - len(short)), [1] * len(long)])
@@ -587,81 +580,45 @@ def test_code_that_is_not_needed_is_not_run_and_said(copy):
     assert "the model's code is in another repository and is not part of the fingerprint" in warnings
 
 
-# --- memory and devices -----------------------------------------------------------------------------------
+# --- weights and devices -----------------------------------------------------------------------------------
+
+
+def test_parameters_are_those_of_the_files(folder, tmp_path):
+    path = folder("LlamaModel")
+    numbers = sum(weight.numel() for weight in transformers.AutoModel.from_pretrained(str(path)).parameters())
+    assert weights.parameters(path) == numbers
+    both, half = (folder(name) for name in ("T5ForConditionalGeneration", "T5EncoderModel"))
+    assert weights.parameters(both, ("decoder.", "lm_head.")) == weights.parameters(half)
+    (tmp_path / "pytorch_model.bin").write_bytes(bytes(600))
+    assert weights.parameters(tmp_path) is None
 
 
 @pytest.mark.parametrize("scheme", ["hf:", "st:"])
-def test_weights_that_do_not_fit_are_named_before_they_are_loaded(copy, monkeypatch, scheme):
-    monkeypatch.setattr(memory, "free", lambda device: 1000)
-    monkeypatch.setattr(hf, "load_model", lambda *_: pytest.fail("it was loaded"))
-    encoder = load_encoder(f"{scheme}{copy},device=cpu")
-    says = r"its weights need 0\.0 GB in float32, but cpu has only 0\.0 GB free; dtype=bfloat16 needs half as much"
-    with pytest.raises(EncoderError, match=says):
-        encoder.encode(["rains"])
-    assert any("its weights need" in warning for warning in encoder.card.warnings)
-
-
-def test_the_size_of_weights_follows_their_precision(folder):
-    path = folder("LlamaModel")
-    numbers = sum(weight.numel() for weight in transformers.AutoModel.from_pretrained(str(path)).parameters())
-    assert memory.parameters(path) == numbers
-    assert [memory.weights(path, dtype) for dtype in ("float32", "float16", "bfloat16")] == [
-        4 * numbers,
-        2 * numbers,
-        2 * numbers,
-    ]
-    both, half = (folder(name) for name in ("T5ForConditionalGeneration", "T5EncoderModel"))
-    assert memory.weights(both, "float32", ("decoder.", "lm_head.")) == memory.weights(half, "float32")
-
-
-def test_pickled_weights_count_by_their_files(tmp_path):
-    (tmp_path / "config.json").write_text('{"torch_dtype": "float16"}')
-    (tmp_path / "pytorch_model-00001-of-00002.bin").write_bytes(bytes(600))
-    (tmp_path / "pytorch_model-00002-of-00002.bin").write_bytes(bytes(400))
-    assert memory.weights(tmp_path, "float32") == 2000
-    assert memory.parameters(tmp_path) is None
-
-
-def test_a_container_s_share_is_what_is_free(tmp_path, monkeypatch):
-    for name, content in (("max", "5000"), ("current", "3000"), ("stat", "anon 1\ninactive_file 700\n")):
-        (tmp_path / f"memory.{name}").write_text(content)
-    monkeypatch.setattr(memory, "CGROUP", tmp_path)
-    assert memory.free("cpu") == 2700
-    (tmp_path / "memory.max").write_text("max")
-    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 7 kB\n")
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
-    assert memory.free("cpu") == 7 * 1024
-
-
-def test_copies_on_one_device_add_up(monkeypatch):
-    monkeypatch.setattr(memory, "free", lambda device: int(5e9))
-    memory.check_fits(int(3e9), "bfloat16", ["cuda:0", "cuda:1"])
-    says = "^2 copies of its weights need 6.0 GB in bfloat16, but cpu has only 5.0 GB free$"
-    with pytest.raises(EncoderError, match=says):
-        memory.check_fits(int(3e9), "bfloat16", ["cpu", "cpu"])
-    monkeypatch.setattr(memory, "free", lambda device: None)
-    memory.check_fits(int(3e12), "float32", ["mps"])
-
-
-def test_spreading_over_several_devices_is_said_to_be_unverified(folder):
+def test_where_accelerate_is_installed_the_library_places_the_model(folder, monkeypatch, scheme):
     pytest.importorskip("accelerate", reason="accelerate is not installed")
-    path = folder("LlamaModel")
-    encoder = load_encoder(f"hf:{path},device=auto-map")
-    assert "device=auto-map has not been tested on several GPUs" in encoder.card.warnings
-    assert near(encoder.encode(TEXTS), load_encoder(f"hf:{path}").encode(TEXTS))
+    spec = f"{scheme}{folder('BertForMaskedLM')}"
+    maps = []
+    original = transformers.PreTrainedModel.from_pretrained.__func__
 
+    def from_pretrained(model_class, *arguments, **options):
+        maps.append(options["device_map"])
+        return original(model_class, *arguments, **options)
 
-def test_spreading_needs_accelerate(folder, monkeypatch):
-    monkeypatch.setattr(hf, "find_spec", lambda name: None)
-    with pytest.raises(SpecError, match="device=auto-map needs the package accelerate: pip install accelerate"):
-        load_encoder(f"hf:{folder('LlamaModel')},device=auto-map")
+    monkeypatch.setattr(transformers.PreTrainedModel, "from_pretrained", classmethod(from_pretrained))
+    vectors = []
+    for device, installed in (("auto", True), ("auto", False), ("cpu", True)):
+        monkeypatch.setattr(devices, "find_spec", lambda name, installed=installed: installed)
+        vectors.append(load_encoder(spec, Runtime(device=device, backend="torch")).encode(TEXTS))
+    assert maps == ["auto", None, None]
+    assert near(vectors[0], vectors[1])
+    assert near(vectors[0], vectors[2])
 
 
 def test_numbers_that_are_not_finite_are_no_vectors(folder, monkeypatch):
     encoder = load_encoder(f"hf:{folder('LlamaModel')}")
     encoder.encode(["rains"])
     with torch.no_grad():
-        encoder._runners[0].model.norm.weight.fill_(torch.inf)
+        encoder.runner.model.norm.weight.fill_(torch.inf)
     with pytest.raises(EncoderError, match=r"the vectors contain NaN or infinity$"):
         encoder.encode(["rains"])
 
@@ -671,8 +628,9 @@ def test_a_device_that_is_not_there(folder):
         pytest.skip("this machine has such a device")
     with pytest.raises(EncoderError, match="torch finds no CUDA GPU"):
         load_encoder(f"hf:{folder('LlamaModel')},device=cuda").encode(["rains"])
-    with pytest.raises(SpecError, match="unknown device 'gpu'"):
-        load_encoder(f"hf:{folder('LlamaModel')},device=gpu")
+    for unknown in ("gpu", "cpu,cpu"):
+        with pytest.raises(SpecError, match=f"unknown device '{unknown}'"):
+            load_encoder(f"hf:{folder('LlamaModel')}", Runtime(device=unknown))
 
 
 # --- the model's own pooling layer ------------------------------------------------------------------------

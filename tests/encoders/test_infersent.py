@@ -108,7 +108,7 @@ def test_words_without_the_signs_are_noted(files):
 
 
 def test_the_device_is_the_real_one(files):
-    encoder = load_encoder(f"infersent:{files / 'w.pkl'},vectors={files / 'glove.txt'}", Runtime(device="cpu,cpu"))
+    encoder = load_encoder(f"infersent:{files / 'w.pkl'},vectors={files / 'glove.txt'}", Runtime(device="cpu"))
     encoder.encode(["the shop"])
     assert encoder.route()["device"] == "cpu"
 

@@ -412,7 +412,7 @@ def test_run_look_and_check_never_import_torch(tmp_path):
     run = f"run -e m={model} -c opposites -o {tmp_path}/run --quiet"
     look = f"look -e m={model} -c opposites"
     check = f"check {tmp_path}/run --baseline {tmp_path}/run"
-    add = f"run --add -o {tmp_path}/run -e n={model},dim=4 --quiet"
+    add = f"run -e m={model} -e n={model},dim=4 -c opposites -o {tmp_path}/run --quiet"
     commands = f"{look};{run};{add};{check}"
     done = subprocess.run([sys.executable, "-c", BLOCKED, commands], capture_output=True, text=True, cwd=tmp_path)
     assert "codes [0, 0, 0, 0] False" in done.stdout, done.stdout + done.stderr

@@ -43,16 +43,16 @@ def runner(model, route="auto", tokens=1024):
     return found
 
 
-def collected(runners, texts, prompt=""):
+def collected(runner, texts, prompt=""):
     found = {}
-    for places, rows in run(runners, texts, prompt):
+    for places, rows in run(runner, texts, prompt):
         found |= dict(zip(places.tolist(), rows, strict=True))
     return np.array([found[place] for place in range(len(texts))])
 
 
 @pytest.mark.parametrize(("route", "tokens"), [("torch", 1), ("torch", 64), ("torch", 1024), (ROUTES[1], 1024)])
 def test_every_route_gives_the_models_own_vectors(model, own, route, tokens):
-    found = collected([runner(model, route, tokens)], TEXTS)
+    found = collected(runner(model, route, tokens), TEXTS)
     assert found.dtype == np.float32
     assert np.abs(found - own).max() < 1e-6
 
@@ -77,8 +77,8 @@ def test_padding_that_moves_positions_changes_no_vector(model, monkeypatch, rout
     found = runner(model, route)
     assert found.together == 1
     texts = TEXTS[:5]
-    alone = np.concatenate([collected([found], [text]) for text in texts])
-    assert np.abs(collected([found], texts) - alone).max() < 1e-6
+    alone = np.concatenate([collected(found, [text]) for text in texts])
+    assert np.abs(collected(found, texts) - alone).max() < 1e-6
     monkeypatch.setattr(model.tokenizer, "padding_side", "right")
     assert runner(model, "sentence-transformers").together == TOGETHER
 
@@ -115,17 +115,8 @@ def test_windows_hold_each_text_once_the_longest_first():
 
 
 def test_texts_of_several_windows_get_their_own_vectors(model, own):
-    found = collected([runner(model)], ["No."] * FIRST + TEXTS)
+    found = collected(runner(model), ["No."] * FIRST + TEXTS)
     assert np.abs(found[FIRST:] - own).max() < 1e-6
-
-
-@pytest.mark.slow
-def test_several_devices_share_the_batches(model, own):
-    runners = [runner(model, tokens=64), runner(model, tokens=64)]
-    assert np.abs(collected(runners, TEXTS) - own).max() < 1e-6
-    encoder = load_encoder("all-MiniLM-L6-v2", Runtime(device="cpu,cpu"))
-    assert np.abs(encoder.encode(TEXTS) - own).max() < 1e-6
-    assert encoder.route()["device"] == "cpu,cpu"
 
 
 def test_where_memory_does_not_suffice_the_batch_is_halved(model, own, monkeypatch):
@@ -140,7 +131,7 @@ def test_where_memory_does_not_suffice_the_batch_is_halved(model, own, monkeypat
 
     monkeypatch.setattr(found, "_vectors", small)
     texts = [f"{letter}." for letter in "abcdefgh"] + TEXTS
-    assert np.abs(collected([found], texts)[8:] - own).max() < 1e-6
+    assert np.abs(collected(found, texts)[8:] - own).max() < 1e-6
     assert found.tokens < 4096
     assert max(seen) > 3
 
@@ -160,7 +151,7 @@ def test_an_error_for_a_single_text(model, monkeypatch, error, kind, says):
 
     monkeypatch.setattr(found, "_vectors", never)
     with pytest.raises(kind, match=says):
-        collected([found], ["word " * 700])
+        collected(found, ["word " * 700])
 
 
 @pytest.mark.slow
@@ -213,7 +204,7 @@ def test_a_run_frees_the_model_and_loads_it_again():
     encoder = load_encoder("all-MiniLM-L6-v2")
     first = encoder.encode(["a"])
     encoder.release()
-    assert "_runners" not in vars(encoder)
+    assert "runner" not in vars(encoder)
     assert np.array_equal(encoder.encode(["a"]), first)
 
 
@@ -242,9 +233,9 @@ def test_a_family_that_was_trained_with_prompts_is_said_to_lack_them(tmp_path):
 def test_the_models_own_encode_is_not_given_its_default_prompt(model, monkeypatch):
     monkeypatch.setattr(model, "default_prompt_name", "query")
     monkeypatch.setattr(model, "prompts", {"query": "search query: "})
-    plain = collected([runner(model, "torch")], TEXTS[:4])
-    assert np.abs(collected([runner(model, "sentence-transformers")], TEXTS[:4]) - plain).max() < 1e-6
-    asked = collected([runner(model, "sentence-transformers")], TEXTS[:4], "search query: ")
+    plain = collected(runner(model, "torch"), TEXTS[:4])
+    assert np.abs(collected(runner(model, "sentence-transformers"), TEXTS[:4]) - plain).max() < 1e-6
+    asked = collected(runner(model, "sentence-transformers"), TEXTS[:4], "search query: ")
     assert np.abs(asked - plain).max() > 1e-3
 
 

@@ -121,25 +121,6 @@ def test_answers_are_in_the_file_and_come_back(place, result):
     assert from_bytes(to_bytes(result), place / "x").answers == result.answers
 
 
-def test_of_questions_that_were_chosen_as_hard_only_the_misses_are_said(place, tmp_path, capsys):
-    lines = (place / "questions.csv").read_text(encoding="utf-8").splitlines()
-    hard = tmp_path / "hard.csv"
-    rows = [f"{lines[0]},chosen_by", *(f"{line},disagreement" for line in lines[1:])]
-    hard.write_text("\n".join(rows), encoding="utf-8")
-    corpus = f"hard={place}/docs,questions={hard},chosen=disagreement"
-    run = tmp_path / "run"
-    arguments = ["run", "-e", "hashing", "-e", "small=hashing,dim=8", "-c", corpus, "-o", str(run), "--quiet"]
-    assert exit_code_of(arguments) == 0
-    result = ea.read(run)
-    (verdict,) = result.verdicts
-    assert (verdict.best_set, verdict.best) == ((), None)
-    assert {answer.question for answer in result.answers} == {"Use", "Not", "Misses"}
-    capsys.readouterr()
-    assert exit_code_of(["bless", str(run), "-o", str(tmp_path / "baseline")]) == 2
-    assert "a gate needs a sample" in capsys.readouterr().err
-    assert not (tmp_path / "baseline").exists()
-
-
 # --- the first screen ------------------------------------------------------------------------------------
 
 

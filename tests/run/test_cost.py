@@ -67,6 +67,14 @@ def test_two_models_are_timed_in_turn_on_the_same_texts_though_their_vectors_are
     assert calls == []
 
 
+def test_a_model_that_is_added_is_timed_with_the_others(tmp_path):
+    assert run(tmp_path, Model("a"), cost=True).keys() == {"a"}
+    assert run(tmp_path, Model("a"), Model("b")).keys() == {"a", "b"}
+    calls.clear()
+    run(tmp_path, Model("a"), Model("b"))
+    assert calls == []
+
+
 @pytest.mark.parametrize(
     ("encoders", "options", "measured"),
     [

@@ -198,12 +198,6 @@ def test_what_the_verdict_is_about_is_said_of_questions_on_documents():
         assert not any(line.startswith("About") for line in lines(verdict_with(), **documents | without))
 
 
-def test_of_questions_that_were_chosen_only_the_decision_is_said():
-    pairs = (replace(verdict_with().differences[0], smallest_difference=0.11),)
-    said = lines(verdict_with(differences=pairs), settings={"chosen": "disagreement"})
-    assert [line.split(":")[0] for line in said] == ["Use", "Or", "Not"]
-
-
 # --- what set-ups add ------------------------------------------------------------------------------------
 
 

@@ -106,7 +106,7 @@ def test_encoders_are_added_to_a_run_with_it(docs, tmp_path):
     command = ["run", "-e", "m=hashing", "-c", f"{docs},passages=3", "-d", "retrieval,k=1", "--resamples", "100"]
     assert exit_code_of([*command, "-o", str(out)]) == 0
     before = ea.read(out)
-    assert exit_code_of(["run", "--add", "-e", "b=bow", "-o", str(out)]) == 0
+    assert exit_code_of([*command, "-e", "b=bow", "-o", str(out)]) == 0
     after = ea.read(out)
     assert names(after) == ["m", "b", "tfidf", "bm25", WHOLE, "random"]
     assert success(after, WHOLE) == success(before, WHOLE)

@@ -127,7 +127,7 @@ def test_a_failed_encoder_that_was_mended_goes_on(tmp_path):
     run = RunFolder(tmp_path / "run")
     run.open(settings("broken"))
     run.write_record({**run.record(), "failures": [{"encoder": "b", "diagnostic": ""}], "embassay": __version__})
-    with pytest.raises(OutputError, match=r"different settings \(encoders, seed\)"):
+    with pytest.raises(OutputError, match=r"different settings \(encoders – changed: b, seed\)"):
         RunFolder(run.path).open(settings("mended", seed=1))
     RunFolder(run.path).open(settings("mended"))
     assert run.record()["settings"]["encoders"][1][2] == "mended"

@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_type_hints
 
 from cyclopts import Parameter
 
-from embassay.cli.parameters import FINE, Corpora, Diagnostics, Encoders, Flag, Flat, Out, Repeated
+from embassay.cli.parameters import FINE, Corpora, Diagnostics, Encoders, Flat, Out, Repeated
 from embassay.run.options import RunOptions, off_flags
 
 # "default" is what a run uses without the flag.
@@ -59,7 +59,6 @@ def run(
     corpus: Corpora = [],  # noqa: B006
     diagnostic: Diagnostics = [],  # noqa: B006
     out: Out | None = None,
-    add: Flag = False,
     flags: Annotated[RunFlags, Flat] = NOT_GIVEN,  # type: ignore[valid-type]
 ) -> int:
     """Assay encoders on corpora: answers and a scorecard in the terminal, all figures in an HTML report.
@@ -76,24 +75,15 @@ def run(
     diagnostic
         DIAGNOSTIC[,option=value…], repeatable; by default those of the profile that fit the corpora.
     out
-        Run folder; embassay-run by default. A run with the same settings is continued.
-    add
-        Add the encoders to the finished run in the folder, without running its existing encoders again.
+        Run folder; embassay-run by default. A run in it is continued; encoders and corpora may be added.
     """
     started = time.perf_counter()
-    from embassay.errors import SpecError
     from embassay.run.command import carry_out
     from embassay.run.request import RunRequest
 
     inputs = {"encoders": encoder, "corpora": corpus, "diagnostics": diagnostic, "out": out}
     given_inputs = {name: value for name, value in inputs.items() if value}
     request = RunRequest.of(config, **given_inputs, **given_options(flags))
-    if add:
-        if request.dry_run:
-            raise SpecError("--dry-run cannot be combined with --add; leave out --add to see what would be encoded")
-        from embassay.comparison.adding import add_encoders
-
-        return add_encoders(request)
     if not request.dry_run:
         return carry_out(request, started)
     from embassay.cli.look import show

@@ -22,7 +22,6 @@ from embassay.comparison.gate import ANCHOR, CheckOptions, candidates_in, check,
 from embassay.comparison.gate_words import shown_by_baseline
 from embassay.comparison.margins import Pages, headline_margins
 from embassay.comparison.runs import StoredRun, StoredTask, TaskName, read_run
-from embassay.corpora.io.labelling import is_sample
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import OutputError, SourceError
 from embassay.formatting import counted
@@ -137,13 +136,6 @@ def _candidates_of_complete_run(run: StoredRun) -> list[str]:
     if run.result.failed:
         failures = "; ".join(failure.sentence for failure in run.result.failed)
         raise SourceError(f"this run failed in part ({failures}); a baseline needs a complete run", run.path)
-    hard = [corpus.name for corpus in run.result.corpora if not is_sample(corpus.settings)]
-    if hard:
-        raise SourceError(
-            f"the questions of {', '.join(hard)} were chosen because the candidates disagree on them; a gate needs a "
-            "sample: leave the corpus out of the run, or read the questions with chosen=random",
-            run.path,
-        )
     labels = candidates_in(run)
     if not labels:
         raise SourceError("this run has no encoder that the user named, so there is nothing to compare with", run.path)

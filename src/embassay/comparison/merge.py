@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from embassay.comparison.runs import Common, CommonTask, StoredRun, TaskName
-from embassay.corpora.io.labelling import is_sample
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import SpecError
 from embassay.result import CorpusRecord, EncoderRecord, Result
@@ -179,9 +178,9 @@ def _summarised(task: CommonTask, scores: Sequence[ItemScores], last: Result, dr
     """Return the result of one task; ``last`` is that of the last run."""
     part = rounded(task.method.summarise(scores, draws))
     for record in last.corpora:
-        # No best encoder is named on built-in corpora, and on questions that are no sample.
-        if record.name == task.corpus and (record.builtin or not is_sample(record.settings)):
-            part = replace(part, verdicts=tuple(without_best(verdict, record) for verdict in part.verdicts))
+        # No best encoder is named on built-in corpora.
+        if record.name == task.corpus and record.builtin:
+            part = replace(part, verdicts=tuple(map(without_best, part.verdicts)))
     return part
 
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from embassay.claims import Template
-from embassay.corpora.io.labelling import is_sample
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.findings import templates
 from embassay.findings.advice import WITH_ABOUT_OPTION
@@ -70,8 +69,6 @@ class Decision:
             yield from self.rejected(self.choice)
         else:
             yield self.highest(self.choice)
-        if not is_sample(self.corpus.settings):
-            return
         yield from self.steps(self.choice)
         yield from self.screened(self.choice)
         yield from self.precision(self.choice)

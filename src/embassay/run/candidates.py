@@ -9,7 +9,7 @@ from embassay.encoders.base import HasStoredVectors, KnownByWeights, MayChange
 from embassay.errors import EncoderError, InputError, MissingExtraError, SpecError, UnknownNameError
 from embassay.plugins import ENCODERS
 from embassay.retrievers.base import PARTS_HINT, Retriever
-from embassay.run.presets import EncoderSet, Member, named_in
+from embassay.run.presets import EncoderSet, named_in
 from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, EncoderInput, default_label, load_encoder
 from embassay.run.specs import Spec, alternatives, as_spec
 from embassay.types import AnyCorpus, Encoder, Runtime, is_chance
@@ -199,7 +199,7 @@ def load_set(
         label = member.called
         left_out = f"{label}: left out of @{encoder_set.name}"
         try:
-            entry = load_member(member, runtime, trusted)
+            entry = load_spec(member.to_spec(), runtime, trusted)
         except InputError as error:
             reason = str(error)
             # Without a spec, the error is the note itself.
@@ -216,21 +216,6 @@ def load_set(
             notes.append(f"{label}: {member.note}")
     labels = frozenset(member.called for member in encoder_set.members)
     return Candidates(tuple(entries), tuple(notes), labels)
-
-
-def load_member(member: Member, runtime: Runtime, trusted: Collection[str]) -> RunEncoder:
-    """Load an encoder of a named set.
-
-    Raises
-    ------
-    InputError
-        If it has no spec, does not fit into memory, or cannot be loaded.
-    """
-    spec = member.to_spec()
-    lack = lack_of_memory(spec, member.size, runtime.device)
-    if lack:
-        raise SpecError(lack)
-    return load_spec(spec, runtime, trusted)
 
 
 def load_object(encoder_object: EncoderInput) -> RunEncoder:
@@ -330,22 +315,3 @@ def is_same_model(member: Encoder, other: Encoder) -> bool:
     except EncoderError:
         # An encoder that cannot be read is reported where it is used.
         return False
-
-
-def lack_of_memory(spec: Spec, parameters: int, device: str) -> str:
-    """Return why the weights of a model do not fit into the free memory; empty if they fit, or nothing is known.
-
-    Nothing is loaded or downloaded.
-
-    Parameters
-    ----------
-    parameters
-        The number of parameters of the model; 0 where that is not known.
-    device
-        The device of the run, for a spec without the option ``device``.
-    """
-    from embassay.encoders.neural.memory import lack
-
-    dtype = spec.options.get("dtype") or "float32"
-    device_of_spec = spec.options.get("device") or device
-    return lack(parameters, str(dtype), str(device_of_spec))

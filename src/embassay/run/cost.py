@@ -21,7 +21,7 @@ TEXTS = 64
 def measured_cost(plan: Plan, outcome: Outcome, before: RunRecord) -> Cost | None:
     """Return the times of the local models of a run, for ``run.json``; None where they are not measured.
 
-    They are measured if the user asks for it, or if the run has two local models or more that it has not measured yet.
+    They are measured if the user asks for it, or if the run has two local models or more, unless all are known already.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ def measured_cost(plan: Plan, outcome: Outcome, before: RunRecord) -> Cost | Non
     wanted = plan.request.cost
     if wanted is None:
         wanted = len(models) > 1
-    if not wanted or not encoders or before.get("cost"):
+    all_labels = {label for labels in labels_of_model.values() for label in labels}
+    if not wanted or all_labels <= before.get("cost", {}).get("encoders", {}).keys():
         return None
 
     texts = distinct_texts(plan.corpora)

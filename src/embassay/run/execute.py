@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
-from embassay.corpora.io.labelling import is_sample
 from embassay.engine.cores import cores
 from embassay.engine.timeline import TimeLine
 from embassay.engine.workers import Workers
@@ -260,15 +259,13 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     part = task.diagnostic.summarise(task.scores, draws)
     examples = (*part.examples, *examples_of(task, request.most_examples, draws.seed))
     verdicts = []
-    of_sample = is_sample(task.corpus.settings)
-    # What a diagnostic says of its questions holds for others like them, of which these are no sample.
-    findings = list(part.statements) if of_sample else []
+    findings = list(part.statements)
     for verdict in part.verdicts:
         headline = headline_of(task, verdict)
         if headline is not None:
             findings += misses(task, verdict, headline)
-        if task.corpus.builtin or not of_sample:
-            verdict = without_best(verdict, task.corpus)
+        if task.corpus.builtin:
+            verdict = without_best(verdict)
         elif headline is not None:
             findings += changed_by_steps(task, verdict, headline, texts=request.texts)
         verdicts.append(verdict)
@@ -282,16 +279,13 @@ def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
     return rounded(part)
 
 
-def without_best(verdict: Verdict, corpus: AnyCorpus | CorpusRecord) -> Verdict:
-    """Return a verdict without its best encoders, where nobody should choose an encoder by the corpus."""
+def without_best(verdict: Verdict) -> Verdict:
+    """Return a verdict on a built-in corpus without its best encoders: nobody should choose an encoder by it."""
     unnamed = replace(verdict, best_set=(), undecided=(), out={}, rank_low={}, rank_high={})
     # A diagnostic that does not rank encoders needs no reason.
     if not verdict.metric:
         return unnamed
-    reason = "a built-in corpus is for trying things out"
-    if not corpus.builtin:
-        reason = "these questions were chosen because candidates disagree on them, so they stand for no others"
-    return replace(unnamed, reason=reason)
+    return replace(unnamed, reason="a built-in corpus is for trying things out")
 
 
 def encoder_records(run: EncoderRun, plan: Plan) -> Iterator[EncoderRecord]:

@@ -84,7 +84,7 @@ class RunOptions:
     accept
         Loss at which a cheaper encoder is still used: 0.05 is 5 points; by default the margin of the headline.
     device
-        Device of neural encoders: auto (default), cpu, cuda, cuda:1 or mps; several share the work: cuda:0,cuda:1.
+        Device of neural encoders: auto (default), cpu, cuda, cuda:1 or mps.
     backend
         How neural encoders run: auto (default), light, torch or sentence-transformers.
     dry_run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +12,6 @@ from embassay.run.specs import Spec, parse
 
 SIGN = "@"
 """The first character of the name of a set, where the spec of an encoder is expected."""
-MULTIPLES = {"M": 10**6, "B": 10**9}
 
 
 @dataclass(frozen=True)
@@ -43,14 +41,6 @@ class Member:
     note: str = ""
     group: str = ""
     dim: int | None = None
-
-    @property
-    def size(self) -> int:
-        """Its number of parameters; 0 where that is not known."""
-        size = re.fullmatch(r"([\d.]+)([MB])", self.parameters)
-        if not size:
-            return 0
-        return round(float(size[1]) * MULTIPLES[size[2]])
 
     def to_spec(self) -> Spec:
         """Return its spec, with its name in the paper as the label.

@@ -117,11 +117,11 @@ def load(encoder: SentenceTransformersEncoder, settings: TrainingSettings) -> Se
 
 def live(encoder: SentenceTransformersEncoder, model: SentenceTransformer) -> SentenceTransformersEncoder:
     """Return an encoder with the base's prompts and the current weights of a model."""
-    # A copy without the cached runners, because an encoder is frozen and loads its own weights at the first use. The
+    # A copy without the cached runner, because an encoder is frozen and loads its own weights at the first use. The
     # weights in training are those of torch.
     other = replace(encoder, light=None)
     prompts = [encoder.card.prompts.get(role, "") for role in ("query", "document", "text")]
-    vars(other)["_runners"] = [SentenceTransformersRunner(model=model, prompts=prompts).fastest()]
+    vars(other)["runner"] = SentenceTransformersRunner(model=model, prompts=prompts).fastest()
     return other
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Literal
 
 from embassay.corpora.io.documents import looks_like_documents, read_documents, unread_files
-from embassay.corpora.io.labelling import ChosenBy
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
 from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all
@@ -63,7 +62,6 @@ def load(
     method: Literal["auto", "headings", "cloze"] = "auto",
     count: int = QUERIES,
     seed: int = 0,
-    chosen: ChosenBy = "random",
 ) -> Corpus[Question]:
     """Read documents and the questions about them.
 
@@ -95,8 +93,6 @@ def load(
         The maximum number of queries that are made.
     seed
         Seed for the choice of queries and sentences.
-    chosen
-        Which questions are read of a file of ``embassay plan --unlabelled``: ``random`` or ``disagreement``.
 
     Raises
     ------
@@ -121,10 +117,8 @@ def load(
     questions_path = source_path(questions)
     documents, notes = read(aside=[questions_path])
     texts = {document.id: document.whole for document in documents}
-    samples, notes_on_questions = read_questions(
-        questions_path, texts, question, document, about, chosen, unread_files(path)
-    )
-    all_notes = [*notes, *notes_on_questions, f"passages: {passages}"]
+    samples, columns = read_questions(questions_path, texts, question, document, about, unread_files(path))
+    all_notes = [*notes, columns, f"passages: {passages}"]
     corpus = corpus_of(name, "documents", cut_all(texts, cut), samples, licence=licence, notes=all_notes)
     return replace(corpus, document_noun="page" if path.is_dir() else "document")
 

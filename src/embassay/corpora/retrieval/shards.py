@@ -73,6 +73,6 @@ def load(
     samples, columns = read_questions(table, places, question, document, about)
     notes = [
         "documents: the rows of a folder of shards, shown by their ids; their texts are not read",
-        f"columns of the questions: {columns}",
+        columns,
     ]
     return corpus_of(name, "shards", documents, samples, licence=licence, notes=notes)

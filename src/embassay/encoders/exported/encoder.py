@@ -77,12 +77,13 @@ class ExportedEncoder(PromptedEncoder):
         """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         route: dict[str, object] = {"graph": self.folder.graph.relative_to(self.folder.path).as_posix()}
         source = self.full or self
-        for runner in vars(source).get("_runners", ()):
+        runner: GraphRunner | None = vars(source).get("runner")
+        if runner is not None:
             route.update(runner.session.route)
             route["tokens_per_batch"] = runner.tokens
         return route
 
-    def load_runners(self) -> list[GraphRunner]:
+    def load_runner(self) -> GraphRunner:
         """Load the graph, and check it with a short text.
 
         Raises
@@ -103,7 +104,7 @@ class ExportedEncoder(PromptedEncoder):
                 f"{self.folder.graph}: the vectors have {dim} dimensions, but the folder's configuration says "
                 f"{self.folder.dim}; export the model again"
             )
-        return [runner]
+        return runner
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:

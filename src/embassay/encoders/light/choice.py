@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 
 from embassay.encoders.light.architecture import NotSupportedError
 from embassay.encoders.light.model import LightModel
-from embassay.encoders.neural.memory import is_surely_cpu
 from embassay.errors import InputError, MissingExtraError, SpecError
 
 EXTRAS = {
@@ -15,6 +16,8 @@ EXTRAS = {
     "hf": ("torch", "transformers", "sentence_transformers"),
 }
 """The packages of the light route, and of the routes with torch."""
+GPUS = ("nvidia[0-9]*", "kfd", "dri")
+"""Names in ``/dev`` on machines that may have a GPU."""
 
 
 def is_installed(extra: str) -> bool:
@@ -91,3 +94,10 @@ def _wanted_otherwise(backend: str, device: str, dtype: str) -> str:
     if backend == "auto" and not is_surely_cpu(device) and is_installed("hf"):
         return "there may be a GPU"
     return ""
+
+
+def is_surely_cpu(device: str) -> bool:
+    """Return whether a model certainly runs on the CPU: for ``cpu``, and for ``auto`` without a GPU in ``/dev``."""
+    if device == "auto":
+        return sys.platform == "linux" and not any(next(Path("/dev").glob(name), None) for name in GPUS)
+    return device == "cpu"

@@ -9,8 +9,8 @@ from typing import Literal
 from embassay.encoders.exported.pooling import LEGACY, configured
 from embassay.encoders.light.architecture import Architecture, NotSupportedError, Shapes
 from embassay.encoders.neural.locations import read_json
-from embassay.encoders.neural.memory import tensor_shapes
 from embassay.encoders.neural.modules import modules, own_code
+from embassay.encoders.neural.weights import tensor_shapes
 from embassay.errors import ModelNotFoundError
 from embassay.types import JsonObject
 

@@ -19,9 +19,9 @@ from embassay.encoders.light.architecture import POSITION_BIAS
 from embassay.encoders.light.graph import Array, build, position_bias
 from embassay.encoders.light.model import Dense, LightModel
 from embassay.encoders.neural.batching import TokenIds, check_finite
-from embassay.encoders.neural.memory import safetensors_files
 from embassay.encoders.neural.model_options import unit
 from embassay.encoders.neural.tokenizer_files import TokenizerRunner, read_tokenizer
+from embassay.encoders.neural.weights import safetensors_files
 from embassay.errors import ModelNotFoundError
 from embassay.vectors import DenseVectors, Indices
 

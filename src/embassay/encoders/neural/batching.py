@@ -1,4 +1,4 @@
-"""Batches of tokenised texts of equal length: in what order, and on which core or device they run."""
+"""Batches of tokenised texts of equal length: in what order, and on which core they run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from itertools import groupby, pairwise
-from queue import SimpleQueue
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,24 +91,17 @@ def check_finite(rows: DenseVectors, place: str = "", advice: str = "") -> None:
         raise EncoderError(f"{place}the vectors contain NaN or infinity{advice}")
 
 
-def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterator[VectorBatch]:
-    """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first.
-
-    Parameters
-    ----------
-    runners
-        The same model on one or several devices, which share the batches.
-    """
-    first = runners[0]
-    if first.route == "sentence-transformers":
-        # The model does not only read tokens, so its texts are not tokenised here, nor shared among devices.
+def run(runner: Runner, texts: Sequence[str], prompt: str) -> Iterator[VectorBatch]:
+    """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first."""
+    if runner.route == "sentence-transformers":
+        # The model does not only read tokens, so its texts are not tokenised here.
         # The first chunk is small, so that a slow model shows soon that it works.
         for start, stop in pairwise([0, *range(FIRST_CHUNK, len(texts), CHUNK), len(texts)]):
-            yield np.arange(start, stop), first.encode_whole(texts[start:stop], prompt)
+            yield np.arange(start, stop), runner.encode_whole(texts[start:stop], prompt)
         return
 
     def tokenize(window: Indices) -> list[TokenIds]:
-        return first.tokenize([texts[n] for n in window], prompt)
+        return runner.tokenize([texts[n] for n in window], prompt)
 
     with ThreadPoolExecutor(1) as tokenizer:
         # While a window is encoded, the next one is tokenised in another thread.
@@ -117,42 +109,30 @@ def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterato
         for window in windows(texts):
             future = tokenizer.submit(tokenize, window)
             if pending is not None:
-                yield from _encoded_window(runners, *pending)
+                yield from _encoded_window(runner, *pending)
             pending = window, future
         if pending is not None:
-            yield from _encoded_window(runners, *pending)
+            yield from _encoded_window(runner, *pending)
 
 
-def _encoded_window(
-    runners: Sequence[Runner], window: Indices, tokens: Future[list[TokenIds]]
-) -> Iterator[VectorBatch]:
+def _encoded_window(runner: Runner, window: Indices, tokens: Future[list[TokenIds]]) -> Iterator[VectorBatch]:
     ids = tokens.result()
-    for places, rows in _shared(runners, ids):
+    for places, rows in _encoded(runner, ids):
         yield window[places], rows
 
 
-def _shared(runners: Sequence[Runner], ids: Sequence[TokenIds]) -> Iterator[VectorBatch]:
-    """Yield (indices, vectors) of tokenised texts; a runner gets the next batch as soon as it is free."""
+def _encoded(runner: Runner, ids: Sequence[TokenIds]) -> Iterator[VectorBatch]:
+    """Yield (indices, vectors) of tokenised texts."""
     lengths = [len(text) for text in ids]
-    limit = runners[0].tokens
-    if runners[0].one_per_core:
+    limit = runner.tokens
+    threads: AbstractContextManager[ThreadPoolExecutor] = ThreadPoolExecutor(1)
+    if runner.one_per_core:
         # If there are few texts, batches are smaller, so that every core has one.
         limit = min(limit, max(LEAST, sum(lengths) // cores()))
-        workers = list(runners[:1]) * max(1, min(cores(), sum(lengths) // LEAST))
-        threads: AbstractContextManager[ThreadPoolExecutor] = single_threads(len(workers))
-    else:
-        workers = list(runners)
-        threads = ThreadPoolExecutor(len(workers))
-    free: SimpleQueue[Runner] = SimpleQueue()
-    for worker in workers:
-        free.put(worker)
+        threads = single_threads(max(1, min(cores(), sum(lengths) // LEAST)))
 
     def forward(places: Indices) -> VectorBatch:
-        runner = free.get()
-        try:
-            return places, runner.forward([ids[n] for n in places])
-        finally:
-            free.put(runner)
+        return places, runner.forward([ids[n] for n in places])
 
     with threads as pool:
         futures = deque(pool.submit(forward, places) for places in batches(lengths, limit))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from embassay.encoders.neural.runner import ROUTES
 from embassay.errors import EncoderError, UnknownNameError
 from embassay.types import check_device
@@ -17,9 +19,12 @@ def check_place(device: str, backend: str) -> None:
         raise UnknownNameError("backend", backend, BACKENDS)
 
 
-def device_names(option: str) -> list[str]:
-    """Return the devices that an option names, separated by commas."""
-    return [name.strip() for name in option.split(",") if name.strip()]
+def device_map(device: str) -> str | None:
+    """Return the option of transformers by which it places a model, on several GPUs if there are; None if it does not.
+
+    It needs accelerate. Without it, a model is on one device.
+    """
+    return "auto" if device == "auto" and find_spec("accelerate") else None
 
 
 def available_device(device: str) -> str:

@@ -14,12 +14,11 @@ from embassay.encoders.base import Route
 from embassay.encoders.light.model import LightModel
 from embassay.encoders.light.runner import LIGHT_TOKENS, LightRunner
 from embassay.encoders.neural.batching import Runner
-from embassay.encoders.neural.devices import available_device, device_names
 from embassay.encoders.neural.locations import LOCAL_FOLDER, ModelFiles, is_path
-from embassay.encoders.neural.memory import check_fits, foreseen, parameters, weights
 from embassay.encoders.neural.model_card import training_datasets
 from embassay.encoders.neural.model_options import ModelOptions
 from embassay.encoders.neural.prompted import PromptedEncoder
+from embassay.encoders.neural.weights import parameters
 from embassay.errors import ModelNotFoundError, SpecError
 from embassay.types import Card, Runtime
 
@@ -110,14 +109,14 @@ class NeuralEncoder(PromptedEncoder):
             }
         if self.full is not None:
             return self.full.route()
-        runners: Sequence[Runner] = vars(self).get("_runners", ())
-        if not runners:
+        runner: Runner | None = vars(self).get("runner")
+        if runner is None:
             return {"device": self.device, "dtype": self.options.dtype}
         return {
-            "device": ",".join(runner.device for runner in runners),
+            "device": runner.device,
             "dtype": self.options.dtype,
-            "backend": runners[0].route,
-            "tokens_per_batch": runners[0].tokens,
+            "backend": runner.route,
+            "tokens_per_batch": runner.tokens,
             "batch_invariant": False,
         }
 
@@ -125,14 +124,11 @@ class NeuralEncoder(PromptedEncoder):
         """Return whether a text has the same vector in every batch, bit by bit: on the light route."""
         return self.light is not None
 
-    def load_runners(self) -> Sequence[Runner]:
-        """Load the model onto each device, and choose the route."""
+    def load_runner(self) -> Runner:
+        """Load the model, and choose the route."""
         if self.light is not None:
-            check_fits(self._size, self.options.dtype, ["cpu"])
-            return [LightRunner.load(self.light, self.max_tokens)]
-        devices = [available_device(name) for name in device_names(self.device)]
-        check_fits(self._size, self.options.dtype, devices)
-        return [self._runner(self.load(device)) for device in devices]
+            return LightRunner.load(self.light, self.max_tokens)
+        return self._runner_of(self.load(self.device))
 
     @property
     def folder(self) -> Path:
@@ -141,10 +137,10 @@ class NeuralEncoder(PromptedEncoder):
 
     @abstractmethod
     def load(self, device: str) -> Any:
-        """Load the model onto a device."""
+        """Load the model onto a device; with ``auto``, where the library places it."""
 
     @abstractmethod
-    def _runner(self, model: Any) -> Runner:
+    def _runner_of(self, model: Any) -> Runner:
         """Return the runner of a loaded model."""
 
     @abstractmethod
@@ -160,11 +156,6 @@ class NeuralEncoder(PromptedEncoder):
     def _left_out(self) -> tuple[str, ...]:
         """Beginnings of the names of tensors that are not loaded."""
         return ()
-
-    @property
-    def _size(self) -> int:
-        """Bytes of the weights in memory; 0 if unknown."""
-        return weights(self.folder, self.options.dtype, self._left_out)
 
     def _code_warnings(self, code: Sequence[str]) -> list[str]:
         """Return warnings about the classes that a model brings along as code."""
@@ -184,14 +175,8 @@ class NeuralEncoder(PromptedEncoder):
         return f"the name suggests a model family that was trained with {prompts}, but no prompt is set"
 
     def _file_warnings(self) -> list[str]:
-        """Return warnings if the files may not be those that are meant, or exceed the free memory of the device."""
-        warnings = []
+        """Return a warning if the files may not be those that are meant."""
         # A name on the hub has one slash at most.
         if self.found.revision == LOCAL_FOLDER and not is_path(self.target) and self.target.count("/") <= 1:
-            warnings.append(
-                f"{self.target} is read from this folder, not from the hub; to be sure, write ./{self.target}"
-            )
-        lack = foreseen(self._size, self.options.dtype, self.device)
-        if lack:
-            warnings.append(lack)
-        return warnings
+            return [f"{self.target} is read from this folder, not from the hub; to be sure, write ./{self.target}"]
+        return []

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -34,7 +33,7 @@ from embassay.encoders.neural.hf_files import (
     mask_token,
     of_tokenizer,
 )
-from embassay.encoders.neural.hf_loading import AUTO_MAP, check_pooler, load_model, load_tokenizer
+from embassay.encoders.neural.hf_loading import check_pooler, load_model, load_tokenizer
 from embassay.encoders.neural.hf_runner import PooledRunner, Pooling, templated_ids, within
 from embassay.encoders.neural.locations import find, read_json
 from embassay.encoders.neural.model_files import folder_files
@@ -104,8 +103,8 @@ def create(
     dtype
         Precision of the weights and of the arithmetic.
     device
-        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default. ``auto-map`` spreads a model that is too
-        large for one GPU over all of them.
+        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default. With ``auto`` and accelerate, transformers
+        places the model, on several GPUs if there are.
     normalize
         Scale vectors to unit length.
     similarity
@@ -135,9 +134,7 @@ def create(
     )
     options.check(f"encoder {target!r}")
     place = device or runtime.device
-    check_place("auto" if place == AUTO_MAP else place, runtime.backend)
-    if place == AUTO_MAP and find_spec("accelerate") is None:
-        raise SpecError(f"encoder {target!r}: device={AUTO_MAP} needs the package accelerate: pip install accelerate")
+    check_place(place, runtime.backend)
     found = find(target, revision, runtime, "-e hf:")
     folder = modules(found.folder)[0][1]
     tokens = folder
@@ -224,13 +221,6 @@ class TransformersEncoder(NeuralEncoder):
             return DECODER_PARTS
         return ()
 
-    @property
-    def _size(self) -> int:
-        # With auto-map, the library divides the weights among the GPUs.
-        if self.device == AUTO_MAP:
-            return 0
-        return super()._size
-
     def describe_light(self) -> LightModel:
         """Return the model for the light route.
 
@@ -247,14 +237,14 @@ class TransformersEncoder(NeuralEncoder):
         return LightModel.pooled(self.folder, LIGHT_POOLINGS[self.pooling])
 
     def load(self, device: str) -> PreTrainedModel:
-        """Load the model onto a device."""
+        """Load the model."""
         model = load_model(self.folder, self.kind, self.options.dtype, self.runtime.trust_remote_code, device)
         if self.pooling == "pooler":
             check_pooler(model, self.folder)
         check_limit(self.max_tokens, len(self._library_tokenizer("")["input_ids"]))
         return model
 
-    def _runner(self, model: PreTrainedModel) -> PooledRunner:
+    def _runner_of(self, model: PreTrainedModel) -> PooledRunner:
         return PooledRunner(
             model=model,
             dtype=self.options.dtype,
@@ -296,8 +286,6 @@ class TransformersEncoder(NeuralEncoder):
         warnings += self._code_warnings(self._own_code)
         if self.runtime.trust_remote_code and self.tokens != self.folder and own_code_of(self.tokens):
             warnings.append(f"--trust-remote-code also runs the code of tokenizer={self.options.tokenizer}")
-        if self.device == AUTO_MAP:
-            warnings.append(f"device={AUTO_MAP} has not been tested on several GPUs")
         return warnings
 
 

@@ -7,16 +7,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from embassay.encoders.neural.devices import available_device, device_map
 from embassay.encoders.neural.hf_files import ModelKind
 from embassay.encoders.neural.library_messages import quiet, reason
-from embassay.encoders.neural.memory import tensor_shapes
+from embassay.encoders.neural.weights import tensor_shapes
 from embassay.errors import EncoderError
 
 if TYPE_CHECKING:
     from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
-AUTO_MAP = "auto-map"
-"""The device option that spreads a model over all GPUs."""
 UNUSED = ("pooler", "lm_head", "position_ids")
 """Parts of the names of tensors that may be missing, because no vector depends on them."""
 MAX_SHOWN = 3
@@ -47,21 +46,22 @@ def load_tokenizer(folder: Path, code: bool) -> PreTrainedTokenizerBase:
 
 
 def load_model(folder: Path, kind: ModelKind, dtype: str, code: bool, device: str) -> PreTrainedModel:
-    """Load the encoding part of a model onto a device, in evaluation mode.
+    """Load the encoding part of a model, in evaluation mode.
 
     Parameters
     ----------
     code
         Whether its own code may run.
+    device
+        A device, or ``auto``.
 
     Raises
     ------
     EncoderError
-        If it cannot be loaded, or if weights are missing, which the library would initialise randomly.
+        If it cannot be loaded, the device is not available, or weights are missing, which the library would initialise
+        randomly.
     """
-    device_map = {}
-    if device == AUTO_MAP:
-        device_map = {"device_map": "auto"}
+    placed = device_map(device)
     try:
         with quiet("transformers"):
             model, info = _library_class(folder, kind, code).from_pretrained(
@@ -70,14 +70,16 @@ def load_model(folder: Path, kind: ModelKind, dtype: str, code: bool, device: st
                 trust_remote_code=code,
                 local_files_only=True,
                 output_loading_info=True,
-                **device_map,
+                device_map=placed,
             )
             if kind == "both" and hasattr(model, "get_decoder"):
                 model = model.get_encoder()
             model = getattr(model, "base_model", model)
             model.eval()
-            if device != AUTO_MAP:
-                model.to(device)
+            if not placed:
+                model.to(available_device(device))
+    except EncoderError:
+        raise
     except Exception as error:
         raise EncoderError(f"the model cannot be loaded: {reason(error)}") from error
     check_whole(info)

@@ -9,12 +9,11 @@ from typing import Any, Self
 
 from embassay.encoders.checks import check_whole
 from embassay.encoders.loaded import LazyModel
-from embassay.encoders.neural.devices import available_device, check_place, device_names
+from embassay.encoders.neural.devices import available_device, check_place
 from embassay.encoders.neural.encoder import check_code, check_no_adapter
 from embassay.encoders.neural.hf_loading import check_stored
 from embassay.encoders.neural.library_messages import quiet, reason
 from embassay.encoders.neural.locations import find
-from embassay.encoders.neural.memory import check_fits, weights
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.modules import check_tokenizer, modules, own_code, own_modules
 from embassay.types import Runtime, content_hash
@@ -66,7 +65,7 @@ class LibraryModel(LazyModel[Any]):
         check_code(target, own_modules(folder), runtime.trust_remote_code)
         check_no_adapter(target, folder)
         check_tokenizer(target, folder)
-        return cls(kind, target, folder, runtime, device_names(device)[0], max_length)
+        return cls(kind, target, folder, runtime, device, max_length)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -85,16 +84,14 @@ class LibraryModel(LazyModel[Any]):
         Raises
         ------
         EncoderError
-            If it does not fit into memory, or weights are missing.
+            If weights are missing, or the device is not available.
         """
         import sentence_transformers
 
-        device = available_device(self.device)
-        check_fits(weights(self.folder, DTYPE), DTYPE, [device])
         with quiet("transformers"):
             model = getattr(sentence_transformers, self.kind)(
                 str(self.folder),
-                device=device,
+                device=available_device(self.device),
                 trust_remote_code=self.runtime.trust_remote_code,
                 model_kwargs={"dtype": DTYPE},
                 local_files_only=True,

@@ -58,8 +58,8 @@ class PromptedEncoder(UnfittedEncoder, ABC):
         """The tokenizer by itself, which neither truncates nor pads: tokens are counted without loading the model."""
 
     @abstractmethod
-    def load_runners(self) -> Sequence[Runner]:
-        """Load the model onto each of its devices."""
+    def load_runner(self) -> Runner:
+        """Load the model."""
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32, each text with its role's prompt; equal texts are encoded once."""
@@ -69,7 +69,7 @@ class PromptedEncoder(UnfittedEncoder, ABC):
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
         """Yield (indices into ``texts``, their (m, d) float32 vectors) of each batch as soon as it is ready."""
-        for places, rows in run(self._runners, texts, self.prompts[role]):
+        for places, rows in run(self.runner, texts, self.prompts[role]):
             yield places, self.derive(rows)
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> Indices:
@@ -90,21 +90,21 @@ class PromptedEncoder(UnfittedEncoder, ABC):
         return derived_vectors(rows, self.options)
 
     def prepare(self) -> None:
-        """Load the model onto its devices."""
-        _ = self._runners
+        """Load the model."""
+        _ = self.runner
 
     def release(self) -> None:
         """Release the loaded model; it is loaded again for the next text."""
-        vars(self).pop("_runners", None)
+        vars(self).pop("runner", None)
         if self.full is not None:
             self.full.release()
 
     @cached_property
-    def _runners(self) -> Sequence[Runner]:
-        """The loaded model on each device."""
+    def runner(self) -> Runner:
+        """The loaded model."""
         if self.full is not None:
-            return self.full._runners
-        return self.load_runners()
+            return self.full.runner
+        return self.load_runner()
 
     def _describe(self, head: str, similarity: str, warnings: Sequence[str], **known: Any) -> Card:
         """Return the card.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from embassay.encoders.base import Prompts
 from embassay.encoders.light.choice import check_installed, choose_route
 from embassay.encoders.light.model import LightModel
-from embassay.encoders.neural.devices import check_place
+from embassay.encoders.neural.devices import available_device, check_place, device_map
 from embassay.encoders.neural.encoder import NeuralEncoder, check_code, check_no_adapter
 from embassay.encoders.neural.hf_loading import check_stored
 from embassay.encoders.neural.library_messages import quiet, reason
@@ -188,7 +188,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
     def _model_limit(self) -> int | None:
         return token_limit(self.folder)
 
-    def _runner(self, model: SentenceTransformer) -> SentenceTransformersRunner:
+    def _runner_of(self, model: SentenceTransformer) -> SentenceTransformersRunner:
         prompts = tuple(self.prompts.values())
         dtype, backend = self.options.dtype, self.runtime.backend
         return SentenceTransformersRunner(model=model, prompts=prompts, dtype=dtype, backend=backend).fastest()
@@ -209,18 +209,21 @@ class SentenceTransformersEncoder(NeuralEncoder):
         return warnings
 
     def load(self, device: str) -> SentenceTransformer:
-        """Load the model onto a device."""
+        """Load the model."""
         from sentence_transformers import SentenceTransformer
         from transformers import PreTrainedModel
 
+        placed = device_map(device)
+        # The library ignores the device of a model that it places itself.
+        one_device = None if placed else available_device(device)
         try:
             with quiet():
                 model = SentenceTransformer(
                     str(self.folder),
-                    device=device,
+                    device=one_device,
                     trust_remote_code=self.runtime.trust_remote_code,
                     truncate_dim=self.options.dim,
-                    model_kwargs={"dtype": self.options.dtype},
+                    model_kwargs={"dtype": self.options.dtype, "device_map": placed},
                     local_files_only=True,
                 )
             limit = self.max_tokens

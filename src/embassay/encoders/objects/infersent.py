@@ -65,7 +65,7 @@ def create(
     version
         ``1`` or ``2``: which signs stand before and after a text, and how words are cut.
     device
-        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default. Of several the first is taken.
+        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default.
     limit
         Read the first words of the file, which are mostly the most frequent, and the two signs; 0 for all.
 
@@ -172,7 +172,7 @@ class InferSentEncoder(LoadedEncoder[NetworkAndWords]):
             If a file cannot be read, or the word vectors are of another length than the network's.
         """
         words = read(self.words, self.limit, ENDS[self.version])
-        network = InferSent.of(self.weights, available_device(self.device.partition(",")[0]))
+        network = InferSent.of(self.weights, available_device(self.device))
         dim = words.matrix.shape[1]
         if dim != network.dim:
             raise EncoderError(

@@ -20,7 +20,6 @@ from embassay.encoders.checks import check_whole
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.neural.devices import available_device
 from embassay.encoders.neural.library_messages import quiet, reason
-from embassay.encoders.neural.memory import lack
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
 from embassay.encoders.objects.mteb_registry import known_prompts, loader_name, odd_prompts, runs_own_code, written
 from embassay.errors import SpecError, UnknownNameError
@@ -46,7 +45,7 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
     target
         Its name in mteb's registry: ``intfloat/e5-small-v2``.
     device
-        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default. Of several the first is taken.
+        Where to run: ``cpu``, ``cuda:0`` …; the run's device by default.
     dim
         Number of dimensions, for models that offer a choice.
     batch
@@ -57,8 +56,8 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
     UnknownNameError
         If the registry has no such model.
     SpecError
-        If it gives no vector for a text, has no such number of dimensions, may run code of its own that is not trusted,
-        or is larger than the memory.
+        If it gives no vector for a text, has no such number of dimensions, or may run code of its own that is not
+        trusted.
     """
     place = f"encoder 'mteb:{target}'"
     check_whole(place, dim=dim, batch=batch)
@@ -77,10 +76,6 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
         raise SpecError(f"{place}, option 'dim': must be {' or '.join(map(str, offered))}, is {dim}")
     if runs_own_code(meta) and not runtime.trust_remote_code:
         raise SpecError(f"{place} may run its own code; if you trust it, add --trust-remote-code LABEL")
-    # bfloat16 needs the least memory of all types that models are loaded in.
-    shortage = lack(meta.n_parameters, "bfloat16", device.partition(",")[0])
-    if shortage and "API" not in meta.framework:
-        raise SpecError(f"{place}: {shortage}")
     return MtebEncoder(target, meta, runtime, device, dim, batch)
 
 
@@ -145,7 +140,7 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
 
     def load(self) -> EncoderProtocol:
         """Load the model with the registry's loader."""
-        device = available_device(self.device.partition(",")[0])
+        device = available_device(self.device)
         with quiet(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self.meta.load_model(device=device, embed_dim=self.dim)

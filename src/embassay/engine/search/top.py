@@ -61,7 +61,7 @@ def search(
         ``numpy`` or ``torch``, with the same result. ``auto``: ``torch`` if it is loaded and the search is large enough
         for a GPU, else ``numpy``.
     device
-        ``auto``, or a device of torch; of a list with commas, the first.
+        ``auto``, or a device of torch.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def _searched(task: SearchTask, route: str, device: str) -> NearestSoFar:
         return scan(task, NumpyProduct(), np.float64)
     if isinstance(task.passages, ShardVectors) and task.passages.executor is not None:
         return _of_shards(task, task.passages, task.passages.executor)
-    device = topk_gpu.choose(device.split(",")[0].strip(), task.queries.shape[0] * task.passages.shape[0])
+    device = topk_gpu.choose(device, task.queries.shape[0] * task.passages.shape[0])
     if route == "torch":
         device = device or "cpu"
     if route != "numpy" and device:

@@ -1,7 +1,7 @@
 """A run's folder: ``run.json``, ``scores/``, ``items/``, ``result.json``, ``report.html``.
 
 ``run.json`` is written first (running) and last (finished), so a run that it calls finished is complete. Scores are
-stored in one file per encoder, corpus and diagnostic; a run with the same settings reuses them.
+stored in one file per encoder, corpus and diagnostic; a later command in the same folder reuses them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class RunFolder:
         self.report = path / "report.html"
 
     def open(self, settings: RunSettings, overwrite: bool = False) -> tuple[str, ...]:
-        """Create the folder, or resume the run with the same settings that it holds.
+        """Create the folder, or continue the run that it holds, perhaps with encoders or corpora added.
 
         Returns
         -------

@@ -177,37 +177,57 @@ def as_written(settings: RunSettings) -> RunSettings:
 
 
 def may_go_on(record: RunRecord, settings: RunSettings) -> bool:
-    """Return whether a run may be resumed although its settings differ from those of the record.
+    """Return whether a run may be continued although its settings differ from those of the record.
 
-    It may if only the code of diagnostics differs, as each score is stored with the version of that code, or if only
-    the content of encoders that had failed differs.
+    Each score is stored with all that it depends on. So encoders and corpora may be added, the code of diagnostics may
+    differ, and the content of encoders that had failed.
     """
-    if record.get("embassay") != __version__:
+    before = record.get("settings")
+    if before is None or record.get("embassay") != __version__:
         return False
     # A failure without a diagnostic is that of the encoder itself.
     failed = {failure.get("encoder") for failure in record.get("failures", ()) if not failure.get("diagnostic")}
-    before = record.get("settings")
-    return before is not None and _without_what_may_differ(before, failed) == _without_what_may_differ(settings, failed)
+    parts_before, parts_now = _extensible(before, failed), _extensible(settings, failed)
+    for name, members in parts_before.items():
+        if any(member not in parts_now[name] for member in members):
+            return False
+    corpora = {name for name, _ in before["corpora"]}
+    return _fixed(before, corpora) == _fixed(settings, corpora)
 
 
-def _without_what_may_differ(settings: RunSettings, failed_encoders: set[str | None]) -> JsonObject:
-    """Return settings without the versions of diagnostics, and without the content of encoders that failed."""
-    encoders = []
-    for label, spec, *content in settings["encoders"]:
-        encoders.append([label, spec, None if label in failed_encoders else content])
-    tasks = [(name, options, corpus) for name, _version, options, corpus in settings["diagnostics"]]
-    return {**settings, "encoders": encoders, "diagnostics": tasks}
+def _extensible(settings: RunSettings, failed_encoders: set[str | None]) -> dict[str, list[tuple[str | None, ...]]]:
+    """Return what a later command may add to: the encoders, without the content of those that failed, and corpora."""
+    encoders = list[tuple[str | None, ...]]()
+    for label, spec, fingerprint, _baseline in settings["encoders"]:
+        encoders.append((label, spec, None if label in failed_encoders else fingerprint))
+    return {
+        "encoders": encoders,
+        "routes": list(settings.get("routes", {}).items()),
+        "corpora": list(settings["corpora"]),
+        "variants": list(settings.get("variants", ())),
+    }
+
+
+def _fixed(settings: RunSettings, corpora: set[str]) -> JsonObject:
+    """Return the settings that may not change, with the tasks on these corpora without the versions of their code."""
+    diagnostics = settings["diagnostics"]
+    tasks = [(name, options, corpus) for name, _version, options, corpus in diagnostics if corpus in corpora]
+    others = ("encoders", "routes", "corpora", "variants", "diagnostics")
+    return {"tasks": tasks, **{name: value for name, value in settings.items() if name not in others}}
 
 
 def changed_code(record: RunRecord, settings: RunSettings) -> tuple[str, ...]:
-    """Return the names of the diagnostics whose code has another version than in a record of the same tasks."""
-    tasks = zip(record["settings"]["diagnostics"], settings["diagnostics"], strict=True)
-    changed = [new[0] for old, new in tasks if old[1] != new[1]]
+    """Return the names of the diagnostics whose code has another version than in a record."""
+    versions = {(name, corpus): version for name, version, _options, corpus in record["settings"]["diagnostics"]}
+    changed = []
+    for name, version, _options, corpus in settings["diagnostics"]:
+        if versions.get((name, corpus), version) != version:
+            changed.append(name)
     return tuple(dict.fromkeys(changed))
 
 
 def differences(record: RunRecord, settings: RunSettings) -> str:
-    """Name what differs between a record and a run that must not resume it, as ``seed, encoders – new: A``.
+    """Name what differs between a record and a run that must not continue it, as ``seed, encoders – removed: A``.
 
     The caller has compared their keys, which depend on the settings and on the version of embassay. So if no setting
     differs, the version does.
@@ -221,7 +241,10 @@ def differences(record: RunRecord, settings: RunSettings) -> str:
         if before.get(name) == value:
             continue
         if name == "encoders":
-            name += _changes_of_encoders(before, settings)
+            changes = _changes_of_encoders(before, settings)
+            if not changes:
+                continue
+            name += f" – {changes}"
         names.append(name)
     if not names:
         return "another version of embassay"
@@ -229,16 +252,17 @@ def differences(record: RunRecord, settings: RunSettings) -> str:
 
 
 def _changes_of_encoders(before: RunSettings, now: RunSettings) -> str:
-    """Describe which encoders were added and removed, as `` – new: A; removed: B``; an empty text if none was."""
-    labels_before = [label for label, *_ in before["encoders"]]
-    labels_now = [label for label, *_ in now["encoders"]]
-    added = [label for label in labels_now if label not in labels_before]
-    removed = [label for label in labels_before if label not in labels_now]
+    """Name the encoders that were removed or have changed, as ``removed: A; changed: B``; empty if there are none."""
+    content_now = {label: (spec, fingerprint) for label, spec, fingerprint, _ in now["encoders"]}
+    removed, changed = [], []
+    for label, spec, fingerprint, _ in before["encoders"]:
+        if label not in content_now:
+            removed.append(label)
+        elif content_now[label] != (spec, fingerprint):
+            changed.append(label)
     parts = []
-    if added:
-        parts.append(f"new: {', '.join(added)}")
     if removed:
         parts.append(f"removed: {', '.join(removed)}")
-    if not parts:
-        return ""
-    return f" – {'; '.join(parts)}"
+    if changed:
+        parts.append(f"changed: {', '.join(changed)}")
+    return "; ".join(parts)

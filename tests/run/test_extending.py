@@ -1,0 +1,150 @@
+"""A run that is continued with more encoders or corpora has the result of a new run with all of them."""
+
+import json
+import shutil
+import sys
+
+import pytest
+
+from comparison.conftest import source
+from embassay.cli.app import exit_code_of
+
+A, B = "a=python:first:encode,version=1", "b=python:second:encode,version=1"
+COUNTED = """
+import numpy as np
+
+texts_of_calls = []
+
+
+def encode(texts):
+    texts_of_calls.extend(texts)
+    return np.array([[len(text), {power} + text.count("a"), text.count("e")] for text in texts], dtype=np.float32)
+"""
+
+
+@pytest.fixture
+def corpus(tmp_path, user_module):
+    user_module("first", COUNTED.format(power=1))
+    user_module("second", COUNTED.format(power=2))
+    return source(tmp_path / "docs", "docs", 60, 0)
+
+
+def run(out, encoders, corpora, *more, diagnostics=("retrieval,k=1", "isotropy")):
+    arguments = ["run", "--quiet", "--no-cost", "-o", str(out), "--resamples", "100"]
+    for flag, values in (("-e", encoders), ("-c", corpora), ("-d", diagnostics)):
+        for value in values:
+            arguments += [flag, value]
+    return exit_code_of([*arguments, *more])
+
+
+def result_of(folder):
+    return (folder / "result.json").read_bytes()
+
+
+@pytest.mark.parametrize("cache", [(), ("--no-cache",)])
+def test_only_the_encoder_that_is_added_encodes(corpus, tmp_path, cache):
+    assert run(tmp_path / "grown", [A], [corpus], *cache) == 0
+    scores = {path: path.stat().st_mtime_ns for path in (tmp_path / "grown" / "scores").iterdir()}
+    calls_of_a, calls_of_b = sys.modules["first"].texts_of_calls, sys.modules.get("second")
+    assert calls_of_a and calls_of_b is None
+    calls_of_a.clear()
+    assert run(tmp_path / "grown", [A, B], [corpus], *cache) == 0
+    assert calls_of_a == []
+    assert sys.modules["second"].texts_of_calls
+    assert {path: path.stat().st_mtime_ns for path in scores} == scores
+    assert run(tmp_path / "whole", [A, B], [corpus], "--no-cache") == 0
+    assert result_of(tmp_path / "grown") == result_of(tmp_path / "whole")
+    records = [json.loads((tmp_path / name / "run.json").read_text()) for name in ("grown", "whole")]
+    assert records[0]["settings"] == records[1]["settings"]
+    assert records[0]["encoders"]["a"]["encoded"] == records[1]["encoders"]["a"]["encoded"] > 0
+
+
+def test_the_same_command_again_encodes_nothing(corpus, tmp_path):
+    assert run(tmp_path / "run", [A, B], [corpus], "--no-cache") == 0
+    before = result_of(tmp_path / "run")
+    for name in ("first", "second"):
+        sys.modules[name].texts_of_calls.clear()
+    assert run(tmp_path / "run", [A, B], [corpus], "--no-cache") == 0
+    assert sys.modules["first"].texts_of_calls == sys.modules["second"].texts_of_calls == []
+    assert result_of(tmp_path / "run") == before
+
+
+def test_a_corpus_is_added(corpus, tmp_path):
+    general = source(tmp_path / "general", "general", 60, 1)
+    assert run(tmp_path / "grown", [A], [corpus]) == 0
+    assert run(tmp_path / "grown", [A, "hashing"], [corpus, general]) == 0
+    assert run(tmp_path / "whole", [A, "hashing"], [corpus, general]) == 0
+    assert result_of(tmp_path / "grown") == result_of(tmp_path / "whole")
+
+
+def test_an_encoder_is_added_to_a_run_that_joins_two_corpora(corpus, tmp_path):
+    corpora = [corpus, source(tmp_path / "general", "general", 60, 1)]
+    shift = ("-d", "shift,domain=docs,general=general", "--no-texts")
+    assert run(tmp_path / "grown", [A], corpora, *shift) == 0
+    assert run(tmp_path / "grown", [A, B], corpora, *shift) == 0
+    assert run(tmp_path / "whole", [A, B], corpora, *shift) == 0
+    assert result_of(tmp_path / "grown") == result_of(tmp_path / "whole")
+
+
+def test_a_set_up_is_added_on_what_the_run_has(corpus, tmp_path):
+    """A baseline that joined by itself is now named."""
+    both = [A, "bm25", "both=hybrid:a+bm25"]
+    assert run(tmp_path / "grown", [A], [corpus]) == 0
+    assert run(tmp_path / "grown", both, [corpus]) == 0
+    assert run(tmp_path / "whole", both, [corpus]) == 0
+    assert result_of(tmp_path / "grown") == result_of(tmp_path / "whole")
+
+
+class KilledError(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "embassay.store.runs.folder.RunFolder.write_result",
+        "embassay.run.command.present",
+    ],
+)
+def test_a_command_that_was_killed_can_be_repeated(corpus, tmp_path, monkeypatch, step):
+    assert run(tmp_path / "whole", [A, B], [corpus]) == 0
+    assert run(tmp_path / "grown", [A], [corpus]) == 0
+
+    def kill(*arguments):
+        raise KilledError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(step, kill)
+        with pytest.raises(KilledError):
+            run(tmp_path / "grown", [A, B], [corpus])
+    assert run(tmp_path / "grown", [A, B], [corpus]) == 0
+    assert result_of(tmp_path / "grown") == result_of(tmp_path / "whole")
+
+
+def test_an_encoder_that_fails_is_named_and_the_others_stay(corpus, tmp_path, user_module):
+    user_module("broken", "def encode(texts):\n    raise RuntimeError('no vectors')\n")
+    assert run(tmp_path / "run", [A], [corpus]) == 0
+    assert run(tmp_path / "run", [A, "c=python:broken:encode,version=1"], [corpus]) == 3
+    result = json.loads(result_of(tmp_path / "run"))
+    assert [failure["encoder"] for failure in result["failures"]] == ["c"]
+    assert "a" in [encoder["name"] for encoder in result["encoders"]]
+
+
+def test_any_other_run_is_refused_and_nothing_changes(corpus, tmp_path, capsys):
+    out = tmp_path / "run"
+    assert run(out, [A, "hashing"], [corpus]) == 0
+    files = {path: path.read_bytes() for path in out.rglob("*.json")}
+    changed = shutil.copytree(tmp_path / "docs", tmp_path / "changed")
+    (changed / "d1.txt").write_text("something else")
+    other = f"docs={changed},questions={tmp_path}/docs.csv"
+    for encoders, corpora, more, changes in (
+        ([A, "hashing", B], [other], (), "corpora"),
+        ([A], [corpus], (), "encoders – removed: hashing"),
+        ([A, "hashing=hashing,dim=16", B], [corpus], (), "encoders – changed: hashing"),
+        ([A, "hashing", B], [corpus], ("--seed", "1"), "seed"),
+    ):
+        assert run(out, encoders, corpora, *more) == 2
+        assert f"contains a run with different settings ({changes})" in " ".join(capsys.readouterr().err.split())
+    assert run(out, [A, "hashing"], [corpus], diagnostics=["isotropy"]) == 2
+    assert "different settings (diagnostics)" in " ".join(capsys.readouterr().err.split())
+    assert {path: path.read_bytes() for path in out.rglob("*.json")} == files
