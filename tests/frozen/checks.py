@@ -11,6 +11,7 @@ from typing import Any
 
 import embassay as ea
 from comparison.choice_runs import Answers, choices, finished_run
+from embassay.comparison.losses import LossTest
 
 OLD = Answers(range(180))
 
@@ -44,7 +45,11 @@ TRIALS = {
 def checks() -> dict[str, Any]:
     """Make the runs and check them."""
     outcomes = {}
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.redirect_stderr(io.StringIO()),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
         for number, (name, trial) in enumerate(TRIALS.items()):
             corpus = choices(range(trial.items), unit_size=trial.unit_size)
             old = finished_run(Path(folder), f"old-{number}", [trial.old], corpus)
@@ -55,27 +60,16 @@ def checks() -> dict[str, Any]:
 
 def content_of(check: ea.Check) -> dict[str, Any]:
     """Return what a check says in figures."""
-    changes = []
-    for change in check.changes:
-        changes.append(
-            {
-                "metric": change.metric,
-                "outcome": change.outcome,
-                "reason": change.reason,
-                "margin": change.margin,
-                "old": change.old,
-                "new": change.new,
-                "limit": change.limit,
-                "p": change.p,
-                "items": change.items,
-                "lost": len(change.lost),
-                "gained": len(change.gained),
-                "undefined": change.undefined,
-            }
-        )
     return {
         "outcome": check.outcome,
         "exit code": check.exit_code,
-        "changes": changes,
+        "changes": [figures_of(change) for change in check.changes],
         "floors": [{"metric": floor.metric, "value": floor.value, "floor": floor.floor} for floor in check.floors],
     }
+
+
+def figures_of(change: LossTest) -> dict[str, Any]:
+    """Return what was decided about a metric, and the number of items that were lost and gained."""
+    names = ("metric", "outcome", "reason", "margin", "old", "new", "limit", "p", "items", "undefined")
+    figures = {name: getattr(change, name) for name in names}
+    return figures | {"lost": len(change.lost), "gained": len(change.gained)}

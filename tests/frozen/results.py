@@ -34,9 +34,18 @@ FIGURES = ("value", "low", "high", "items", "units", "undefined", "interval", "r
 """The other fields of a row; there are many rows, so these are written without names."""
 RECIPES = {"signature", "signatures"}
 """They hash scores to the last digit, in which processors differ, and name the version."""
-COUNTS = ("bow", "hashing", "bm25")
-VECTORS = ("bow", "hashing")
-"""BM25 has no vectors."""
+VECTORS = (
+    "bow",
+    "treebank=bow,tokens=treebank",
+    "tfidf",
+    "split=tfidf,tokens=treebank",
+    "hashing",
+    "short=hashing,dim=32",
+    "random",
+)
+COUNTS = (*VECTORS[:4], "bm25", *VECTORS[4:])
+"""BM25 is for retrieval alone. None of them learns, and all give the same vectors on every processor."""
+BUILT_IN = ("edits", "handbook", "opposites", "paraphrases", "vignettes")
 
 
 @dataclass(frozen=True)
@@ -54,14 +63,14 @@ class Run:
 HANDBOOK = "docs=FOLDER/docs,questions=FOLDER/questions.csv"
 PIP = "pip=DATA/pip_docs/docs,questions=DATA/pip_docs/questions.csv"
 RUNS = {
-    "composition": Run(VECTORS, ["vignettes"], ["composition"], limit=35),
-    "isotropy": Run(VECTORS, ["opposites", "handbook"], ["isotropy"]),
-    "localization": Run(VECTORS, ["paraphrases"], ["localization"]),
-    "minimal_pairs": Run(VECTORS, ["edits"], ["minimal_pairs"]),
-    "negated_antonyms": Run(VECTORS, ["opposites"], ["negated_antonyms"]),
-    "retrieval": Run(COUNTS, ["handbook"], ["retrieval,transforms=all"]),
+    "composition": Run(VECTORS, ["vignettes"], ["composition"], examples=20),
+    "isotropy": Run(COUNTS, BUILT_IN, ["isotropy"]),
+    "localization": Run(VECTORS, ["paraphrases"], ["localization"], examples=20),
+    "minimal_pairs": Run(VECTORS, ["edits"], ["minimal_pairs"], examples=20),
+    "negated_antonyms": Run(VECTORS, ["opposites"], ["negated_antonyms"], examples=20),
+    "retrieval": Run(COUNTS, ["handbook"], ["retrieval,transforms=all"], examples=20),
     "shift": Run(VECTORS, ["paraphrases", "vignettes"], ["shift,domain=paraphrases,general=vignettes"]),
-    "similarity": Run(VECTORS, [scored_pairs], ["similarity"]),
+    "similarity": Run(VECTORS, [scored_pairs], ["similarity"], examples=20),
     "hybrid": Run(["bow", "bm25", "both=hybrid:bow+bm25,weight=auto"], ["handbook"], ["retrieval,psi=25"]),
     "rerank": Run(
         ["bow", "again=rerank:python:frozen.results:shared_words,over=bow,depth=20,version=1"],
@@ -136,7 +145,9 @@ def by_key(content: dict[str, Any]) -> dict[str, Any]:
             name = "|".join([section, *key])
             if name in records:
                 raise ValueError(f"two records with the key {name}")
-            records[name] = [record.pop(field) for field in FIGURES] + list(record.values()) if section == "rows" else record
+            records[name] = (
+                [record.pop(field) for field in FIGURES] + list(record.values()) if section == "rows" else record
+            )
     return records
 
 

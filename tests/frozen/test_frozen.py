@@ -9,12 +9,10 @@ from frozen.freeze import EXACT, PARTS, moved, normal, read
 SHOWN = 20
 
 
-def each_part():
-    for name, part in PARTS.items():
-        yield pytest.param(name, id=name, marks=[pytest.mark.slow] if part.is_slow else [])
+EACH = [pytest.param(name, id=name, marks=[pytest.mark.slow] if part.is_slow else []) for name, part in PARTS.items()]
 
 
-@pytest.mark.parametrize("name", each_part())
+@pytest.mark.parametrize("name", EACH)
 def test_nothing_has_moved(name):
     part = PARTS[name]
     if part.missing:
