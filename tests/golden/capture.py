@@ -1,11 +1,10 @@
-"""What must not move unnoticed: results, help texts, lists, public names, error messages.
+"""What must not move unnoticed: figures of released corpora, help texts, lists, public names, error messages.
 
-Results are whole for the built-in corpora. For released data, whose licences allow no copies here, they are figures
-without texts.
+Figures have no texts: the licences of released data allow no copies here. ``tests/frozen`` has the other figures.
 
     python tests/golden/capture.py      # writes the files again, after a change that is meant
 
-``test_golden.py`` compares. The encoders need nothing but the core, and give the same vectors on every processor.
+``test_golden.py`` compares.
 """
 
 from __future__ import annotations
@@ -23,16 +22,6 @@ from types import FunctionType
 import embassay as ea
 
 HERE = Path(__file__).parent
-ENCODERS = (
-    "bow",
-    "treebank=bow,tokens=treebank",
-    "tfidf",
-    "split=tfidf,tokens=treebank",
-    "bm25",
-    "hashing",
-    "short=hashing,dim=32",
-    "random",
-)
 RELEASED = {
     "semantoneg": "semantoneg/SemAntoNeg_v1.0.json",
     "msrp": "msrp",
@@ -71,13 +60,6 @@ MISTAKES = (
     ["build", "nosuch", "--from", "x", "-o", "y"],
     ["cache", "nothing"],
 )
-
-
-def result() -> dict:
-    """Assay the built-in corpora and return the result as JSON."""
-    from embassay.store.runs.results import to_bytes
-
-    return json.loads(to_bytes(ea.assay(list(ENCODERS), profile="research", examples=20, cache=None)))
 
 
 def released_figures(label: str) -> dict[str, list[float | None]]:
@@ -176,8 +158,6 @@ TEXTS = {"help.txt": helps, "lists.txt": lists, "mistakes.txt": mistakes, "names
 
 def main() -> None:
     """Write all golden files."""
-    with gzip.GzipFile(HERE / "builtin.json.gz", "wb", mtime=0) as file:
-        file.write(json.dumps(result(), sort_keys=True).encode())
     if os.environ.get("EMBASSAY_DATA"):
         figures = {label: released_figures(label) for label in RELEASED}
         with gzip.GzipFile(HERE / "released.json.gz", "wb", mtime=0) as file:
