@@ -41,7 +41,7 @@ run -e h=hashing,dim=64 -e e=store:faiss,index=none,encoder=h -c {MINE} -d retri
 run -e bow -e bm25 -e both=hybrid:bow+bm25 -c handbook -d retrieval -o fused {QUIET} --no-baselines
 run run.toml --quiet
 run -e bow -c opposites -o dry --dry-run --no-cache
-run -e bad=python:frozen.commands:refuse -e bow -c opposites -o part {QUIET}
+run -e bad=python:frozen.commands:refuses -e bow -c opposites -o part {QUIET}
 look
 look -c handbook
 look -c {PAGES}
@@ -143,7 +143,7 @@ TIME = re.compile(
     r"[\d.,]+\s?(?:ms|s|min|h|seconds?|minutes?|hours?|[kMG]i?B|bytes)\b(?:\s[\d.]+\s?s\b)?"
     r"|[\d.,]+ (?:rows|texts|passages|documents) (?:a|per) second"
 )
-PATH = re.compile(r"(?<!\S)/\S+")
+PATH = re.compile(r"(?<!\S)/\S+|\(\S+\.py, line \d+\)")
 NUMBER = re.compile(r"(?<![\w.@#/:-])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+|(?<=\d))(?![\w@/:])")
 
 
