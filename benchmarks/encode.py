@@ -24,10 +24,10 @@ from pathlib import Path
 import numpy as np
 from _machine import describe
 
-from embassay.engine.encode import encode
+from embassay.core.types import Runtime
+from embassay.run.cache.cache import VectorCache
+from embassay.run.engine.encode import encode
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.store.cache.cache import VectorCache
-from embassay.types import Runtime
 
 ROUNDS, COUNT = 3, 1000
 MODEL = "all-MiniLM-L6-v2"

@@ -24,11 +24,11 @@ import numpy as np
 from scipy import stats
 
 from embassay.comparison.runs import read_run
+from embassay.core.types import Draws
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.labels import Labels
-from embassay.types import Draws
 
 SYSTEMS = ("all-MiniLM-L6-v2", "bm25")
 DOCUMENTS = (10, 15, 20, 30, 48)

@@ -23,15 +23,15 @@ from importlib.metadata import PackageNotFoundError, distribution
 import numpy as np
 from _machine import describe
 
+from embassay.core.types import Runtime
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.types import Runtime
 
 PACKAGES = {"onnxruntime", "onnx", "tokenizers", "safetensors", "huggingface_hub"}
 """The packages of the extra."""
 FIRST = {
-    "light": "from embassay.run.resolve import load_encoder; from embassay.types import Runtime; "
+    "light": "from embassay.run.resolve import load_encoder; from embassay.core.types import Runtime; "
     "load_encoder({model!r}, Runtime(backend='light')).encode(['A short text.'])",
-    "torch": "from embassay.run.resolve import load_encoder; from embassay.types import Runtime; "
+    "torch": "from embassay.run.resolve import load_encoder; from embassay.core.types import Runtime; "
     "load_encoder({model!r}, Runtime(backend='torch')).encode(['A short text.'])",
     "sentence-transformers": "from sentence_transformers import SentenceTransformer; "
     "SentenceTransformer({folder!r}, device='cpu').encode(['A short text.'])",

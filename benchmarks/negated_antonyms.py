@@ -20,9 +20,9 @@ import numpy as np
 from _machine import describe
 
 from embassay.diagnostics.negated_antonyms.negated_antonyms import choices
-from embassay.engine.encode import encode
-from embassay.geometry.closeness import paired_cosine
+from embassay.run.engine.encode import encode
 from embassay.run.resolve import load_encoder
+from embassay.stats.geometry.closeness import paired_cosine
 
 REPEATS = 5
 

@@ -31,13 +31,13 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from embassay.comparison.runs import figures_of, read_run
+from embassay.core.types import Draws
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
 from embassay.stats.best import Standings
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.labels import Labels
 from embassay.stats.permutation import holm
-from embassay.types import Draws
 
 MODELS = ["all-MiniLM-L6-v2,dim=[384,320,256,192,128,96,64]", "bow", "tfidf"]
 CORPORA = {

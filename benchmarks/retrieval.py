@@ -19,15 +19,15 @@ import time
 import numpy as np
 from _machine import describe
 
-from embassay.engine.search.lists import checked, joined, ranked
-from embassay.engine.search.top import search
-from embassay.geometry.closeness import paired_cosine
-from embassay.retrievers.base import Lists, Questions
-from embassay.retrievers.hybrid import create
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus, Draws, Runtime
 from embassay.run.retrieve import choose
-from embassay.samples.retrieval import Document, Question
+from embassay.search.exact.lists import checked, joined, ranked
+from embassay.search.exact.top import search
+from embassay.search.retrievers.base import Lists, Questions
+from embassay.search.retrievers.hybrid import create
 from embassay.stats.exams import GRID, Answers, above, exams, minima, percentile_of_top
-from embassay.types import Corpus, Draws, Runtime
+from embassay.stats.geometry.closeness import paired_cosine
 
 DOCUMENTS, QUESTIONS, WIDTH, K = 5257, 5167, 384, 5
 ROUNDS = 5

@@ -26,7 +26,7 @@ from pathlib import Path
 
 EMBASSAY = (sys.executable, "-m", "embassay")
 MODEL = "all-MiniLM-L6-v2"
-OURS = "from embassay.run.resolve import load_encoder; from embassay.types import Runtime; "
+OURS = "from embassay.run.resolve import load_encoder; from embassay.core.types import Runtime; "
 PEER = (
     "from embassay.run.resolve import load_encoder; folder = str(load_encoder({model!r}).found.folder); "
     "from sentence_transformers import SentenceTransformer; "

@@ -43,7 +43,7 @@ def unit(rows):
 
 
 def ours(route, pairs=None, passages_per_document=1):
-    from embassay.engine.search.top import search
+    from embassay.search.exact.top import search
 
     def run(q, p):
         starts = np.arange(0, len(p), passages_per_document)

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from embassay.errors import SourceError
+from embassay.core.errors import SourceError
 
 
 def failing(load):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from embassay.encoders.lexical.hashing import HashingEncoder
-from embassay.types import Card
-from embassay.vectors import Vectors
+from embassay.core.types import Card
+from embassay.core.vectors import Vectors
+from embassay.models.lexical.hashing import HashingEncoder
 
 
 class Table:

@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 import embassay as ea
-from embassay.adaptation.assay import VariantAssay
-from embassay.adaptation.figures import of_variants
-from embassay.adaptation.gain import minus
-from embassay.adaptation.pipeline import Adaptation
-from embassay.adaptation.request import AdaptRequest
 from embassay.cli.app import exit_code_of
-from embassay.samples.retrieval import Document, Question
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus
+from embassay.training.adaptation.assay import VariantAssay
+from embassay.training.adaptation.figures import of_variants
+from embassay.training.adaptation.gain import minus
+from embassay.training.adaptation.pipeline import Adaptation
+from embassay.training.adaptation.request import AdaptRequest
 from embassay.training.trained import Trained
-from embassay.types import Corpus
 
 torch = pytest.importorskip("torch", reason="the train extra is not installed")
 pytest.importorskip("accelerate", reason="the train extra is not installed")
@@ -277,7 +277,7 @@ def test_a_variant_that_was_changed_since_is_refused(adapted, base, tmp_path):
 
 @pytest.mark.slow
 def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, capsys):
-    monkeypatch.setattr("embassay.adaptation.domain.BUILT_IN", ("opposites",))
+    monkeypatch.setattr("embassay.training.adaptation.domain.BUILT_IN", ("opposites",))
     from embassay.training import finetuning
 
     whole = finetuning.finetune
@@ -327,7 +327,7 @@ def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, mo
         requests.append(request)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("embassay.adaptation.pipeline.Adaptation.prepare", seen)
+    monkeypatch.setattr("embassay.training.adaptation.pipeline.Adaptation.prepare", seen)
     given = {"window": 9, "margin": 0.1, "warmup": 0.2, "accumulate": 2, "patience": 5}
     words = [word for name, value in given.items() for word in (f"--{name}", str(value))]
     cache = tmp_path / "c"
@@ -413,7 +413,7 @@ def test_a_general_corpus_with_queries_of_own_triplets_is_refused(base, tmp_path
 
 
 def test_own_text_and_triplets_are_trained_on_and_named_in_the_card(base, tmp_path, trainers, monkeypatch, capsys):
-    monkeypatch.setattr("embassay.adaptation.domain.BUILT_IN", ("opposites",))
+    monkeypatch.setattr("embassay.training.adaptation.domain.BUILT_IN", ("opposites",))
     (tmp_path / "more.txt").write_text("A valve opens. A seal holds.")
     questions = [sample.question for sample in ea.load("handbook").samples]
     rows = [{"query": question, "positive": f"{question} Yes.", "negatives": ["No."]} for question in questions]
@@ -525,7 +525,7 @@ def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path
     def mine(*given, **more):
         raise ea.InputError("none of its questions has a document that is wrong")
 
-    monkeypatch.setattr("embassay.adaptation.variant_training.mine", mine)
+    monkeypatch.setattr("embassay.training.adaptation.variant_training.mine", mine)
     with pytest.raises(ea.InputError, match="that is wrong"):
         ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(test=0.3))
     assert trainers == []
@@ -534,8 +534,8 @@ def test_nothing_to_learn_from_is_said_before_anything_is_written(base, tmp_path
 
 @pytest.mark.slow
 def test_pre_training_alone_needs_no_negatives(base, tmp_path, trainers, monkeypatch):
-    monkeypatch.setattr("embassay.adaptation.domain.BUILT_IN", ("opposites",))
-    monkeypatch.setattr("embassay.adaptation.variant_training.mine", None)
+    monkeypatch.setattr("embassay.training.adaptation.domain.BUILT_IN", ("opposites",))
+    monkeypatch.setattr("embassay.training.adaptation.variant_training.mine", None)
     found = ea.adapt(base, "handbook", tmp_path / "a", ea.AdaptOptions(pretrain=True, objective="simcse", **QUICK))
     assert list(found.models) == ["base", "pretrained"]
     assert trainers[0][2]["objective"] == "simcse"
@@ -567,7 +567,7 @@ def test_an_adaptation_says_the_same_notes_before_it_trains(unpooled, tmp_path, 
     def mine(*given, **more):
         raise ea.InputError("stop here")
 
-    monkeypatch.setattr("embassay.adaptation.variant_training.mine", mine)
+    monkeypatch.setattr("embassay.training.adaptation.variant_training.mine", mine)
     said = []
     request = AdaptRequest(unpooled, ["handbook"], tmp_path / "a", ea.AdaptOptions(test=0.3, limit=42), say=said.append)
     with pytest.raises(ea.InputError, match="stop here"):

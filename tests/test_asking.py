@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from embassay.encoders import base
+from embassay.models import base
 
 HEAVY = ("torch", "transformers", "sentence_transformers", "onnxruntime", "onnx", "sklearn")
 REFUSE = f"""
@@ -40,8 +40,8 @@ COMMANDS = [
 ]
 QUESTIONS = """
 from typing import Protocol
-from embassay.encoders import base
-from embassay.encoders.neural.encoder import NeuralEncoder
+from embassay.models import base
+from embassay.models.neural.encoder import NeuralEncoder
 from embassay.run.resolve import load_encoder
 
 def load(self, device):

@@ -11,11 +11,11 @@ import embassay as ea
 from embassay.cli import build as building_module
 from embassay.cli import generate as generating_module
 from embassay.cli.app import exit_code_of
-from embassay.errors import InputError, SpecError
-from embassay.plugins import BUILDERS, Folder
+from embassay.core.errors import InputError, SpecError
+from embassay.core.plugins import BUILDERS, Folder
+from embassay.core.samples.choice import Choice
+from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.run.resolve import load_corpus
-from embassay.samples.choice import Choice
-from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Built, silent
 from embassay.testsets.review import turned
 from embassay.testsets.sources import read_pairs

@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.errors import SpecError, UnknownNameError
-from embassay.plugins import CORPORA, DIAGNOSTICS
-from embassay.result import Comparison, Difference, Estimate, Row, Verdict
+from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.plugins import CORPORA, DIAGNOSTICS
+from embassay.core.result import Comparison, Difference, Estimate, Row, Verdict
+from embassay.core.samples.checks import SAMPLES
+from embassay.core.samples.choice import Choice
+from embassay.core.samples.composition import Composition
+from embassay.core.samples.groups import Grouped
+from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.pairs import Pair
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.samples.two import TwoText
+from embassay.core.types import Corpus, ItemScores, Origin
 from embassay.run.plan import ANY, prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import builtin_names, load_corpus
-from embassay.samples.checks import SAMPLES
-from embassay.samples.choice import Choice
-from embassay.samples.composition import Composition
-from embassay.samples.groups import Grouped
-from embassay.samples.minimal_pairs import MinimalPairs
-from embassay.samples.pairs import Pair
-from embassay.samples.retrieval import Document, Question
-from embassay.samples.two import TwoText
-from embassay.types import Corpus, ItemScores, Origin
 
 CHOICE = Choice("0", "She is bad.", "She is good.", "She is not bad.", "She is not good.", "adjective", "bad–good")
 EDITS = MinimalPairs("0", "a cat", (("typo", "a cta"), ("synonym", "a feline")))

@@ -9,10 +9,10 @@ import pytest
 import embassay as ea
 from embassay._version import YEAR, __version__
 from embassay.cli.app import exit_code_of
-from embassay.data import MSRP
-from embassay.outputs.citations import citations_of, other_references, references
-from embassay.plugins import DIAGNOSTICS
-from embassay.result import CorpusRecord, Result
+from embassay.core.data import MSRP
+from embassay.core.plugins import DIAGNOSTICS
+from embassay.core.result import CorpusRecord, Result
+from embassay.reports.outputs.citations import citations_of, other_references, references
 
 ROOT = Path(__file__).parent.parent
 METHODS = {"composition", "localization", "minimal_pairs", "negated_antonyms", "retrieval"}

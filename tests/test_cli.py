@@ -16,7 +16,7 @@ import tiny_model
 from embassay import __version__
 from embassay.cli.app import exit_code_of
 
-SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(files("embassay.core.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 ENTRY = {"idx": 0, "label": 2, "input": "It is good.", "sentences": ["It is bad.", "It is not good.", "It is not bad."]}
 
 
@@ -130,13 +130,15 @@ def test_run_json_says_what_it_took(embassay, tmp_path):
 
 
 def test_the_same_command_again_encodes_nothing(embassay, tmp_path, monkeypatch):
-    arguments = ("run", "-e", "python:embassay.examples.planted:constant", "-c", "opposites", "-o", "RUN")
+    arguments = ("run", "-e", "python:embassay.models.examples.planted:constant", "-c", "opposites", "-o", "RUN")
     embassay(*arguments)
     before = (tmp_path / "RUN" / "result.json").read_bytes()
-    monkeypatch.setattr("embassay.engine.encode._checked", lambda *_: pytest.fail("something was encoded again"))
+    monkeypatch.setattr("embassay.run.engine.encode._checked", lambda *_: pytest.fail("something was encoded again"))
     assert embassay(*arguments)[0] == 0
     record = json.loads((tmp_path / "RUN" / "run.json").read_text())
-    assert record["encoders"]["embassay.examples.planted:constant"]["encoded"] == 280, "what it took is remembered"
+    assert record["encoders"]["embassay.models.examples.planted:constant"]["encoded"] == 280, (
+        "what it took is remembered"
+    )
     assert (tmp_path / "RUN" / "result.json").read_bytes() == before
 
 
@@ -469,7 +471,7 @@ def test_a_cache_that_cannot_be_used_is_said_and_done_without(embassay, tmp_path
 @pytest.fixture
 def filled(tmp_path, monkeypatch):
     """A cache with vectors of two encoders."""
-    from embassay.store.cache.cache import VectorCache
+    from embassay.run.cache.cache import VectorCache
 
     monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
     with VectorCache(tmp_path / "cache") as cache:
@@ -492,7 +494,7 @@ def test_cache_info(embassay, filled):
 
 
 def test_cache_info_after_a_run(embassay, tmp_path):
-    arguments = ("run", "-e", "python:embassay.examples.planted:constant", "-c", "opposites", "--no-baselines")
+    arguments = ("run", "-e", "python:embassay.models.examples.planted:constant", "-c", "opposites", "--no-baselines")
     embassay(*arguments, "--cache", tmp_path / "own")
     _, out, _ = embassay("cache", "info", "--cache", tmp_path / "own")
     assert "vectors  280" in out
@@ -589,8 +591,8 @@ def test_a_mended_encoder_goes_on_with_the_same_command(embassay, tmp_path):
 
 def test_an_encoder_whose_tokens_cannot_be_counted_is_assayed_all_the_same():
     from embassay.api import assay
-    from embassay.encoders.lexical.random import RandomEncoder
-    from embassay.types import Card
+    from embassay.core.types import Card
+    from embassay.models.lexical.random import RandomEncoder
 
     class Odd(RandomEncoder):
         card = Card("odd", max_tokens=3, cached=False)

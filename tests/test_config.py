@@ -2,7 +2,7 @@
 
 import pytest
 
-from embassay.errors import SourceError, SpecError
+from embassay.core.errors import SourceError, SpecError
 from embassay.run.config import read
 from embassay.run.request import RunRequest
 from embassay.run.specs import Spec

@@ -7,7 +7,7 @@ import pytest
 
 from embassay.cli.app import exit_code_of
 from embassay.corpora.builtin.handbook import write_files
-from embassay.encoders.neural.locations import BUNDLED_MODEL
+from embassay.models.neural.locations import BUNDLED_MODEL
 
 OUTCOMES = ["1", "0", "0"]
 """Exit codes of its three checks: a regression, a pass, and a warning as the questions are too few."""
@@ -29,7 +29,7 @@ def shown(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def without_models(monkeypatch):
-    monkeypatch.setattr("embassay.encoders.neural.locations.find_offline", lambda *_: None)
+    monkeypatch.setattr("embassay.models.neural.locations.find_offline", lambda *_: None)
 
 
 @pytest.mark.slow

@@ -136,7 +136,7 @@ def test_the_guide_s_config_file_is_valid(tmp_path):
 
 
 def test_the_guide_names_every_option_of_a_diagnostic_in_its_row():
-    from embassay.plugins import DIAGNOSTICS
+    from embassay.core.plugins import DIAGNOSTICS
 
     guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
     for name in DIAGNOSTICS.own_names():
@@ -146,7 +146,7 @@ def test_the_guide_names_every_option_of_a_diagnostic_in_its_row():
 
 
 def test_the_guide_names_every_option_of_every_plug_in():
-    from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS
+    from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS
 
     text = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("guide.md", "negated_antonyms.md"))
     for folder in (ENCODERS, CORPORA, DIAGNOSTICS):

@@ -17,15 +17,15 @@ from email.utils import format_datetime
 
 import pytest
 
-from embassay.endpoint.address import read_address
-from embassay.endpoint.answers import MAX_SHOWN, excerpt, retry_after, used_tokens
-from embassay.endpoint.attempts import LostError, Retries
-from embassay.endpoint.client import Endpoint
-from embassay.endpoint.connections import reason
-from embassay.endpoint.secrets import hider
-from embassay.endpoint.spending import Spending
-from embassay.endpoint.workers import each
-from embassay.errors import EmbassayError, EncoderError, EndpointError, SpecError
+from embassay.core.errors import EmbassayError, EncoderError, EndpointError, SpecError
+from embassay.models.endpoint.address import read_address
+from embassay.models.endpoint.answers import MAX_SHOWN, excerpt, retry_after, used_tokens
+from embassay.models.endpoint.attempts import LostError, Retries
+from embassay.models.endpoint.client import Endpoint
+from embassay.models.endpoint.connections import reason
+from embassay.models.endpoint.secrets import hider
+from embassay.models.endpoint.spending import Spending
+from embassay.models.endpoint.workers import each
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
 
@@ -605,7 +605,7 @@ def test_ctrl_c_is_heard_at_once(service, start_process, wait_until):
     interrupted = threading.Event()
     service.script(*[lambda handler, payload: interrupted.wait(60)] * 8)  # no answer before that
     code = (
-        "import sys; from embassay.endpoint.client import Endpoint\n"
+        "import sys; from embassay.models.endpoint.client import Endpoint\n"
         f"e = Endpoint({service.url!r})\n"
         "try: list(e.each(lambda t: e.post('/x', {'input': [t], 'model': ''}), list('abcdefgh')))\n"
         "except KeyboardInterrupt: e.close(); sys.exit(130)"
@@ -754,14 +754,14 @@ def test_what_of_an_answer_is_shown():
 
 
 def test_its_errors_are_in_the_tree():
-    import embassay.errors
+    import embassay.core.errors
 
     assert issubclass(EndpointError, EncoderError)
-    for name, value in vars(embassay.errors).items():
+    for name, value in vars(embassay.core.errors).items():
         if isinstance(value, type) and issubclass(value, EmbassayError):
-            assert name in embassay.errors.__doc__
+            assert name in embassay.core.errors.__doc__
 
 
 def test_importing_it_brings_no_http_library():
-    code = "import sys, embassay.endpoint, embassay.encoders.remote.api; print('httpx2' in sys.modules)"
+    code = "import sys, embassay.models.endpoint, embassay.models.remote.api; print('httpx2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

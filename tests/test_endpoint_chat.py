@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from embassay.endpoint.attempts import LostError, Retries
-from embassay.endpoint.chat import Chat, ChatAnswer
-from embassay.endpoint.client import Endpoint
-from embassay.endpoint.spending import Spending, guess
-from embassay.errors import EncoderError, EndpointError
+from embassay.core.errors import EncoderError, EndpointError
+from embassay.models.endpoint.attempts import LostError, Retries
+from embassay.models.endpoint.chat import Chat, ChatAnswer
+from embassay.models.endpoint.client import Endpoint
+from embassay.models.endpoint.spending import Spending, guess
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
 

@@ -8,13 +8,13 @@ import tracemalloc
 
 import pytest
 
-from embassay.encoders.remote.embeddings import MOST_DIMENSIONS
-from embassay.encoders.remote.embeddings import Service as Model
-from embassay.endpoint.attempts import Retries
-from embassay.endpoint.chat import Chat
-from embassay.endpoint.client import Endpoint
-from embassay.endpoint.spending import Spending
-from embassay.errors import EndpointError
+from embassay.core.errors import EndpointError
+from embassay.models.endpoint.attempts import Retries
+from embassay.models.endpoint.chat import Chat
+from embassay.models.endpoint.client import Endpoint
+from embassay.models.endpoint.spending import Spending
+from embassay.models.remote.embeddings import MOST_DIMENSIONS
+from embassay.models.remote.embeddings import Service as Model
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
 

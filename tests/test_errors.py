@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from embassay.cli.app import exit_code_of, main
-from embassay.errors import (
+from embassay.core.errors import (
     END,
     LONGEST,
     EmbassayError,
@@ -19,7 +19,7 @@ from embassay.errors import (
     one_line,
     say,
 )
-from embassay.store.runs.folder import RunFolder
+from embassay.run.runs.folder import RunFolder
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_goes_into_the_record_is_one_line(tmp_path):
 
 
 def test_an_error_is_printed_by_a_terminal_that_knows_few_letters():
-    code = "import sys; from embassay.errors import say; say('half \\ud800, all é')"
+    code = "import sys; from embassay.core.errors import say; say('half \\ud800, all é')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env={"PYTHONPATH": ":".join(sys.path)})
     assert done.returncode == 0, done.stderr
 

@@ -17,8 +17,8 @@ import pytest
 from scipy.stats import spearmanr
 
 import embassay as ea
-from embassay.errors import SourceError, SpecError
-from embassay.metrics.metric import declared
+from embassay.core.errors import SourceError, SpecError
+from embassay.diagnostics.metrics.metric import declared
 
 ROOT = Path(__file__).parent.parent
 PLUGIN = ROOT / "examples" / "plugin"

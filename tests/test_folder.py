@@ -2,8 +2,8 @@
 
 import pytest
 
-from embassay.errors import MissingExtraError, UnknownNameError
-from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS, Folder
+from embassay.core.errors import MissingExtraError, UnknownNameError
+from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, Folder
 
 
 def test_names_are_file_names_without_helpers():
@@ -67,8 +67,8 @@ def test_listing_imports_nothing():
     import sys
 
     code = (
-        "import sys; from embassay.plugins import ENCODERS; [ENCODERS.describe(n) for n in ENCODERS.names()]; "
-        "print([m for m in sys.modules if m.startswith('embassay.encoders')])"
+        "import sys; from embassay.core.plugins import ENCODERS; [ENCODERS.describe(n) for n in ENCODERS.names()]; "
+        "print([m for m in sys.modules if m.startswith('embassay.models')])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
@@ -100,11 +100,9 @@ def test_a_missing_extra_has_the_pip_line(monkeypatch):
 def test_entry_points_are_a_second_source(monkeypatch):
     from importlib.metadata import EntryPoint
 
-    point = EntryPoint("theirs", "embassay.encoders.lexical.bow", "embassay.encoders")
-    monkeypatch.setattr(
-        "importlib.metadata.entry_points", lambda group: [point] if group == "embassay.encoders" else []
-    )
+    point = EntryPoint("theirs", "embassay.models.lexical.bow", "embassay.models")
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point] if group == "embassay.models" else [])
     assert "theirs" in ENCODERS.names()
-    assert ENCODERS.module("theirs").__name__ == "embassay.encoders.lexical.bow"
+    assert ENCODERS.module("theirs").__name__ == "embassay.models.lexical.bow"
     assert ENCODERS.describe("theirs")[0].startswith("Bag of words")
     assert "theirs" not in Folder("embassay.corpora", "corpus").names()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.errors import InputError, OutputError, SpecError, UnknownNameError
+from embassay.core.errors import InputError, OutputError, SpecError, UnknownNameError
 
 WORDS = "kettle stove water ice snow tea cup sun rain wind tree leaf river stone fish bird cat dog house door".split()
 

@@ -9,8 +9,8 @@ import pytest
 import embassay as ea
 from embassay.api import estimate
 from embassay.cli.app import exit_code_of
+from embassay.core.errors import EncoderError, SourceError, SpecError
 from embassay.corpora.queries.made import AGREEMENT
-from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.run.resolve import load_corpus
 from embassay.testsets.files import name_of
 from embassay.testsets.sheets import rows_of, sheet_of

@@ -11,19 +11,19 @@ ROOT = Path(__file__).parent.parent / "src" / "embassay"
 OPEN = {"claims", "errors", "formatting", "plugins", "randomness", "_version", "data"}
 """May be imported by everyone but ``reports``, which gets some of them only."""
 OPEN_MODULES = (
-    "embassay.store.paths",
-    "embassay.store.partial_files",
-    "embassay.store.shards.documents",
-    "embassay.store.shards.vectors",
-    "embassay.store.shards.shards",
-    "embassay.engine.cores",
-    "embassay.engine.executors",
-    "embassay.engine.map",
-    "embassay.engine.pending",
-    "embassay.encoders.base",
-    "embassay.retrievers.base",
+    "embassay.core.store.paths",
+    "embassay.core.store.partial_files",
+    "embassay.search.shards.documents",
+    "embassay.search.shards.vectors",
+    "embassay.search.shards.shards",
+    "embassay.core.cores",
+    "embassay.core.executors",
+    "embassay.run.engine.map",
+    "embassay.run.engine.pending",
+    "embassay.models.base",
+    "embassay.search.retrievers.base",
     "embassay.diagnostics.base",
-    "embassay.metrics.key",
+    "embassay.core.metric_key",
 )
 """Modules that may be imported by everyone: paths, the cores of the machine, work in other processes, and the protocols
 of what plug-ins may do, and what a metric is called."""

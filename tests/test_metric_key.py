@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.errors import SpecError
-from embassay.metrics.key import MetricKey, matching, near_names, shortest_name
+from embassay.core.errors import SpecError
+from embassay.core.metric_key import MetricKey, matching, near_names, shortest_name
 
 HEADLINE = MetricKey("share", "c1:TT", "cosine", "excess", "composition", "sets")
 KEYS = [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import embassay as ea
-from embassay.plugins import BUILDERS, FORMATS
+from embassay.core.plugins import BUILDERS, FORMATS
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "embassay"

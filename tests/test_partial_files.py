@@ -9,13 +9,13 @@ import time
 
 import pytest
 
+from embassay.core.store import partial_files
+from embassay.core.store.canonical import write
+from embassay.core.store.partial_files import OLD, partial_file, remove_left_overs
 from embassay.run.plan import prepare
 from embassay.run.record import settings_of
 from embassay.run.request import RunRequest
-from embassay.store import partial_files
-from embassay.store.canonical import write
-from embassay.store.partial_files import OLD, partial_file, remove_left_overs
-from embassay.store.runs.folder import RunFolder
+from embassay.run.runs.folder import RunFolder
 from embassay.testsets.files import write_files
 
 
@@ -90,7 +90,7 @@ def test_a_run_that_goes_on_removes_them(tmp_path, dead):
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
 def test_a_process_that_is_killed_while_it_writes_leaves_nothing_for_long(tmp_path):
     code = (
-        "import os, sys, time; from pathlib import Path; from embassay.store import canonical\n"
+        "import os, sys, time; from pathlib import Path; from embassay.core.store import canonical\n"
         "os.fsync = lambda number: (print('filled', flush=True), time.sleep(600))\n"
         "canonical.write(Path(sys.argv[1]), b'whole')\n"
     )

@@ -5,8 +5,8 @@ import json
 import pytest
 
 import embassay as ea
-from embassay.errors import MissingExtraError, SourceError, SpecError, UnknownNameError
-from embassay.plugins import ENCODERS
+from embassay.core.errors import MissingExtraError, SourceError, SpecError, UnknownNameError
+from embassay.core.plugins import ENCODERS
 from embassay.run.plan import limited, prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus, load_encoder

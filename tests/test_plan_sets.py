@@ -6,7 +6,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import main
-from embassay.errors import UnknownNameError
+from embassay.core.errors import UnknownNameError
 from embassay.run import presets as sets_module
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest

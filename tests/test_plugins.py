@@ -12,8 +12,8 @@ import pytest
 
 import embassay as ea
 from embassay import plugins as folder_module
-from embassay.errors import PluginError
-from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS, PluginWarning, source_hash
+from embassay.core.errors import PluginError
+from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, PluginWarning, source_hash
 from embassay.reports.layouts import layouts
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -26,8 +26,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.result import Result, Row, Verdict
-from embassay.types import ItemScores
+from embassay.core.result import Result, Row, Verdict
+from embassay.core.types import ItemScores
 
 FACTOR = {factor}
 
@@ -57,7 +57,7 @@ class Counting:
         return Result(draws.seed, draws.resamples, rows=tuple(rows), verdicts=(verdict,))
 '''
 LAYOUT = """
-from embassay.layout import Column, EncoderTable, Layout
+from embassay.core.layout import Column, EncoderTable, Layout
 
 LAYOUT = Layout("Counting", "How many?", EncoderTable("Counts", (Column("counted", "counted"),)), (), "nobody")
 """
@@ -161,7 +161,7 @@ def test_the_hash_is_of_the_module_or_of_all_of_its_package(tmp_path, monkeypatc
 
 def test_without_a_source_it_is_the_version_of_what_is_installed(install, monkeypatch):
     install(DIAGNOSTIC.format(factor=1), diagnostics="counting")
-    monkeypatch.setattr("embassay.plugins.source_hash", lambda module: "")
+    monkeypatch.setattr("embassay.core.plugins.source_hash", lambda module: "")
     assert DIAGNOSTICS.version("counting") == "1.5"
 
 
@@ -175,7 +175,7 @@ BROKEN = {
     "create": "def create():\n    raise KeyError('oops')",
     "half": "class Half:\n    shape = 'choice'\ndef create():\n    return Half()",
     "options": "def create(*, n: Nonsense = 1):\n    return None",
-    "metric": "from embassay.metrics.metric import Metric\nMetric('gap', kind='share', better='up')",
+    "metric": "from embassay.diagnostics.metrics.metric import Metric\nMetric('gap', kind='share', better='up')",
     "check": DIAGNOSTIC.format(factor=1) + "\n    def check(self, corpus):\n        return 1 / 0\n",
 }
 
@@ -248,7 +248,7 @@ def test_an_encoder_that_fails_to_be_made_is_one_error(install):
 
 LOADER = """
 from embassay import Choice
-from embassay.types import Corpus
+from embassay.core.types import Corpus
 
 SHAPE = "choice"
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.randomness import generator
+from embassay.core.randomness import generator
 
 
 def raw(seed, *purpose, size=3):

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from embassay.cli.app import exit_code_of
-from embassay.reproduce import retrieval
-from embassay.reproduce.bench import Bench, MissingError
-from embassay.reproduce.exhibit import compared
-from embassay.reproduce.tables import PAPERS, listed, reproduced
+from embassay.cli.papers import retrieval
+from embassay.cli.papers.bench import Bench, MissingError
+from embassay.cli.papers.exhibit import compared
+from embassay.cli.papers.tables import PAPERS, listed, reproduced
 
 SEMANTONEG = "semantoneg/SemAntoNeg_v1.0.json"
 ENTRY = '{"id": 0, "input": "I\'m fat.", "candidates": ["I\'m thin.", "I\'m not fat.", "I\'m not thin."], "label": 2}\n'
@@ -22,7 +22,7 @@ def bare(tmp_path, monkeypatch):
     """An empty folder to work in, without data and weights."""
     for variable in ("EMBASSAY_DATA", "EMBASSAY_MODELS"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr("embassay.reproduce.bench.find_offline", lambda *_: None)
+    monkeypatch.setattr("embassay.cli.papers.bench.find_offline", lambda *_: None)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from embassay.errors import SpecError, UnknownNameError
-from embassay.result import Difference, Result, Row, Verdict
+from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.result import Difference, Result, Row, Verdict
 
 ROW = Row(
     "retrieval", "docs", "bow", "all", "cosine", "", "Success@5", 0.5, None, None, 4, 4, 0, "4 units are too few", "s"

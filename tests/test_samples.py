@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.samples.choice import Choice
-from embassay.samples.composition import OPERATORS, Composition
-from embassay.samples.minimal_pairs import MinimalPairs
-from embassay.samples.pairs import Pair
-from embassay.samples.retrieval import Question
-from embassay.samples.units import independent_units, label_sets
+from embassay.core.samples.choice import Choice
+from embassay.core.samples.composition import OPERATORS, Composition
+from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.pairs import Pair
+from embassay.core.samples.retrieval import Question
+from embassay.core.samples.units import independent_units, label_sets
 from embassay.stats.labels import Labels
 
 

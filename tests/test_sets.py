@@ -6,14 +6,14 @@ from importlib.resources import files
 
 import pytest
 
-from embassay.errors import InputError, SpecError, UnknownNameError
-from embassay.plugins import ENCODERS
-from embassay.reproduce.bench import Bench
+from embassay.cli.papers.bench import Bench
+from embassay.core.errors import InputError, SpecError, UnknownNameError
+from embassay.core.plugins import ENCODERS
+from embassay.core.types import Runtime
 from embassay.run import presets as sets_module
 from embassay.run.candidates import load_candidates
 from embassay.run.resolve import load_encoder, scheme_of
 from embassay.run.specs import Spec, bind, parse
-from embassay.types import Runtime
 
 
 def test_the_papers_numbers_of_encoders():
@@ -33,7 +33,7 @@ def test_the_papers_numbers_of_encoders():
 
 
 def test_semantoneg_has_the_models_whose_accuracies_were_published():
-    text = files("embassay.data").joinpath("published_semantoneg.json").read_text(encoding="utf-8")
+    text = files("embassay.core.data").joinpath("published_semantoneg.json").read_text(encoding="utf-8")
     published = [model["name"] for model in json.loads(text)["models"]]
     assert [member.called for member in sets_module.named("semantoneg-all").members] == published
     assert {m.called for m in sets_module.named("semantoneg").members} < set(published)
@@ -70,7 +70,7 @@ def test_a_spec_says_what_papers_call_its_model_and_which_group_it_is_in():
 
 
 def test_the_file_has_no_other_fields():
-    text = files("embassay.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
+    text = files("embassay.core.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
     for entry in tomllib.loads(text).values():
         assert set(entry) == {"title", "encoders"}
 

@@ -10,9 +10,9 @@ from typing import get_args
 import pytest
 
 from embassay.cli.app import exit_code_of
+from embassay.core.result import Answer, Difference, Row, Standing, Verdict
 from embassay.corpora.builtin.handbook import write_files
-from embassay.findings import templates
-from embassay.result import Answer, Difference, Row, Standing, Verdict
+from embassay.reports.findings import templates
 
 ROOT = Path(__file__).parent.parent
 SKILL = (ROOT / "skills" / "embassay" / "SKILL.md").read_text(encoding="utf-8")

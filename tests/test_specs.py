@@ -4,7 +4,7 @@ from typing import Literal
 
 import pytest
 
-from embassay.errors import SpecError, UnknownNameError
+from embassay.core.errors import SpecError, UnknownNameError
 from embassay.run.specs import Spec, bind, parse
 
 

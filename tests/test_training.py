@@ -6,7 +6,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.errors import InputError
+from embassay.core.errors import InputError
 from embassay.training.options import ParagraphsOptions, UraeOptions, WordsOptions
 from embassay.training.trained import Trained
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.errors import InputError, SpecError
-from embassay.integrations.evaluator import evaluator, live_model
+from embassay.cli.integrations.evaluator import evaluator, live_model
+from embassay.core.errors import InputError, SpecError
 from embassay.run.resolve import load_corpus
 
 pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")

@@ -37,8 +37,8 @@ from docstring_parser import parse
 
 import embassay as ea
 from embassay import diagnostics
-from embassay.claims import Template
-from embassay.findings import templates
+from embassay.core.claims import Template
+from embassay.reports.findings import templates
 from embassay.run.options import FILE, PYTHON, RunOptions, off_flags, options_in
 
 ROOT = Path(__file__).parent.parent
@@ -347,10 +347,10 @@ def generating_made() -> str:
 
 def reproduced_papers() -> str:
     """The exhibits of the papers of which some figure can be compared; EMBASSAY_MODELS names the weights."""
-    from embassay.errors import say
-    from embassay.reproduce.bench import Bench
-    from embassay.reproduce.exhibit import DIFFERS, REPRODUCED
-    from embassay.reproduce.tables import reproduced, summary, written
+    from embassay.cli.papers.bench import Bench
+    from embassay.cli.papers.exhibit import DIFFERS, REPRODUCED
+    from embassay.cli.papers.tables import reproduced, summary, written
+    from embassay.core.errors import say
 
     models = os.environ.get("EMBASSAY_MODELS")
     bench = Bench(data(""), Path(models) if models else None)
@@ -363,8 +363,8 @@ def reproduced_papers() -> str:
 
 def metrics() -> str:
     """Return what each diagnostic measures, one table for each."""
-    from embassay.metrics.metric import listed_metrics
-    from embassay.plugins import DIAGNOSTICS
+    from embassay.core.plugins import DIAGNOSTICS
+    from embassay.diagnostics.metrics.metric import listed_metrics
 
     text = ""
     for name in sorted(DIAGNOSTICS.own_names()):

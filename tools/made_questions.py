@@ -26,13 +26,13 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 import embassay as ea
+from embassay.core.randomness import generator
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus, Encoder
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.io.squad import paragraphs
 from embassay.corpora.queries.made import MadeQueries, Method, made_queries
-from embassay.randomness import generator
-from embassay.samples.retrieval import Document, Question
-from embassay.types import Corpus, Encoder
 
 FILES = {"xquad": "xquad_en/xquad.en.json", "telequad": "telequad/TeleQuAD-v4-full.json"}
 LEXICAL = ("bow", "tfidf", "bm25", "hashing")

@@ -1,11 +1,11 @@
-"""Write ``src/embassay/data/result.schema.json``, the JSON schema of ``result.json``, from the classes that read it."""
+"""Write ``src/embassay/core/data/result.schema.json``, the JSON schema of ``result.json``, from the classes that read it."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from embassay.store.runs.results import json_schema
+from embassay.run.runs.results import json_schema
 
 FILE = Path(__file__).parent.parent / "src" / "embassay" / "data" / "result.schema.json"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import embassay as ea
-from embassay.result import Result
+from embassay.core.result import Result
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "sample-report.html"

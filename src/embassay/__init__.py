@@ -21,7 +21,7 @@ _HOME = {
     "compare": "embassay.comparison.compare:compare",
     "plan": "embassay.comparison.plan:plan",
     "adapt": "embassay.api:adapt",
-    "AdaptOptions": "embassay.adaptation.options:AdaptOptions",
+    "AdaptOptions": "embassay.training.adaptation.options:AdaptOptions",
     "build": "embassay.api:build",
     "encode_corpus": "embassay.api:encode_corpus",
     "check": "embassay.comparison.gate:check",
@@ -31,37 +31,37 @@ _HOME = {
     "encoder": "embassay.run.resolve:load_encoder",
     "rate": "embassay.testsets.rating:rate",
     "train": "embassay.api:train",
-    "evaluator": "embassay.integrations.evaluator:evaluator",
-    "Choice": "embassay.samples.choice:Choice",
-    "Composition": "embassay.samples.composition:Composition",
-    "Document": "embassay.samples.retrieval:Document",
-    "Grouped": "embassay.samples.groups:Grouped",
-    "MinimalPairs": "embassay.samples.minimal_pairs:MinimalPairs",
-    "Pair": "embassay.samples.pairs:Pair",
-    "Question": "embassay.samples.retrieval:Question",
-    "Sample": "embassay.samples.base:Sample",
-    "Text": "embassay.samples.base:Text",
-    "Card": "embassay.types:Card",
-    "Corpus": "embassay.types:Corpus",
-    "Diagnostic": "embassay.types:Diagnostic",
-    "Draws": "embassay.types:Draws",
-    "Encoder": "embassay.types:Encoder",
-    "ItemScores": "embassay.types:ItemScores",
-    "Origin": "embassay.types:Origin",
-    "Runtime": "embassay.types:Runtime",
-    "Vectors": "embassay.vectors:Vectors",
-    "Answer": "embassay.result:Answer",
-    "Comparison": "embassay.result:Comparison",
-    "Estimate": "embassay.result:Estimate",
-    "Example": "embassay.result:Example",
-    "Finding": "embassay.result:Finding",
-    "Result": "embassay.result:Result",
-    "Row": "embassay.result:Row",
-    "Series": "embassay.result:Series",
-    "Verdict": "embassay.result:Verdict",
-    "EmbassayError": "embassay.errors:EmbassayError",
-    "EncoderError": "embassay.errors:EncoderError",
-    "InputError": "embassay.errors:InputError",
+    "evaluator": "embassay.cli.integrations.evaluator:evaluator",
+    "Choice": "embassay.core.samples.choice:Choice",
+    "Composition": "embassay.core.samples.composition:Composition",
+    "Document": "embassay.core.samples.retrieval:Document",
+    "Grouped": "embassay.core.samples.groups:Grouped",
+    "MinimalPairs": "embassay.core.samples.minimal_pairs:MinimalPairs",
+    "Pair": "embassay.core.samples.pairs:Pair",
+    "Question": "embassay.core.samples.retrieval:Question",
+    "Sample": "embassay.core.samples.base:Sample",
+    "Text": "embassay.core.samples.base:Text",
+    "Card": "embassay.core.types:Card",
+    "Corpus": "embassay.core.types:Corpus",
+    "Diagnostic": "embassay.core.types:Diagnostic",
+    "Draws": "embassay.core.types:Draws",
+    "Encoder": "embassay.core.types:Encoder",
+    "ItemScores": "embassay.core.types:ItemScores",
+    "Origin": "embassay.core.types:Origin",
+    "Runtime": "embassay.core.types:Runtime",
+    "Vectors": "embassay.core.vectors:Vectors",
+    "Answer": "embassay.core.result:Answer",
+    "Comparison": "embassay.core.result:Comparison",
+    "Estimate": "embassay.core.result:Estimate",
+    "Example": "embassay.core.result:Example",
+    "Finding": "embassay.core.result:Finding",
+    "Result": "embassay.core.result:Result",
+    "Row": "embassay.core.result:Row",
+    "Series": "embassay.core.result:Series",
+    "Verdict": "embassay.core.result:Verdict",
+    "EmbassayError": "embassay.core.errors:EmbassayError",
+    "EncoderError": "embassay.core.errors:EncoderError",
+    "InputError": "embassay.core.errors:InputError",
 }
 
 __all__ = [
@@ -116,26 +116,26 @@ __all__ = [
 """As ``_HOME``, written out for type checkers, which read it and run nothing."""
 
 if TYPE_CHECKING:
-    from embassay.adaptation.options import AdaptOptions
     from embassay.api import adapt, assay, assay_vectors, build, encode_corpus, read, report, train
+    from embassay.cli.integrations.evaluator import evaluator
     from embassay.comparison.compare import compare
     from embassay.comparison.gate import check
     from embassay.comparison.plan import plan
-    from embassay.errors import EmbassayError, EncoderError, InputError
-    from embassay.integrations.evaluator import evaluator
-    from embassay.result import Answer, Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
+    from embassay.core.errors import EmbassayError, EncoderError, InputError
+    from embassay.core.result import Answer, Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
+    from embassay.core.samples.base import Sample, Text
+    from embassay.core.samples.choice import Choice
+    from embassay.core.samples.composition import Composition
+    from embassay.core.samples.groups import Grouped
+    from embassay.core.samples.minimal_pairs import MinimalPairs
+    from embassay.core.samples.pairs import Pair
+    from embassay.core.samples.retrieval import Document, Question
+    from embassay.core.types import Card, Corpus, Diagnostic, Draws, Encoder, ItemScores, Origin, Runtime
+    from embassay.core.vectors import Vectors
     from embassay.run.resolve import load_corpus as load
     from embassay.run.resolve import load_encoder as encoder
-    from embassay.samples.base import Sample, Text
-    from embassay.samples.choice import Choice
-    from embassay.samples.composition import Composition
-    from embassay.samples.groups import Grouped
-    from embassay.samples.minimal_pairs import MinimalPairs
-    from embassay.samples.pairs import Pair
-    from embassay.samples.retrieval import Document, Question
     from embassay.testsets.rating import rate
-    from embassay.types import Card, Corpus, Diagnostic, Draws, Encoder, ItemScores, Origin, Runtime
-    from embassay.vectors import Vectors
+    from embassay.training.adaptation.options import AdaptOptions
 
 
 def __getattr__(name: str) -> Any:

@@ -11,30 +11,30 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from embassay.errors import SpecError, UnknownNameError, quoted
+from embassay.core.errors import SpecError, UnknownNameError, quoted
+from embassay.core.result import Renderer, Result, register_renderer
+from embassay.core.store.canonical import write
+from embassay.core.store.paths import output_path, source_path
+from embassay.core.types import Corpus, Encoder
 from embassay.reports.layouts import layouts
-from embassay.result import Renderer, Result, register_renderer
 from embassay.run import command
 from embassay.run.execute import execute
 from embassay.run.items import Items, items_in
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import EncoderInputs, load_encoder
-from embassay.store.canonical import write
-from embassay.store.paths import output_path, source_path
-from embassay.store.runs import results
-from embassay.store.runs.folder import RunFolder
-from embassay.types import Corpus, Encoder
+from embassay.run.runs import results
+from embassay.run.runs.folder import RunFolder
 
 if TYPE_CHECKING:
-    from embassay.adaptation.options import AdaptOptions
-    from embassay.adaptation.pipeline import Adapted
-    from embassay.samples.base import Role
-    from embassay.sharding.encode import Encoded
-    from embassay.store.shards.shards import Dtype
+    from embassay.core.samples.base import Role
+    from embassay.search.sharding.encode import Encoded
+    from embassay.search.shards.shards import Dtype
     from embassay.testsets.base import Advance, Built
     from embassay.testsets.generator.base import Request
     from embassay.testsets.options import Language
+    from embassay.training.adaptation.options import AdaptOptions
+    from embassay.training.adaptation.pipeline import Adapted
     from embassay.training.trained import Trained
 
 
@@ -71,7 +71,7 @@ def assay(
     ----------
     encoders
         Specs, functions of a list of texts that return (n, d) numbers, or objects that follow
-        :class:`~embassay.types.Encoder` or that :func:`embassay.encoder` takes; by their labels, in a list, or a single
+        :class:`~embassay.core.types.Encoder` or that :func:`embassay.encoder` takes; by their labels, in a list, or a single
         one. The default encoder if empty. A warning names each encoder that is left out.
     corpora
         Sources, or corpora from :func:`embassay.load`; the built-in corpora if empty.
@@ -210,7 +210,7 @@ def encode_corpus(
     EncoderError
         If the encoder fails, or a worker was killed three times. Finished shards are kept.
     """
-    from embassay.sharding import encode, request
+    from embassay.search.sharding import encode, request
 
     job = request.EncodeRequest(
         encoder,
@@ -337,7 +337,7 @@ def assay_vectors(
     InputError
         If an input is invalid, or a matrix does not fit the corpus.
     """
-    from embassay.encoders.objects.given_vectors import MatrixEncoder
+    from embassay.models.objects.given_vectors import MatrixEncoder
     from embassay.run.resolve import load_corpus
 
     loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
@@ -388,9 +388,9 @@ def adapt(
     EncoderError
         If a training fails; finished work is kept, and the same call continues.
     """
-    from embassay.adaptation.options import AdaptOptions
-    from embassay.adaptation.pipeline import Adaptation
-    from embassay.adaptation.request import AdaptRequest
+    from embassay.training.adaptation.options import AdaptOptions
+    from embassay.training.adaptation.pipeline import Adaptation
+    from embassay.training.adaptation.request import AdaptRequest
 
     request = AdaptRequest(
         base,
@@ -511,14 +511,14 @@ def build(
         If a generator or a filter fails; the answers of a generator are kept next to ``out``, and the same call
         continues.
     """
-    from embassay.encoders.neural.locations import find
+    from embassay.core.types import Runtime
+    from embassay.models.neural.locations import find
     from embassay.testsets.base import silent
     from embassay.testsets.build import make, put
     from embassay.testsets.files import SetFiles, check_apart, check_free
     from embassay.testsets.generator.chat import generator
     from embassay.testsets.masked_model import Masked
     from embassay.testsets.options import BuildOptions, Order
-    from embassay.types import Runtime
 
     places = None if out is None else SetFiles(output_path(out))
     given = source_path(sources) if isinstance(sources, (str, Path)) else sources

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from embassay.comparison.gate import Check
-    from embassay.result import Result
+    from embassay.core.result import Result
 
 __all__ = ["assert_not_worse"]
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from embassay.adaptation.card import VariantsOrigin, card_of, hub_name
-from embassay.adaptation.figures import INTERVALS, of_variants
-from embassay.adaptation.options import AdaptOptions
-from embassay.adaptation.variants import Stage
-from embassay.encoders.neural.locations import LOCAL_FOLDER, ModelFiles
-from embassay.result import CorpusRecord, EncoderRecord, Result, Row
+from embassay.core.result import CorpusRecord, EncoderRecord, Result, Row
+from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
+from embassay.training.adaptation.card import VariantsOrigin, card_of, hub_name
+from embassay.training.adaptation.figures import INTERVALS, of_variants
+from embassay.training.adaptation.options import AdaptOptions
+from embassay.training.adaptation.variants import Stage
 from embassay.training.settings import FINETUNE
 
 NAMES = ("base", "finetuned")

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.adaptation.gain import Gain, changes
-from embassay.adaptation.wording import PHRASES, sentence, verdict
-from embassay.findings.templates import CAVEAT
-from embassay.metrics.item_metric import Headline
-from embassay.metrics.metric import headline_metric, meaning_of, ranking_diagnostics
-from embassay.result import Comparison, EncoderRecord, Result, Row
+from embassay.core.result import Comparison, EncoderRecord, Result, Row
+from embassay.core.types import Draws
+from embassay.diagnostics.metrics.item_metric import Headline
+from embassay.diagnostics.metrics.metric import headline_metric, meaning_of, ranking_diagnostics
+from embassay.reports.findings.templates import CAVEAT
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.labels import Labels
-from embassay.types import Draws
+from embassay.training.adaptation.gain import Gain, changes
+from embassay.training.adaptation.wording import PHRASES, sentence, verdict
 
 SHARES = {"retrieval": ("Success@5", "all", ""), "negated_antonyms": ("accuracy", "all", "")}
 MEANS = {"minimal_pairs": ("contrast", "synonym-negation_main", "")}

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from embassay.adaptation import lineage
-from embassay.adaptation.material import gather
-from embassay.errors import SpecError
+from embassay.core.errors import SpecError
+from embassay.training.adaptation import lineage
+from embassay.training.adaptation.material import gather
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from embassay.adaptation.material import gather, joined
-from embassay.errors import InputError, SpecError
+from embassay.core.errors import InputError, SpecError
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus
 from embassay.run.resolve import load_corpus
-from embassay.samples.retrieval import Document, Question
-from embassay.types import Corpus
+from embassay.training.adaptation.material import gather, joined
 
 
 def corpus(name, number, text="What does pump {} of {} do?"):

@@ -6,11 +6,21 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from embassay.adaptation.negatives import AGAIN, BARE, CLOSE, HELD, NEAR, NEAR_DUPLICATE, SAME, UNANSWERED, mine
-from embassay.errors import InputError
-from embassay.samples.retrieval import Document, Question
+from embassay.core.errors import InputError
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Card, Corpus
+from embassay.training.adaptation.negatives import (
+    AGAIN,
+    BARE,
+    CLOSE,
+    HELD,
+    NEAR,
+    NEAR_DUPLICATE,
+    SAME,
+    UNANSWERED,
+    mine,
+)
 from embassay.training.triplets import Triplet
-from embassay.types import Card, Corpus
 
 
 @dataclass

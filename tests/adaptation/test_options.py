@@ -2,9 +2,9 @@
 
 import pytest
 
-from embassay.adaptation.options import AdaptOptions
-from embassay.adaptation.variants import planned_stages
-from embassay.errors import SpecError
+from embassay.core.errors import SpecError
+from embassay.training.adaptation.options import AdaptOptions
+from embassay.training.adaptation.variants import planned_stages
 
 
 def test_the_options_reach_the_stages_that_they_are_of():

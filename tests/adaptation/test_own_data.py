@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from embassay.adaptation.material import gather
-from embassay.adaptation.own_data import own_triplets, read_texts, read_triplets
-from embassay.errors import SourceError
-from embassay.samples.retrieval import Document, Question
+from embassay.core.errors import SourceError
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus
+from embassay.training.adaptation.material import gather
+from embassay.training.adaptation.own_data import own_triplets, read_texts, read_triplets
 from embassay.training.triplets import Triplet
-from embassay.types import Corpus
 
 
 def corpus():

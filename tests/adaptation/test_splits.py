@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.adaptation.splits import WordForWord, split
-from embassay.errors import InputError
+from embassay.core.errors import InputError
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus
 from embassay.run.resolve import load_corpus
-from embassay.samples.retrieval import Document, Question
+from embassay.training.adaptation.splits import WordForWord, split
 from embassay.training.triplets import normalised
-from embassay.types import Corpus
 
 
 def corpus(questions, documents=()):

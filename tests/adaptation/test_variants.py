@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from embassay.adaptation.folder import AdaptationFolder
-from embassay.adaptation.options import AdaptOptions
-from embassay.adaptation.variants import planned_stages
-from embassay.errors import OutputError, SpecError
+from embassay.core.errors import OutputError, SpecError
+from embassay.training.adaptation.folder import AdaptationFolder
+from embassay.training.adaptation.options import AdaptOptions
+from embassay.training.adaptation.variants import planned_stages
 from embassay.training.settings import FINETUNE, PRETRAIN
 
 ASKED = {"base": "aaaa", "corpora": [["mine", "bbbb"]], "split": {"by": "question", "test": 0.2}, "seed": 0}

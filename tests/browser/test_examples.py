@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from embassay.api import assay, report
-from embassay.result import Difference, Example
+from embassay.core.result import Difference, Example
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [

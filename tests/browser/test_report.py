@@ -8,9 +8,9 @@ import shutil
 import pytest
 
 from embassay.api import assay, report
-from embassay.encoders.lexical.hashing import HashingEncoder
-from embassay.samples.choice import Choice
-from embassay.types import Corpus
+from embassay.core.samples.choice import Choice
+from embassay.core.types import Corpus
+from embassay.models.lexical.hashing import HashingEncoder
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 import embassay as ea
 from embassay.diagnostics.base import Outcomes
-from embassay.geometry.closeness import paired_cosine
-from embassay.metrics.metric import Meaning, Metric
-from embassay.metrics.scoreboard import View, item_example
-from embassay.metrics.summary import Figures
+from embassay.diagnostics.metrics.metric import Meaning, Metric
+from embassay.diagnostics.metrics.scoreboard import View, item_example
+from embassay.diagnostics.metrics.summary import Figures
+from embassay.stats.geometry.closeness import paired_cosine
 
 MEANING = Meaning("partners told from strangers", "pairs")
 

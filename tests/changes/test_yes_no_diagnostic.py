@@ -10,7 +10,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.plugins import DIAGNOSTICS
+from embassay.core.plugins import DIAGNOSTICS
 
 FILE = Path(__file__).with_name("partner_first.py")
 THINGS = "shop rain door train lamp river glass bread wind stone".split()

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from embassay.core.samples.choice import Choice
+from embassay.core.types import Card, Corpus, content_hash
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
-from embassay.samples.choice import Choice
-from embassay.types import Card, Corpus, content_hash
 
 
 class Answers:

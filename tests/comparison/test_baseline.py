@@ -10,7 +10,7 @@ from comparison.choice_runs import Answers, choices
 from embassay.cli.app import exit_code_of
 from embassay.comparison.baseline import bless, without_folders
 from embassay.comparison.runs import common_tasks, read_run
-from embassay.errors import InputError
+from embassay.core.errors import InputError
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
 

@@ -12,10 +12,10 @@ import pytest
 import embassay as ea
 from embassay.comparison.runs import figures_of, read_run
 from embassay.comparison.statements import sentence
-from embassay.metrics.metric import metric_of
+from embassay.core.types import Card, content_hash
+from embassay.diagnostics.metrics.metric import metric_of
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
-from embassay.types import Card, content_hash
 
 WIDTH = 256
 CORPORA = {

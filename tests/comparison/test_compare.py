@@ -13,7 +13,7 @@ from embassay.cli.app import exit_code_of
 from embassay.comparison import differences
 from embassay.comparison.runs import read_run
 from embassay.comparison.statements import sentence
-from embassay.errors import SourceError, SpecError, UnknownNameError
+from embassay.core.errors import SourceError, SpecError, UnknownNameError
 
 OLD, NEW = ["m=hashing,dim=512"], ["m=hashing,dim=8"]
 

@@ -12,8 +12,8 @@ from comparison.choice_runs import Answers, choices
 from embassay.comparison.baseline import bless
 from embassay.comparison.gate import CheckOptions, check_runs
 from embassay.comparison.runs import read_run
-from embassay.errors import InputError, SpecError
-from embassay.result import Failure
+from embassay.core.errors import InputError, SpecError
+from embassay.core.result import Failure
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
 from embassay.testing import assert_not_worse

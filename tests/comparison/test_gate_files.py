@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from embassay.comparison.gate import Check, Floor
 from embassay.comparison.gate_files import json_bytes, junit, markdown, terminal_lines, write_files
 from embassay.comparison.losses import LossTest
-from embassay.errors import InputError
+from embassay.core.errors import InputError
 
 CHANGE = LossTest(
     encoder="MiniLM",

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from embassay.comparison.losses import PairedMetric, changes_of
+from embassay.core.types import Draws
 from embassay.stats.gate import whole_points
-from embassay.types import Draws
 
 DRAWS = Draws(0, 200)
 ORDER = {"regression": 0, "inconclusive": 1, "pass": 2}

@@ -6,7 +6,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.errors import UnknownNameError
+from embassay.core.errors import UnknownNameError
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
 

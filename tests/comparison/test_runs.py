@@ -9,7 +9,7 @@ import pytest
 
 import embassay as ea
 from embassay.comparison.runs import common_tasks, read_run
-from embassay.errors import SourceError
+from embassay.core.errors import SourceError
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
 
@@ -151,7 +151,7 @@ def test_the_result_can_be_computed_again_from_the_scores(run_of):
     folder = run_of("one")
     run = read_run(folder)
     (task,) = common_tasks([run, read_run(folder, "again")]).tasks
-    from embassay.types import Draws
+    from embassay.core.types import Draws
 
     again = task.method.summarise(list(task.scores["one"].values()), Draws(0, 50))
     stored = {(r.encoder, r.metric, r.subset, r.condition): r.value for r in ea.read(folder).rows}

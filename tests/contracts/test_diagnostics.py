@@ -14,15 +14,15 @@ import pytest
 
 import embassay as ea
 from contracts.abilities import abilities_in, abilities_of
+from embassay.core.layout import check_layout
+from embassay.core.plugins import DIAGNOSTICS
 from embassay.diagnostics import base
-from embassay.layout import check_layout
-from embassay.metrics.metric import declared
-from embassay.plugins import DIAGNOSTICS
+from embassay.diagnostics.metrics.metric import declared
 from embassay.reports.layouts import layouts
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.store.runs.results import from_bytes, to_bytes
+from embassay.run.runs.results import from_bytes, to_bytes
 
 CORPORA = {
     "negated_antonyms": "opposites",
@@ -46,7 +46,7 @@ DIRECTIONS_OF = {
 }
 OPTIONS = {"shift": ",domain=handbook,general=general"}
 SCHEMA = jsonschema.Draft202012Validator(
-    json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
+    json.loads(files("embassay.core.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 )
 ENCODERS = ("bow", "tfidf", "hashing,dim=64")
 

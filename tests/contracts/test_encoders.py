@@ -9,10 +9,10 @@ import pytest
 from scipy.sparse import issparse
 
 from contracts.abilities import abilities_in, abilities_of
-from embassay.encoders import base
-from embassay.plugins import ENCODERS
+from embassay.core.plugins import ENCODERS
+from embassay.core.types import Card
+from embassay.models import base
 from embassay.run.resolve import load_encoder, scheme_of
-from embassay.types import Card
 
 SPECS = {
     "api": "api:m,base_url={service}",
@@ -22,7 +22,7 @@ SPECS = {
     "hashing": "hashing,dim=64",
     "hf": "hf:all-MiniLM-L6-v2",
     "random": "random,dim=32",
-    "python": "python:embassay.examples.planted:constant",
+    "python": "python:embassay.models.examples.planted:constant",
     "st": "all-MiniLM-L6-v2",
     "words": "words:{words}",
     "paragraphs": "paragraphs:{paragraphs}",

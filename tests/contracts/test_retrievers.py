@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from contracts.abilities import abilities_of
-from embassay.encoders import base
-from embassay.engine.encode import encode
-from embassay.engine.search.documents import nearest_documents
-from embassay.engine.search.lists import checked, joined, lists_of, of_rows
-from embassay.errors import EncoderError
-from embassay.plugins import RETRIEVERS
-from embassay.retrievers.base import Questions, Retriever
+from embassay.core.errors import EncoderError
+from embassay.core.plugins import RETRIEVERS
+from embassay.core.samples.retrieval import Document
+from embassay.models import base
+from embassay.run.engine.encode import encode
 from embassay.run.resolve import load_corpus, load_encoder, scheme_of
-from embassay.samples.retrieval import Document
+from embassay.search.exact.documents import nearest_documents
+from embassay.search.exact.lists import checked, joined, lists_of, of_rows
+from embassay.search.retrievers.base import Questions, Retriever
 from search_server import SearchServer
 
 SPECS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from embassay.errors import SourceError
-from embassay.plugins import CORPORA
+from embassay.core.errors import SourceError
+from embassay.core.plugins import CORPORA
 
 GOOD = {
     "composition": {"operator": "union", "a": "It rained.", "b": "We ran.", "target": "It rained and we ran."},

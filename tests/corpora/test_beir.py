@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embassay.core.errors import SourceError, SpecError
 from embassay.corpora.retrieval.beir import load
-from embassay.errors import SourceError, SpecError
 from embassay.run.resolve import load_corpus
 from failing import failing
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embassay.core.errors import SourceError, SpecError
+from embassay.core.store.paths import source_path
 from embassay.corpora.io.documents import read_documents
 from embassay.corpora.io.passages import FEWEST_WORDS, Cutter, collapsed, paragraphs
 from embassay.corpora.retrieval.documents import load
-from embassay.errors import SourceError, SpecError
 from embassay.run.resolve import load_corpus
-from embassay.store.paths import source_path
 
 DOCS = "id,text\na,It rained.\nb,We ran home.\nc d,She sang.\n"
 ASKED = "question,document\nDid it rain?,a\nWho sang?,c d\n"

@@ -9,8 +9,8 @@ from importlib.resources import files
 
 import pytest
 
+from embassay.core.samples.minimal_pairs import EDITS
 from embassay.run.resolve import load_corpus
-from embassay.samples.minimal_pairs import EDITS
 
 WORD_EDITS = ("synonym", "antonym", "typo", "random_mlm")
 NEGATIONS = ("negation_main", "negation_antonym")
@@ -19,7 +19,7 @@ NEGATION = re.compile(r"\bnot\b|n't\b|\bcannot\b", re.IGNORECASE)
 
 @pytest.fixture(scope="module")
 def rows():
-    text = files("embassay.data").joinpath("edits.tsv").read_text(encoding="utf-8")
+    text = files("embassay.core.data").joinpath("edits.tsv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 

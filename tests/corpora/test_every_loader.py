@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.errors import InputError, SourceError
-from embassay.plugins import CORPORA
+from embassay.core.errors import InputError, SourceError
+from embassay.core.plugins import CORPORA
 from embassay.run.loaders import find_loader
 from embassay.run.resolve import builtin_names, load_corpus
 

@@ -9,11 +9,11 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
+from embassay.core.errors import SourceError
 from embassay.corpora.io.documents import read_documents
 from embassay.corpora.io.folders import Listing
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.passages import sections_of
-from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
 
 SKIPPED = "{} left out (--follow-links or follow_links=true includes them)"

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from embassay.core.errors import InputError, SpecError
+from embassay.core.samples.groups import closure
 from embassay.corpora.groups.groups import load, recognises
-from embassay.errors import InputError, SpecError
 from embassay.run.resolve import load_corpus
-from embassay.samples.groups import closure
 from failing import failing
 
 CSV = "sentence,group\n"

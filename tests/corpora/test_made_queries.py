@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
+from embassay.core.errors import SourceError, SpecError
 from embassay.corpora.io.documents import SourceDocument, read_folder
 from embassay.corpora.queries.made import AGREEMENT, ENOUGH_HEADINGS, SOURCES, made_queries, plain
 from embassay.corpora.queries.passages import cut_all, tokens, word_count
 from embassay.corpora.retrieval.documents import load
-from embassay.errors import SourceError, SpecError
 from embassay.run.resolve import load_corpus
 
 pytestmark = pytest.mark.usefixtures("single_paragraphs")

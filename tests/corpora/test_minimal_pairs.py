@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from embassay.core.samples.minimal_pairs import EDITS
 from embassay.corpora.minimal_pairs.minimal_pairs import load
 from embassay.run.resolve import load_corpus
-from embassay.samples.minimal_pairs import EDITS
 from failing import failing
 
 EDITED = {

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
+from embassay.core.errors import SourceError
+from embassay.core.tables.rows import FileRow
 from embassay.corpora.groups.msrp import HEADER, load, recognises, recognises_folder
-from embassay.corpora.io.rows import FileRow
-from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
 from failing import failing
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from embassay.core.data import MSRP_GROUPED
+from embassay.core.errors import SourceError
 from embassay.corpora.groups import opinosis
 from embassay.corpora.groups.opinosis import load
-from embassay.data import MSRP_GROUPED
-from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
 from failing import failing
 

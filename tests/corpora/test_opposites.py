@@ -21,7 +21,7 @@ PATTERNS = {
 
 @pytest.fixture(scope="module")
 def rows():
-    text = files("embassay.data").joinpath("opposites.tsv").read_text(encoding="utf-8")
+    text = files("embassay.core.data").joinpath("opposites.tsv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 

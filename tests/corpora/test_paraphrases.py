@@ -15,7 +15,7 @@ from embassay.run.resolve import load_corpus
 
 @pytest.fixture(scope="module")
 def text():
-    return files("embassay.data").joinpath("paraphrases.tsv").read_bytes().decode("utf-8")
+    return files("embassay.core.data").joinpath("paraphrases.tsv").read_bytes().decode("utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from embassay.core.errors import SourceError, SpecError
+from embassay.core.samples.retrieval import Document, Question
 from embassay.corpora.retrieval.retrieval import load
-from embassay.errors import SourceError, SpecError
 from embassay.run.resolve import load_corpus
-from embassay.samples.retrieval import Document, Question
 
 FAN = {"document": "fan", "passages": ["The fan cools the oven."], "unit": "oven"}
 DRUM = {"document": "drum", "passages": ["The drum turns.", "It holds 8 kg."], "unit": "washer"}

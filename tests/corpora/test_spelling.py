@@ -38,6 +38,6 @@ def test_british_spelling_is_recognized(british):
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_built_in_texts_have_american_spelling(name):
-    text = files("embassay.data").joinpath(name).read_text(encoding="utf-8")
+    text = files("embassay.core.data").joinpath(name).read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines(), 1):
         assert not BRITISH.search(line), f"{name}, line {number}: {BRITISH.search(line)}"

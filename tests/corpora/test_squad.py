@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embassay.core.errors import SourceError, SpecError, UnknownNameError
 from embassay.corpora.io import passages
 from embassay.corpora.io.passages import sentences
 from embassay.corpora.retrieval.squad import load, recognises
-from embassay.errors import SourceError, SpecError, UnknownNameError
 from embassay.run.resolve import load_corpus
 from failing import failing
 

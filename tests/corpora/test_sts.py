@@ -2,7 +2,7 @@
 
 import pytest
 
-from embassay.errors import SourceError
+from embassay.core.errors import SourceError
 from embassay.run.resolve import load_corpus
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embassay.core.errors import SourceError
 from embassay.corpora.retrieval.trec import load
-from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
 from failing import failing
 

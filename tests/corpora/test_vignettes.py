@@ -22,7 +22,7 @@ NUMBERS = re.compile(
 
 @pytest.fixture(scope="module")
 def rows():
-    text = files("embassay.data").joinpath("vignettes.tsv").read_text(encoding="utf-8")
+    text = files("embassay.core.data").joinpath("vignettes.tsv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 

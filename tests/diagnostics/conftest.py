@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from embassay.geometry.closeness import paired
-from embassay.vectors import Neighbours
+from embassay.core.vectors import Neighbours
+from embassay.stats.geometry.closeness import paired
 
 
 def matrix_of(queries, passages, similarity_function, starts):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus
 from embassay.diagnostics.retrieval.scores import success_of_blind_choice
-from embassay.samples.retrieval import Document, Question
-from embassay.types import Corpus
 
 
 @pytest.mark.parametrize("k", [1, 5])

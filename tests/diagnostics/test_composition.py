@@ -13,18 +13,18 @@ from scipy.sparse import csr_array
 
 import embassay as ea
 from embassay.api import assay
+from embassay.core.errors import InputError, SpecError
+from embassay.core.metric_key import MetricKey
+from embassay.core.samples.composition import Composition
+from embassay.core.types import Corpus, Draws, Origin
+from embassay.core.vectors import Vectors
 from embassay.diagnostics.composition.composition import HEADLINE, NOT_APPLICABLE, create, draws_needed, layout
 from embassay.diagnostics.composition.criteria import LIMITS, PLANAR, OperatorView, satisfied
 from embassay.diagnostics.composition.nulls import other_targets
 from embassay.diagnostics.composition.scores import measured, null_measured
-from embassay.engine.encode import encode
-from embassay.errors import InputError, SpecError
-from embassay.geometry.closeness import MEASURES, paired
-from embassay.metrics.key import MetricKey
-from embassay.samples.composition import Composition
+from embassay.run.engine.encode import encode
+from embassay.stats.geometry.closeness import MEASURES, paired
 from embassay.stats.resample import means
-from embassay.types import Corpus, Draws, Origin
-from embassay.vectors import Vectors
 from findings import sentences
 from tables import Table, vectors_of
 

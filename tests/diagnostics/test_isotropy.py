@@ -9,18 +9,18 @@ import pytest
 from scipy.sparse import csr_array
 
 from embassay.api import assay
+from embassay.core.errors import SpecError
+from embassay.core.samples.pairs import Pair
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus, Draws, Origin
+from embassay.core.vectors import Vectors
 from embassay.diagnostics import isotropy as module
 from embassay.diagnostics.isotropy import SUBSETS, TRANSFORMED, UNBIASED, UNTRANSFORMED, create
-from embassay.errors import SpecError
-from embassay.geometry import isotropy as geometry
-from embassay.geometry import transforms
-from embassay.geometry.isotropy import isotropy
 from embassay.run.resolve import load_corpus
-from embassay.samples.pairs import Pair
-from embassay.samples.retrieval import Document, Question
-from embassay.store.runs.results import to_bytes
-from embassay.types import Corpus, Draws, Origin
-from embassay.vectors import Vectors
+from embassay.run.runs.results import to_bytes
+from embassay.stats.geometry import isotropy as geometry
+from embassay.stats.geometry import transforms
+from embassay.stats.geometry.isotropy import isotropy
 from findings import sentences
 from tables import Table
 

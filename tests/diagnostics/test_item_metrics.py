@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import embassay as ea
+from embassay.core.errors import SpecError
 from embassay.diagnostics.base import DeclaresMetrics
-from embassay.errors import SpecError
-from embassay.metrics.metric import headline_metric, metric_of
+from embassay.diagnostics.metrics.metric import headline_metric, metric_of
 from embassay.stats.correlate import correlation
 
 RUNS = {

@@ -15,7 +15,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from embassay.api import assay, report
-from embassay.data import MSRP, MSRP_GROUPED
+from embassay.core.data import MSRP, MSRP_GROUPED
+from embassay.core.errors import EncoderError, InputError, SpecError
+from embassay.core.samples.groups import Grouped
+from embassay.core.types import Card, Corpus, Draws, ItemScores, Origin
+from embassay.core.vectors import Vectors
 from embassay.diagnostics.localization import localization
 from embassay.diagnostics.localization.localization import create
 from embassay.diagnostics.localization.scores import (
@@ -29,13 +33,9 @@ from embassay.diagnostics.localization.scores import (
 )
 from embassay.diagnostics.localization.series import agreement
 from embassay.diagnostics.localization.view import LocalizationView
-from embassay.engine.search.top import search
-from embassay.errors import EncoderError, InputError, SpecError
 from embassay.run.resolve import load_corpus
-from embassay.samples.groups import Grouped
+from embassay.search.exact.top import search
 from embassay.stats.folds import contiguous_folds
-from embassay.types import Card, Corpus, Draws, ItemScores, Origin
-from embassay.vectors import Vectors
 from findings import sentences
 from tables import Table, rows_of
 
@@ -610,7 +610,7 @@ def test_baselines_are_shown_and_do_not_decide_what_all_misplace():
 
 
 def test_the_published_figures_are_those_of_the_paper():
-    data = json.loads(files("embassay.data").joinpath("published_localization.json").read_text(encoding="utf-8"))
+    data = json.loads(files("embassay.core.data").joinpath("published_localization.json").read_text(encoding="utf-8"))
     # White et al. (2015), table 1.
     assert {name: (100 * a, 100 * b) for name, a, b in data["rows"]} == {
         "PV-DM": pytest.approx((78.00, 38.26)),

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embassay.api import assay, report
+from embassay.core.errors import SpecError
+from embassay.core.samples.minimal_pairs import EDITS, MinimalPairs
+from embassay.core.types import Card, Corpus, Origin
 from embassay.diagnostics.minimal_pairs.minimal_pairs import CONTRASTS, LABELS, create, normalised, percentiles
 from embassay.diagnostics.published import name_in_papers, published
-from embassay.errors import SpecError
 from embassay.run import presets as sets_module
 from embassay.run.resolve import load_corpus
-from embassay.samples.minimal_pairs import EDITS, MinimalPairs
+from embassay.run.runs.results import to_bytes
 from embassay.stats.resample import ABSENT
-from embassay.store.runs.results import to_bytes
-from embassay.types import Card, Corpus, Origin
 from findings import sentences
 from tables import Table, rows_of, vectors_of
 

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from embassay.api import assay, report
+from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.pairs import Pair
+from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.diagnostics import overlap
 from embassay.diagnostics.overlap import COLUMNS, NO_PIECES, PUBLISHED, PairOverlap, overlap_rows, overlap_series
-from embassay.lexical import overlap as lexical
-from embassay.lexical.overlap import METRICS
 from embassay.reports.layouts import layouts
 from embassay.reports.tables import Scope, series_table
 from embassay.run.resolve import load_corpus
-from embassay.samples.minimal_pairs import MinimalPairs
-from embassay.samples.pairs import Pair
+from embassay.stats.lexical import overlap as lexical
+from embassay.stats.lexical.overlap import METRICS
 from embassay.stats.resample import ABSENT
-from embassay.types import Corpus, Draws, ItemScores, Origin
 
 DRAWS = Draws(resamples=200)
 WORDS, PIECES = METRICS[:3], METRICS[3:]
@@ -25,7 +25,7 @@ needs_pieces = pytest.mark.skipif(
 
 @pytest.fixture
 def no_tokenizer(monkeypatch):
-    monkeypatch.setattr("embassay.lexical.overlap.word_pieces", lambda: None)
+    monkeypatch.setattr("embassay.stats.lexical.overlap.word_pieces", lambda: None)
     lexical.overlap.cache_clear()
     yield
     lexical.overlap.cache_clear()

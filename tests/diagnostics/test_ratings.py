@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embassay.api import assay, report
+from embassay.core.result import MIN_UNITS
+from embassay.core.samples.checks import LIKERT
+from embassay.core.samples.composition import Composition
+from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.diagnostics.composition.ratings import SCALE, rating_matrix, rating_rows, rating_series
-from embassay.result import MIN_UNITS
-from embassay.samples.checks import LIKERT
-from embassay.samples.composition import Composition
-from embassay.types import Corpus, Draws, ItemScores, Origin
 
 NAN = float("nan")
 # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C: twelve units, each with the values of

@@ -13,28 +13,28 @@ from scipy.sparse import csr_array
 from scipy.stats import pearsonr, spearmanr
 
 from embassay.api import assay, report
+from embassay.core.errors import SpecError
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus, Draws, Origin
 from embassay.diagnostics.published import published
 from embassay.diagnostics.retrieval.retrieval import create, layout
 from embassay.diagnostics.retrieval.scores import EncodedCorpus, similarity_to_random
 from embassay.diagnostics.retrieval.view import NAME
-from embassay.engine.search import top as topk
-from embassay.errors import SpecError
-from embassay.findings.support import verdict as words_of
-from embassay.geometry.isotropy import isotropy
+from embassay.reports.findings.support import verdict as words_of
 from embassay.reports.layouts import layouts
 from embassay.reports.tables import Scope, corpus_table, encoder_table
 from embassay.run.execute import without_texts
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus
-from embassay.samples.retrieval import Document, Question
+from embassay.run.runs.results import to_bytes
+from embassay.search.exact import top as topk
 from embassay.stats.exams import GRID, exams
 from embassay.stats.families import Roles, compare_means
+from embassay.stats.geometry.isotropy import isotropy
 from embassay.stats.labels import Labels
 from embassay.stats.shares import wilson
 from embassay.stats.thresholds import recommend
-from embassay.store.runs.results import to_bytes
-from embassay.types import Corpus, Draws, Origin
 from findings import sentences, titled
 from stats.test_labels import labels_of, loop_effective_number
 from tables import Table, rows, vectors_of

@@ -11,15 +11,15 @@ from scipy.sparse import csr_array
 from scipy.stats import spearmanr
 
 from embassay.api import assay
+from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.samples.pairs import Pair
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus, Draws, Origin
+from embassay.core.vectors import Vectors
 from embassay.diagnostics.shift import Shift, _claim, create
-from embassay.engine.search import top as topk
-from embassay.errors import SpecError, UnknownNameError
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.samples.pairs import Pair
-from embassay.samples.retrieval import Document, Question
-from embassay.types import Corpus, Draws, Origin
-from embassay.vectors import Vectors
+from embassay.search.exact import top as topk
 from findings import sentences as sentences_of
 from tables import Table, rows
 

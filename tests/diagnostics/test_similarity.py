@@ -11,12 +11,12 @@ from scipy.stats import norm, pearsonr, spearmanr, t
 
 from embassay.api import assay
 from embassay.cli.app import exit_code_of
+from embassay.core.samples.pairs import Pair
+from embassay.core.types import Corpus, Draws, Origin, Runtime
 from embassay.diagnostics.similarity import FOLLOWING, FOLLOWS, RELATED, _findings, create
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.samples.pairs import Pair
 from embassay.stats.correlate import influences
 from embassay.stats.separation import area_interval
-from embassay.types import Corpus, Draws, Origin, Runtime
 from findings import sentences
 from tables import Table, rows_of, vectors_of
 

@@ -3,10 +3,10 @@
 import pytest
 
 from embassay.api import assay
-from embassay.samples.pairs import Pair
-from embassay.samples.retrieval import Document, Question
+from embassay.core.samples.pairs import Pair
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus
 from embassay.stats import patterns, resample
-from embassay.types import Corpus
 
 
 def questions():

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from embassay.api import assay
-from embassay.errors import UnknownNameError
-from embassay.findings.support import verdict
-from embassay.samples.choice import Choice
-from embassay.types import Corpus
+from embassay.core.errors import UnknownNameError
+from embassay.core.samples.choice import Choice
+from embassay.core.types import Corpus
+from embassay.reports.findings.support import verdict
 from tables import Table
 
 

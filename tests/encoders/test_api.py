@@ -9,15 +9,15 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.encoders.probe import PROBES, remembered, settled
-from embassay.encoders.remote import api
-from embassay.encoders.remote.embeddings import is_too_large, packed
-from embassay.endpoint.attempts import Retries
-from embassay.endpoint.spending import guess
-from embassay.errors import EncoderError, EndpointError, MissingExtraError, SpecError
-from embassay.plugins import ENCODERS
+from embassay.core.errors import EncoderError, EndpointError, MissingExtraError, SpecError
+from embassay.core.plugins import ENCODERS
+from embassay.core.types import Runtime
+from embassay.models.endpoint.attempts import Retries
+from embassay.models.endpoint.spending import guess
+from embassay.models.probe import PROBES, remembered, settled
+from embassay.models.remote import api
+from embassay.models.remote.embeddings import is_too_large, packed
 from embassay.run.resolve import load_encoder
-from embassay.types import Runtime
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
 

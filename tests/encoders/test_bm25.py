@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.sparse import issparse
 
 from embassay.api import assay
-from embassay.encoders.lexical.bm25 import create
-from embassay.errors import EncoderError, InputError, MissingExtraError, SpecError
+from embassay.core.errors import EncoderError, InputError, MissingExtraError, SpecError
+from embassay.core.types import Runtime
+from embassay.models.lexical.bm25 import create
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.types import Runtime
 
 PASSAGES = ["a b", "a a c d"]
 texts = st.lists(st.text("abcé .", max_size=14), min_size=1, max_size=8)

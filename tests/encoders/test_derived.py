@@ -5,16 +5,16 @@ import pytest
 
 import embassay as ea
 import tiny_model
-from embassay.encoders.base import key_in_cache
-from embassay.encoders.neural.encoder import NeuralEncoder
-from embassay.engine.encode import encode
-from embassay.errors import EncoderError, SpecError
+from embassay.core.errors import EncoderError, SpecError
+from embassay.models.base import key_in_cache
+from embassay.models.neural.encoder import NeuralEncoder
+from embassay.run.cache.cache import VectorCache
+from embassay.run.engine.encode import encode
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import alternatives, parse
-from embassay.store.cache.cache import VectorCache
 
 TEXTS = tuple(("text", text) for text in ("The shop is open.", "The shop is closed.", "Rain", ""))
 pytest.importorskip("torch")
@@ -82,7 +82,7 @@ def test_a_prompt_or_a_length_is_another_model(model, tmp_path):
 
 def test_too_many_dimensions_are_refused_also_from_the_cache(model, tmp_path, monkeypatch):
     # For example a model with modules of its own, whose files do not tell its dimensions.
-    monkeypatch.setattr("embassay.encoders.neural.st.dimensions", lambda folder: None)
+    monkeypatch.setattr("embassay.models.neural.st.dimensions", lambda folder: None)
     with VectorCache(tmp_path) as cache:
         vectors_of(model, cache)
         with pytest.raises(EncoderError, match="the model has 32 dimensions, so dim=500 is too large"):

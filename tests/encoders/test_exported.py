@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.encoders.exported.graph import text_vectors
-from embassay.encoders.exported.pooling import MODES, configured, pool
-from embassay.engine.encode import encode
-from embassay.errors import EncoderError, ModelNotFoundError, SpecError
+from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
+from embassay.models.exported.graph import text_vectors
+from embassay.models.exported.pooling import MODES, configured, pool
+from embassay.run.cache.cache import VectorCache
+from embassay.run.engine.encode import encode
 from embassay.run.resolve import load_encoder
-from embassay.store.cache.cache import VectorCache
 
 GRAPH = "onnx/model.onnx"
 ANIMALS = "heron newt otter vole stoat".split()

@@ -6,14 +6,14 @@ import shutil
 import numpy as np
 import pytest
 
-from embassay.encoders.neural import devices, weights
-from embassay.encoders.neural import locations as models_module
-from embassay.encoders.neural.hf_files import kind_of, limit_of
-from embassay.encoders.neural.locations import ModelFiles
-from embassay.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
+from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
+from embassay.core.types import Runtime
+from embassay.models.neural import devices, weights
+from embassay.models.neural import locations as models_module
+from embassay.models.neural.hf_files import kind_of, limit_of
+from embassay.models.neural.locations import ModelFiles
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import Spec
-from embassay.types import Runtime
 
 torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 transformers = pytest.importorskip("transformers", reason="the hf extra is not installed")
@@ -458,7 +458,7 @@ def test_a_tokenizer_from_elsewhere(folder, tmp_path):
 
 
 def test_of_the_tokenizer_s_repository_only_its_own_files_are_fetched(folder, tmp_path, monkeypatch):
-    from embassay.encoders.neural import hf_files
+    from embassay.models.neural import hf_files
 
     path = shutil.copytree(folder("LlamaModel"), tmp_path / "m", ignore=shutil.ignore_patterns("tokenizer*"))
     names, asked = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"), []

@@ -9,10 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import huggingface_hub.constants
 import pytest
 
-from embassay.encoders.neural import locations as models
-from embassay.encoders.neural.locations import find
-from embassay.errors import ModelNotFoundError
-from embassay.types import Runtime
+from embassay.core.errors import ModelNotFoundError
+from embassay.core.types import Runtime
+from embassay.models.neural import locations as models
+from embassay.models.neural.locations import find
 
 RUNTIME = Runtime()
 

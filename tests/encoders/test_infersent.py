@@ -5,10 +5,10 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from embassay.encoders.objects.infersent import NAMES, PREFIX, cut
-from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.core.errors import EncoderError, SourceError, SpecError
+from embassay.core.types import Runtime
+from embassay.models.objects.infersent import NAMES, PREFIX, cut
 from embassay.run.resolve import load_encoder
-from embassay.types import Runtime
 
 pytestmark = [
     pytest.mark.skipif(find_spec("torch") is None, reason="the hf extra is not installed"),

@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from embassay.encoders.lexical.pca import principal_axes
-from embassay.errors import EncoderError, MissingExtraError, SpecError
+from embassay.core.errors import EncoderError, MissingExtraError, SpecError
+from embassay.models.lexical.pca import principal_axes
 from embassay.run.resolve import load_encoder
 
 TEXTS = ["The cat, the dog.", "No dog!", ""]
@@ -144,7 +144,7 @@ def test_pca_is_that_of_scikit_learn_up_to_signs(name):
 def test_large_and_small_matrices_have_the_same_axes(shape, monkeypatch):
     matrix = csr_array(np.random.default_rng(0).poisson(0.4, size=shape).astype(np.float32))
     small, mean = principal_axes(matrix, 8)
-    monkeypatch.setattr("embassay.encoders.lexical.pca.SMALL", 10)
+    monkeypatch.setattr("embassay.models.lexical.pca.SMALL", 10)
     large, _ = principal_axes(matrix, 8)
     assert np.allclose(small, large, atol=1e-9)
     assert np.allclose(small @ small.T, np.eye(8), atol=1e-12)

@@ -12,13 +12,13 @@ import pytest
 pytest.importorskip("onnxruntime", reason="the light extra is not installed")
 pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
 
-from embassay.encoders.light import choice
-from embassay.encoders.light.architecture import FAMILIES, Architecture
-from embassay.encoders.light.graph import build, position_bias
-from embassay.encoders.light.runner import LightRunner, open_session
-from embassay.errors import EncoderError, MissingExtraError, ModelNotFoundError, SpecError
+from embassay.core.errors import EncoderError, MissingExtraError, ModelNotFoundError, SpecError
+from embassay.core.types import Runtime
+from embassay.models.light import choice
+from embassay.models.light.architecture import FAMILIES, Architecture
+from embassay.models.light.graph import build, position_bias
+from embassay.models.light.runner import LightRunner, open_session
 from embassay.run.resolve import load_encoder
-from embassay.types import Runtime
 
 LETTERS = string.ascii_lowercase + string.digits + string.punctuation
 LIMIT = 24
@@ -326,7 +326,7 @@ def test_the_route_depends_on_what_is_installed_and_on_the_device(bert, monkeypa
 
 
 def test_routes_share_the_fingerprint_and_not_the_key_in_the_cache(bert):
-    from embassay.encoders.base import key_in_cache
+    from embassay.models.base import key_in_cache
 
     encoders = [
         load_encoder(str(bert), Runtime(backend=backend)) for backend in ("light", "torch", "sentence-transformers")

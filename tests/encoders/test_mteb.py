@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.errors import EncoderError, SpecError, UnknownNameError
+from embassay.core.errors import EncoderError, SpecError, UnknownNameError
+from embassay.core.types import Runtime
 from embassay.run.resolve import load_encoder
-from embassay.types import Runtime
 
 pytestmark = pytest.mark.skipif(find_spec("mteb") is None, reason="the mteb extra is not installed")
 ROLES = ("text", "query", "document")
@@ -39,7 +39,7 @@ def test_prompts_of_roles_are_the_registrys():
 
 
 def test_a_model_is_asked_with_the_prompt_type_of_the_role():
-    from embassay.encoders.objects.mteb_model import encode
+    from embassay.models.objects.mteb_model import encode
 
     class Asked:
         def encode(self, inputs, *, task_metadata, prompt_type, **more):
@@ -90,7 +90,7 @@ def test_no_model_that_needs_no_trust_runs_code_of_its_own():
 
     import mteb
 
-    from embassay.encoders.objects.mteb_registry import runs_own_code
+    from embassay.models.objects.mteb_registry import runs_own_code
 
     free = [meta for meta in mteb.get_model_metas() if meta.loader and not runs_own_code(meta)]
     assert len(free) > 400
@@ -104,11 +104,11 @@ def test_a_fingerprint_is_the_same_in_every_process(monkeypatch):
 
     import mteb
 
-    from embassay.encoders.objects.mteb import MtebEncoder
+    from embassay.models.objects.mteb import MtebEncoder
 
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "2")  # looked up again for each: slow
     metas = [meta for meta in mteb.get_model_metas() if meta.loader]
-    monkeypatch.setattr("embassay.encoders.objects.mteb.content_hash", repr)
+    monkeypatch.setattr("embassay.models.objects.mteb.content_hash", repr)
     told = {meta.name: MtebEncoder(meta.name, meta, Runtime()).fingerprint for meta in metas}
     assert not [name for name, text in told.items() if re.search("0x[0-9a-f]{4}", text)]
     assert "instruction_template" in told["Octen/Octen-Embedding-0.6B"]
@@ -128,7 +128,7 @@ def test_asking_loads_nothing_where_no_commit_identifies_the_weights(name, monke
 def test_functions_are_written_by_their_place():
     from functools import partial
 
-    from embassay.encoders.objects.mteb_registry import written
+    from embassay.models.objects.mteb_registry import written
 
     place = f"{__name__}.test_functions_are_written_by_their_place"
     assert written({"b": [test_functions_are_written_by_their_place], "a": {"c": np.float32}}) == {
@@ -170,7 +170,7 @@ def test_the_instruction_that_is_shown_is_the_one_that_is_given():
     from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
     from mteb.types import PromptType
 
-    from embassay.encoders.objects.mteb_model import instruction, task_of
+    from embassay.models.objects.mteb_model import instruction, task_of
 
     class Loaded(InstructSentenceTransformerModel):
         def __init__(self, **settings):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.encoders.objects import mteb_model
-from embassay.encoders.objects.foreign import own_name
-from embassay.errors import EncoderError, SpecError
+from embassay.core.errors import EncoderError, SpecError
+from embassay.core.samples.base import Role
+from embassay.models.objects import mteb_model
+from embassay.models.objects.foreign import own_name
+from embassay.run.cache.cache import VectorCache
 from embassay.run.resolve import load_encoder
-from embassay.samples.base import Role
-from embassay.store.cache.cache import VectorCache
 
 TEXTS = ["The shop is open.", "It rains.", "a"]
 

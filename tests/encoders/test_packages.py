@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 
-from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.core.errors import EncoderError, SourceError, SpecError
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder

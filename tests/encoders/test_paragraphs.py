@@ -8,11 +8,11 @@ import pytest
 
 pytest.importorskip("gensim", reason="the words extra is not installed")
 
-from embassay.encoders.static import paragraphs
-from embassay.encoders.static.paragraphs import ParagraphModel
-from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.errors import EncoderError, SourceError, SpecError
-from embassay.randomness import generator
+from embassay.core.errors import EncoderError, SourceError, SpecError
+from embassay.core.randomness import generator
+from embassay.models.static import paragraphs
+from embassay.models.static.paragraphs import ParagraphModel
+from embassay.models.static.trained_folder import TrainedFolder
 from embassay.run.resolve import load_encoder
 from embassay.training import paragraphs as trainer
 from embassay.training.options import ParagraphsOptions

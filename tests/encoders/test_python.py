@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from embassay.errors import EncoderError, SpecError, UnknownNameError
+from embassay.core.errors import EncoderError, SpecError, UnknownNameError
 from embassay.run.resolve import load_encoder
 
 SOURCE = """
@@ -203,8 +203,8 @@ def test_queries_and_documents_are_compared_as_asked(module):
 def test_a_function_s_similarity_decides_what_it_finds(tmp_path, monkeypatch):
     # The right passage is nearer by cosine; the other one is longer, and goes first by dot product.
     from embassay.api import assay
-    from embassay.samples.retrieval import Document, Question
-    from embassay.types import Corpus
+    from embassay.core.samples.retrieval import Document, Question
+    from embassay.core.types import Corpus
 
     name = f"lengths_{tmp_path.name.replace('-', '_')}"
     (tmp_path / f"{name}.py").write_text(

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.encoders.neural.locations import find_offline
+from embassay.core.types import Runtime
+from embassay.models.neural.locations import find_offline
 from embassay.run.resolve import load_encoder
-from embassay.types import Runtime
 
 HERE = Path(__file__).parent
 GUIDE = (HERE.parents[1] / "docs" / "guide.md").read_text(encoding="utf-8")

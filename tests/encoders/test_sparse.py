@@ -9,12 +9,12 @@ import pytest
 from scipy.sparse import issparse
 
 import embassay as ea
-from embassay.encoders.neural import sparse
-from embassay.errors import MissingExtraError, ModelNotFoundError, SpecError
-from embassay.plugins import ENCODERS
+from embassay.core.errors import MissingExtraError, ModelNotFoundError, SpecError
+from embassay.core.plugins import ENCODERS
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus
+from embassay.models.neural import sparse
 from embassay.run.resolve import load_encoder
-from embassay.samples.retrieval import Document, Question
-from embassay.types import Corpus
 from tiny_model import make, make_head
 
 library = pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.encoders.neural import hf_loading
-from embassay.encoders.neural import locations as models
-from embassay.encoders.neural.locations import BUNDLED_FILES, ModelFiles, find, find_offline
-from embassay.encoders.neural.model_files import folder_files, model_files
-from embassay.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
+from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
+from embassay.core.types import Runtime
+from embassay.models.neural import hf_loading
+from embassay.models.neural import locations as models
+from embassay.models.neural.locations import BUNDLED_FILES, ModelFiles, find, find_offline
+from embassay.models.neural.model_files import folder_files, model_files
 from embassay.run.resolve import load_encoder
-from embassay.types import Runtime
 
 RUNTIME = Runtime()
 TEXTS = [

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from embassay.encoders.static.brackets import read
-from embassay.encoders.static.parses import check_source, parse
-from embassay.encoders.static.tree_plans import TreePlan
-from embassay.encoders.static.trees import balanced, binarised, right, shape_of
-from embassay.errors import MissingExtraError, UnknownNameError
+from embassay.core.errors import MissingExtraError, UnknownNameError
+from embassay.models.static.brackets import read
+from embassay.models.static.parses import check_source, parse
+from embassay.models.static.tree_plans import TreePlan
+from embassay.models.static.trees import balanced, binarised, right, shape_of
 
 PARSE = "(S (NP (DT The) (NN shop)) (VP (VBZ is) (RB not) (ADJP (JJ open))) (. .))"
 

@@ -6,16 +6,16 @@ import shutil
 import numpy as np
 import pytest
 
-from embassay.encoders.static.tree_plans import TreePlan
-from embassay.encoders.static.trees import balanced, right, shape_of
-from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.core.errors import EncoderError, SourceError, SpecError
+from embassay.core.types import Runtime
+from embassay.models.static.tree_plans import TreePlan
+from embassay.models.static.trees import balanced, right, shape_of
 from embassay.run.resolve import load_encoder
-from embassay.types import Runtime
 
 torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 
-from embassay.encoders.static.unfolding import Matrices, encode, penalty, roots, unfolding_loss  # noqa: E402
-from embassay.encoders.static.urae import create  # noqa: E402
+from embassay.models.static.unfolding import Matrices, encode, penalty, roots, unfolding_loss  # noqa: E402
+from embassay.models.static.urae import create  # noqa: E402
 from embassay.training.options import UraeOptions  # noqa: E402
 from embassay.training.urae import train  # noqa: E402
 

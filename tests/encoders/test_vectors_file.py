@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import embassay as ea
-from embassay.errors import EncoderError, SourceError, SpecError
+from embassay.core.errors import EncoderError, SourceError, SpecError
 from embassay.run.resolve import load_encoder
 
 TEXTS = ["The gate is shut.", "The gate is open.", "A cat sleeps.", "Wind from the sea."]

@@ -7,9 +7,9 @@ import struct
 import numpy as np
 import pytest
 
-from embassay.encoders.static import word_blocks
-from embassay.encoders.static.word_files import read, recognise
-from embassay.errors import EncoderError, MissingExtraError, SourceError, SpecError
+from embassay.core.errors import EncoderError, MissingExtraError, SourceError, SpecError
+from embassay.models.static import word_blocks
+from embassay.models.static.word_files import read, recognise
 from embassay.run.resolve import load_encoder
 
 WORDS = ["the", "The", "cat", "sat", "café", "on", ".", "mat", "中文", "rain"]

@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from embassay.engine.executors import ATTEMPTS, Executor
-from embassay.engine.map import map_tasks
-from embassay.errors import EncoderError, SpecError
+from embassay.core.errors import EncoderError, SpecError
+from embassay.core.executors import ATTEMPTS, Executor
+from embassay.run.engine.map import map_tasks
 
 MODULE = """
 import os, signal

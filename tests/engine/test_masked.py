@@ -2,7 +2,7 @@
 
 import pytest
 
-from embassay.errors import ModelNotFoundError
+from embassay.core.errors import ModelNotFoundError
 from embassay.testsets.masked_model import Masked
 
 torch = pytest.importorskip("torch")

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
 
-from embassay.engine import encode as pool
-from embassay.engine.encode import Effort, encode
-from embassay.errors import EncoderError
+from embassay.core.errors import EncoderError
+from embassay.core.types import Card
+from embassay.run.cache.cache import VectorCache
+from embassay.run.engine import encode as pool
+from embassay.run.engine.encode import Effort, encode
 from embassay.run.resolve import load_encoder
-from embassay.store.cache.cache import VectorCache
-from embassay.types import Card
 
 
 class Counting:

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from embassay.engine import encode as pool
-from embassay.engine.encode import encode
-from embassay.store.cache.cache import VectorCache
-from embassay.types import Card
+from embassay.core.types import Card
+from embassay.run.cache.cache import VectorCache
+from embassay.run.engine import encode as pool
+from embassay.run.engine.encode import encode
 
 TEXTS = tuple(("text", f"{'x' * (1 + n % 7)}{n:03}") for n in range(60))
 
@@ -85,7 +85,7 @@ def test_where_no_batch_matters_or_answers_are_paid_for_nothing_is_encoded_twice
 
 
 def test_an_encoder_that_cannot_be_loaded_is_a_failure_of_the_encoder(tmp_path):
-    from embassay.errors import EncoderError
+    from embassay.core.errors import EncoderError
 
     class Broken(Company):
         def prepare(self):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from embassay.engine.robustness import ALONE, SAMPLE, TIMED, check_robustness, encode_alone
-from embassay.types import Card
-from embassay.vectors import Vectors
+from embassay.core.types import Card
+from embassay.core.vectors import Vectors
+from embassay.run.engine.robustness import ALONE, SAMPLE, TIMED, check_robustness, encode_alone
 
 RNG = np.random.default_rng(3)
 TEXTS = tuple(("text", f"text {n}") for n in range(400))

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info
 
-from embassay.engine.search import exact as topk_exact
-from embassay.engine.search import gpu as topk_gpu
-from embassay.engine.search.exact import NumpyProduct, PassageBlock, SearchTask, rounding, scaled
-from embassay.engine.search.top import search
-from embassay.errors import UnknownNameError
-from embassay.geometry.closeness import paired_cosine, paired_dot
+from embassay.core.errors import UnknownNameError
+from embassay.search.exact import exact as topk_exact
+from embassay.search.exact import gpu as topk_gpu
+from embassay.search.exact.exact import NumpyProduct, PassageBlock, SearchTask, rounding, scaled
+from embassay.search.exact.top import search
+from embassay.stats.geometry.closeness import paired_cosine, paired_dot
 
 FIELDS = ("documents", "passages", "similarity", "own", "greater", "tied")
 
@@ -406,7 +406,7 @@ INTERRUPTED = """
 import signal
 import numpy as np
 from threadpoolctl import threadpool_info
-from embassay.engine.search.top import search
+from embassay.search.exact.top import search
 
 def threads():
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
@@ -477,7 +477,7 @@ def test_what_does_not_fit_is_refused():
 
 
 def test_torch_is_imported_when_used():
-    code = "import sys, embassay.engine.search.top; print(sorted({'torch'} & set(sys.modules)))"
+    code = "import sys, embassay.search.exact.top; print(sorted({'torch'} & set(sys.modules)))"
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
     )

@@ -8,15 +8,15 @@ import pytest
 from joblib import Parallel, delayed
 
 import embassay.diagnostics.localization.localization as localization
-import embassay.engine.workers as workers_module
-from embassay.engine.pending import at_once
-from embassay.engine.workers import Workers
+import embassay.run.engine.workers as workers_module
+from embassay.run.engine.pending import at_once
+from embassay.run.engine.workers import Workers
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.record import settings_of
 from embassay.run.request import RunRequest
-from embassay.store.runs.folder import RunFolder
-from embassay.store.runs.results import to_bytes
+from embassay.run.runs.folder import RunFolder
+from embassay.run.runs.results import to_bytes
 
 
 def test_with_one_process_it_is_done_here_and_at_once():
@@ -116,7 +116,7 @@ def test_workers_end_when_the_process_that_started_them_is_killed(tmp_path, wait
 
     program = (
         "import os, time\n"
-        "from embassay.engine.workers import Workers\n"
+        "from embassay.run.engine.workers import Workers\n"
         "with Workers(2) as workers:\n"
         "    print(workers.submit(os.getpid).result(), flush=True)\n"
         "    time.sleep(600)\n"

@@ -19,8 +19,8 @@ import pytest
 import embassay as ea
 import embassay.corpora
 import embassay.corpora.io
-from embassay.errors import InputError
-from embassay.plugins import CORPORA, Folder
+from embassay.core.errors import InputError
+from embassay.core.plugins import CORPORA, Folder
 from embassay.run import config, loaders, resolve
 from embassay.run.resolve import load_corpus
 

@@ -10,14 +10,14 @@ import pytest
 
 from embassay import plugins as folder_module
 from embassay.api import assay, read
+from embassay.core.errors import LONGEST, InputError, SourceError
+from embassay.core.plugins import PluginWarning
+from embassay.core.types import Origin
 from embassay.diagnostics.negated_antonyms.published import beside_published
-from embassay.errors import LONGEST, InputError, SourceError
-from embassay.outputs.formats import write_again
-from embassay.outputs.kinds import html
-from embassay.plugins import PluginWarning
-from embassay.store.runs.folder import RunFolder
-from embassay.store.runs.results import from_bytes, to_bytes
-from embassay.types import Origin
+from embassay.reports.outputs.formats import write_again
+from embassay.reports.outputs.kinds import html
+from embassay.run.runs.folder import RunFolder
+from embassay.run.runs.results import from_bytes, to_bytes
 
 RUNS = {
     "negated_antonyms": ["opposites"],

@@ -9,12 +9,12 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.errors import InputError
-from embassay.outputs.formats import write_again
-from embassay.outputs.kinds import html
+from embassay.core.errors import InputError
+from embassay.core.store.files import default_folder
+from embassay.reports.outputs.formats import write_again
+from embassay.reports.outputs.kinds import html
 from embassay.run.config import read
 from embassay.run.request import RunRequest
-from embassay.store.files import default_folder
 
 UNUSABLE = {
     "256 characters": "./" + "a" * 256,
@@ -128,7 +128,7 @@ def test_no_home_folder_is_known(monkeypatch):
 
     for name in ("EMBASSAY_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("embassay.store.files.Path.home", no_home)
+    monkeypatch.setattr("embassay.core.store.files.Path.home", no_home)
     assert message_of(default_folder) == "no home folder is known for the cache; name one with EMBASSAY_CACHE"
 
 

@@ -12,9 +12,9 @@ import transformers
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
 
-from embassay.encoders.light.architecture import FAMILIES
+from embassay.core.types import Runtime
+from embassay.models.light.architecture import FAMILIES
 from embassay.run.resolve import load_encoder
-from embassay.types import Runtime
 from encoders.test_hf import write
 from encoders.test_light import LIMIT, tokenizer_of
 

@@ -111,7 +111,7 @@ PARTS = {f"results/{run}": Part(partial(result, run)) for run in RUNS} | {
 
 def normal(content: dict[str, Any]) -> dict[str, Any]:
     """Return the content as a file has it: 10 significant digits, lists for tuples."""
-    from embassay.store.canonical import plain
+    from embassay.core.store.canonical import plain
 
     found: dict[str, Any] = plain(content)
     return found

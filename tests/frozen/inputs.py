@@ -11,11 +11,11 @@ from typing import Any
 from cases import test_pages, test_tables
 from cases.case import Case, write
 from corpora.test_every_loader import FORMS
-from embassay.errors import EmbassayError
+from embassay.core.errors import EmbassayError
+from embassay.core.types import content_hash
 from embassay.run.resolve import builtin_names, load_corpus
-from embassay.sharding.encode import encode_corpus
-from embassay.sharding.request import EncodeRequest
-from embassay.types import content_hash
+from embassay.search.sharding.encode import encode_corpus
+from embassay.search.sharding.request import EncodeRequest
 
 LOOK = "look -c "
 WAITING = {

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import embassay as ea
-from embassay.store.runs.results import to_bytes
+from embassay.run.runs.results import to_bytes
 from frozen.texts import scored_pairs, write_handbook
 
 KEYS = {

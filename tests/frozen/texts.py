@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from embassay.core.samples.pairs import Pair
+from embassay.core.types import Corpus
 from embassay.run.resolve import load_corpus
-from embassay.samples.pairs import Pair
-from embassay.types import Corpus
 
 SCORES = {"synonym": 5.0, "typo": 4.0, "negation_antonym": 2.0, "negation_main": 1.5, "antonym": 1.0, "random_mlm": 0.0}
 """How similar an original and its edit are, from 0 to 5: an order that any encoder gets wrong in places."""

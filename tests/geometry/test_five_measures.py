@@ -13,8 +13,8 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array, csr_matrix
 from scipy.spatial import distance
 
-from embassay.geometry import closeness
-from embassay.geometry.closeness import (
+from embassay.stats.geometry import closeness
+from embassay.stats.geometry.closeness import (
     DISTANCES,
     MEASURES,
     all_pairs,

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, csr_matrix
 
-from embassay.geometry import isotropy as module
-from embassay.geometry.closeness import unit_rows
-from embassay.geometry.isotropy import Isotropy, isoscore, isotropy
+from embassay.stats.geometry import isotropy as module
+from embassay.stats.geometry.closeness import unit_rows
+from embassay.stats.geometry.isotropy import Isotropy, isoscore, isotropy
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from embassay.geometry import isotropy as module
-from embassay.geometry.closeness import unit_rows
-from embassay.geometry.isotropy import isotropy
-from embassay.geometry.participation import Scatter
+from embassay.stats.geometry import isotropy as module
+from embassay.stats.geometry.closeness import unit_rows
+from embassay.stats.geometry.isotropy import isotropy
+from embassay.stats.geometry.participation import Scatter
 
 seeds = st.integers(0, 2**32 - 1)
 

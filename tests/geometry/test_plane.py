@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.stats import ortho_group
 
-from embassay.geometry import closeness
-from embassay.geometry.plane import PARALLEL, VANISHED, Plane, project
+from embassay.stats.geometry import closeness
+from embassay.stats.geometry.plane import PARALLEL, VANISHED, Plane, project
 
 NAMES = [f.name for f in fields(Plane)]
 PLANAR = ["angle", "from_a", "from_b", "position", "share"]

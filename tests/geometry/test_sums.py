@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from embassay.geometry.closeness import MEASURES, Moments, Sums, paired
-from embassay.geometry.plane import project, project_by_products
+from embassay.stats.geometry.closeness import MEASURES, Moments, Sums, paired
+from embassay.stats.geometry.plane import project, project_by_products
 
 FIELDS = ("from_a", "from_b", "position", "share", "norm_ratio")
 

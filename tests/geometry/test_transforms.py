@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from embassay.geometry.closeness import unit_rows
-from embassay.geometry.isotropy import isoscore
-from embassay.geometry.transforms import NAMES, fit
+from embassay.stats.geometry.closeness import unit_rows
+from embassay.stats.geometry.isotropy import isoscore
+from embassay.stats.geometry.transforms import NAMES, fit
 
 
 def vectors(n=300, d=12, seed=0, dtype=np.float64):

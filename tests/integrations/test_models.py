@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.errors import EncoderError, MissingExtraError, SpecError
-from embassay.integrations import mteb_model, mteb_task
-from embassay.integrations.vectors import dense
+from embassay.cli.integrations import mteb_model, mteb_task
+from embassay.cli.integrations.vectors import dense
+from embassay.core.errors import EncoderError, MissingExtraError, SpecError
 
 
 class Lengths:
@@ -41,7 +41,7 @@ def test_sparse_vectors_become_dense():
 
 
 def test_without_mteb_the_line_is_said(monkeypatch):
-    from embassay.integrations import mteb as bridge
+    from embassay.cli.integrations import mteb as bridge
 
     monkeypatch.setattr(bridge, "find_spec", lambda name: None)
     bridge._task_class.cache_clear()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.errors import SpecError, UnknownNameError
-from embassay.integrations import mteb_model, mteb_task
+from embassay.cli.integrations import mteb_model, mteb_task
+from embassay.core.errors import SpecError, UnknownNameError
 
 pytestmark = [
     pytest.mark.skipif(find_spec("mteb") is None, reason="the mteb extra is not installed"),
@@ -165,8 +165,8 @@ def test_every_task_has_scores_of_its_own_in_mtebs_cache(pairs, cache):
 
 
 def test_options_make_another_task():
-    from embassay.integrations.figures import Measurement
-    from embassay.types import Draws
+    from embassay.cli.integrations.figures import Measurement
+    from embassay.core.types import Draws
 
     asked = ("retrieval", "retrieval,k=1", "retrieval,psi=2", "retrieval,k=1,psi=2")
     pins = {Measurement.of("handbook", diagnostic, Draws(0, 2)).pin("RR") for diagnostic in asked}
@@ -185,7 +185,7 @@ def test_other_data_of_the_same_name_have_scores_of_their_own(pairs, cache):
 
 def test_another_version_is_another_task(pairs, monkeypatch):
     before = mteb_task(pairs, "minimal_pairs").metadata.name
-    monkeypatch.setattr("embassay.integrations.figures.__version__", "0.0.0")
+    monkeypatch.setattr("embassay.cli.integrations.figures.__version__", "0.0.0")
     assert mteb_task(pairs, "minimal_pairs").metadata.name != before
 
 

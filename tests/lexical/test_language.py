@@ -2,8 +2,8 @@
 
 import pytest
 
-from embassay.errors import InputError
-from embassay.lexical.language import language_of, refuse_other
+from embassay.core.errors import InputError
+from embassay.stats.lexical.language import language_of, refuse_other
 
 ENGLISH = (
     "The parcel was left with our neighbour on the second floor.",

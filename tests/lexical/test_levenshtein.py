@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.lexical.levenshtein import levenshtein
+from embassay.stats.lexical.levenshtein import levenshtein
 
 TOKENS = st.lists(st.sampled_from(["a", "b", "ab", "##ing", "the", "é", "中"]), max_size=10)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from embassay.lexical import overlap as module
-from embassay.lexical.levenshtein import levenshtein
-from embassay.lexical.overlap import METRICS, ON_PIECES, overlap, pairs_of
-from embassay.lexical.tokens import word_pieces
+from embassay.stats.lexical import overlap as module
+from embassay.stats.lexical.levenshtein import levenshtein
+from embassay.stats.lexical.overlap import METRICS, ON_PIECES, overlap, pairs_of
+from embassay.stats.lexical.tokens import word_pieces
 
 PAIRS = (
     ("The cat sat on the mat.", "The cat lay on the mat."),

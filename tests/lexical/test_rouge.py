@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.lexical.rouge import rouge_l, rouge_n
-from embassay.lexical.tokens import words
+from embassay.stats.lexical.rouge import rouge_l, rouge_n
+from embassay.stats.lexical.tokens import words
 
 LATIN = st.text(st.characters(max_codepoint=0x24F, exclude_characters="µĿŀ"))
 """rouge-score has no words of other scripts; for those, tests/lexical/test_tokens.py."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.lexical.tokens import word_pieces, words
+from embassay.stats.lexical.tokens import word_pieces, words
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.lexical.words import UNSPACED, composed, prepared, tokens, words
+from embassay.stats.lexical.words import UNSPACED, composed, prepared, tokens, words
 
 # What the texts of a Latin script consist of: composed letters and the punctuation of books.
 PLAIN = st.text(

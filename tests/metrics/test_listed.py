@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from embassay.cli.app import exit_code_of
-from embassay.metrics.metric import declared_metrics, headline_metric, listed_metrics, metric_of
-from embassay.plugins import DIAGNOSTICS
+from embassay.core.plugins import DIAGNOSTICS
+from embassay.diagnostics.metrics.metric import declared_metrics, headline_metric, listed_metrics, metric_of
 
 ROOT = Path(__file__).parent.parent.parent
 OURS = sorted(DIAGNOSTICS.own_names())

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.errors import SpecError
-from embassay.metrics.metric import Metric
-from embassay.metrics.scoreboard import View
-from embassay.metrics.summary import Figures
+from embassay.core.errors import SpecError
+from embassay.core.types import Draws, ItemScores, Origin
+from embassay.diagnostics.metrics.metric import Metric
+from embassay.diagnostics.metrics.scoreboard import View
+from embassay.diagnostics.metrics.summary import Figures
 from embassay.stats.correlate import correlation
-from embassay.types import Draws, ItemScores, Origin
 
 ITEMS = 40
 GOOD = {"kind": "share", "better": "higher", "of": lambda view: view.scores.values["x"]}

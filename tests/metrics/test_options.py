@@ -1,8 +1,8 @@
 """Options in the names of declared metrics, and what a table shows of a declaration."""
 
-from embassay.layout import Column
-from embassay.metrics.metric import Metric, headline_columns, with_options
-from embassay.result import Result, Verdict
+from embassay.core.layout import Column
+from embassay.core.result import Result, Verdict
+from embassay.diagnostics.metrics.metric import Metric, headline_columns, with_options
 
 
 def declared(name, subset="all", **more):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from embassay.metrics.scoreboard import Scoreboard, pool_of, roles_of
+from embassay.core.types import ItemScores, Origin
+from embassay.diagnostics.metrics.scoreboard import Scoreboard, pool_of, roles_of
 from embassay.stats.families import Step
-from embassay.types import ItemScores, Origin
 
 
 def scores(name, spec="st:x", seed=0, unit_labels=((0, 0), (1, 1), (1, 0)), **origin):

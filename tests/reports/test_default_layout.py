@@ -1,9 +1,9 @@
 """The page of a diagnostic without a layout has everything that it declares and measures."""
 
 import embassay as ea
+from embassay.core.layout import ComparisonTable, CorpusTable, Examples, IntervalChart, SubsetTable, check_layout
 from embassay.diagnostics.composition import composition
 from embassay.diagnostics.negated_antonyms import negated_antonyms
-from embassay.layout import ComparisonTable, CorpusTable, Examples, IntervalChart, SubsetTable, check_layout
 from embassay.reports.layouts import layouts
 from embassay.reports.page import render
 

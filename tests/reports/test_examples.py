@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from embassay.api import assay
-from embassay.layout import Column, EncoderTable, ExampleColumn, Examples, Layout
+from embassay.core.layout import Column, EncoderTable, ExampleColumn, Examples, Layout
+from embassay.core.result import CorpusRecord, EncoderRecord, Example, Result, Row, Verdict
 from embassay.reports.examples import browser, shown_text
 from embassay.reports.page import render
 from embassay.reports.tables import Scope
-from embassay.result import CorpusRecord, EncoderRecord, Example, Result, Row, Verdict
 
 ACCURACY = Column("accuracy", "accuracy", format="percent")
 PART = Examples(

@@ -9,11 +9,11 @@ import pytest
 
 from embassay.api import assay
 from embassay.cli.app import exit_code_of
-from embassay.outputs.citations import citations_of
-from embassay.outputs.exhibits import exhibits, figures_of
+from embassay.core.samples.choice import Choice
+from embassay.core.types import Corpus
 from embassay.reports.layouts import layouts
-from embassay.samples.choice import Choice
-from embassay.types import Corpus
+from embassay.reports.outputs.citations import citations_of
+from embassay.reports.outputs.exhibits import exhibits, figures_of
 from tables import Labelled
 
 pytestmark = pytest.mark.slow

@@ -4,11 +4,11 @@ from dataclasses import fields, is_dataclass
 
 import pytest
 
-from embassay.layout import Column
-from embassay.metrics.metric import metric_of
-from embassay.plugins import DIAGNOSTICS
+from embassay.core.layout import Column
+from embassay.core.plugins import DIAGNOSTICS
+from embassay.core.result import Result, Verdict
+from embassay.diagnostics.metrics.metric import metric_of
 from embassay.reports.layouts import layouts
-from embassay.result import Result, Verdict
 
 
 def columns_of(part):

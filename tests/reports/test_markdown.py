@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from embassay.api import assay
-from embassay.formatting import visible
-from embassay.outputs.markdown import LONGEST, MARKER, escaped, render
+from embassay.core.formatting import visible
+from embassay.core.samples.choice import Choice
+from embassay.core.types import Corpus
 from embassay.reports.layouts import layouts
-from embassay.samples.choice import Choice
-from embassay.types import Corpus
+from embassay.reports.outputs.markdown import LONGEST, MARKER, escaped, render
 
 EVIL = "a|b `c` *d* _e_ [f](http://g.example) <img src=x> @mention me@home.org #12 GH-3 www.x.org &amp; $x$ ~~h~~ \\"
 MARKDOWN = MarkdownIt("gfm-like", {"html": True, "linkify": False}).disable("linkify")

@@ -7,8 +7,8 @@ import altair
 import pytest
 
 import embassay as ea
-from embassay.errors import SpecError, UnknownNameError
-from embassay.result import Failure
+from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.result import Failure
 
 EVIL = "<script>alert(1)</script>\x1b\u202e"
 

@@ -6,12 +6,13 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from embassay.findings.speed import MeasuredTimes
-from embassay.formatting import readable
-from embassay.layout import Column, EncoderTable, IntervalChart, Layout, SeriesTable
-from embassay.plugins import DIAGNOSTICS
+from embassay.core.formatting import readable
+from embassay.core.layout import Column, EncoderTable, IntervalChart, Layout, SeriesTable
+from embassay.core.plugins import DIAGNOSTICS
+from embassay.core.result import Answer, CorpusRecord, Difference, EncoderRecord, Finding, Result, Row, Series, Verdict
 from embassay.reports.answers import answer_sections
 from embassay.reports.charts import BYTES, PLAIN, cost_chart
+from embassay.reports.findings.speed import MeasuredTimes
 from embassay.reports.glossary import Glossary, terms_of
 from embassay.reports.overview import (
     cost_charts,
@@ -20,7 +21,6 @@ from embassay.reports.overview import (
 )
 from embassay.reports.page import render
 from embassay.reports.tables import Cell, Table
-from embassay.result import Answer, CorpusRecord, Difference, EncoderRecord, Finding, Result, Row, Series, Verdict
 
 ACCURACY = Column("accuracy", "accuracy", format="percent")
 LAYOUT = Layout(

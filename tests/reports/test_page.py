@@ -11,12 +11,8 @@ import jsonschema
 import pytest
 
 from embassay.api import assay, report
-from embassay.findings.decision import Decision
-from embassay.findings.limits import findings_of
-from embassay.findings.speed import MeasuredTimes
-from embassay.findings.support import verdict, whole_run
-from embassay.formatting import interval, names, number, p_value, span
-from embassay.layout import (
+from embassay.core.formatting import interval, names, number, p_value, span
+from embassay.core.layout import (
     AcrossTable,
     Column,
     ComparisonTable,
@@ -39,7 +35,27 @@ from embassay.layout import (
     SubsetTable,
     ThresholdCurves,
 )
+from embassay.core.result import (
+    Comparison,
+    CorpusRecord,
+    Difference,
+    EncoderRecord,
+    Finding,
+    Result,
+    Row,
+    Series,
+    Verdict,
+)
+from embassay.core.samples.choice import Choice
+from embassay.core.samples.composition import Composition
+from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.pairs import Pair
+from embassay.core.types import Corpus
 from embassay.reports import charts
+from embassay.reports.findings.decision import Decision
+from embassay.reports.findings.limits import findings_of
+from embassay.reports.findings.speed import MeasuredTimes
+from embassay.reports.findings.support import verdict, whole_run
 from embassay.reports.layouts import layouts
 from embassay.reports.page import render
 from embassay.reports.tables import (
@@ -53,22 +69,6 @@ from embassay.reports.tables import (
     size_table,
     subset_table,
 )
-from embassay.result import (
-    Comparison,
-    CorpusRecord,
-    Difference,
-    EncoderRecord,
-    Finding,
-    Result,
-    Row,
-    Series,
-    Verdict,
-)
-from embassay.samples.choice import Choice
-from embassay.samples.composition import Composition
-from embassay.samples.minimal_pairs import MinimalPairs
-from embassay.samples.pairs import Pair
-from embassay.types import Corpus
 from tables import Labelled
 
 EVIL = "<script>alert('x')</script>&\"</td>"

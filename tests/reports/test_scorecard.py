@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from embassay.layout import Column, EncoderTable, Layout
+from embassay.core.layout import Column, EncoderTable, Layout
+from embassay.core.result import Answer, CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 from embassay.reports.answers import group_statement, grouped
 from embassay.reports.scorecard import legend, scorecard
 from embassay.reports.screen import LINES, show_summary
-from embassay.result import Answer, CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 
 ACCURACY = Column("accuracy", "accuracy", format="percent")
 

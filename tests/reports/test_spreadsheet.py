@@ -9,8 +9,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from embassay.api import assay
-from embassay.outputs import spreadsheet
-from embassay.result import Result
+from embassay.core.result import Result
+from embassay.reports.outputs import spreadsheet
 
 
 @pytest.fixture(scope="module")

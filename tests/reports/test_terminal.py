@@ -5,10 +5,10 @@ import io
 import pytest
 from rich.console import Console
 
-from embassay.errors import say
-from embassay.layout import Column, EncoderTable, Layout
+from embassay.core.errors import say
+from embassay.core.layout import Column, EncoderTable, Layout
+from embassay.core.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
 from embassay.reports.terminal import print_line, show
-from embassay.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
 
 METRICS = tuple(f"metric{n}" for n in range(9))
 NAME = "a-model-with-a-name-of-some-length"

@@ -8,22 +8,22 @@ import pytest
 from scipy.sparse import csr_array
 
 import embassay as ea
-from embassay.encoders.loaded import UnfittedEncoder
-from embassay.engine.search.documents import nearest_documents
-from embassay.engine.search.lists import checked, joined, ranked
-from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
-from embassay.retrievers.base import Questions
-from embassay.retrievers.stores import store as store_file
+from embassay.core.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Card, Corpus
+from embassay.core.vectors import Vectors
+from embassay.models.loaded import UnfittedEncoder
 from embassay.run import retrieve
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
-from embassay.samples.retrieval import Document, Question
+from embassay.run.runs.folder import RunFolder
+from embassay.search.exact.documents import nearest_documents
+from embassay.search.exact.lists import checked, joined, ranked
+from embassay.search.retrievers.base import Questions
+from embassay.search.retrievers.stores import store as store_file
 from embassay.stats.overlap import overlaps, reaches_floor
-from embassay.store.runs.folder import RunFolder
-from embassay.types import Card, Corpus
-from embassay.vectors import Vectors
 
 QUESTIONS, DOCUMENTS, WIDTH = 30, 400, 16
 EXACT = ("index=none", "index=hnsw,ef_search=400", "index=ivf,lists=20,probes=20")

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from embassay.core.samples.choice import Choice
+from embassay.core.samples.pairs import Pair
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus
 from embassay.corpora.queries.made import SOURCES
-from embassay.findings.advice import advice, smallest_visible, visible_differences
-from embassay.samples.choice import Choice
-from embassay.samples.pairs import Pair
-from embassay.samples.retrieval import Document, Question
-from embassay.types import Corpus
+from embassay.reports.findings.advice import advice, smallest_visible, visible_differences
 
 LONG = "This passage has rather more than eight words, so nobody calls it short."
 

@@ -9,14 +9,14 @@ import pytest
 from rich.console import Console
 
 import embassay as ea
-from embassay.claims import COUNT, INTERVAL, LIMIT, STANDINGS, Template
 from embassay.cli.app import exit_code_of
+from embassay.core.claims import COUNT, INTERVAL, LIMIT, STANDINGS, Template
+from embassay.core.result import Answer, Finding
 from embassay.corpora.builtin.handbook import write_files
 from embassay.reports.layouts import layouts
 from embassay.reports.scorecard import Score, scorecard
 from embassay.reports.screen import LINES, show_summary
-from embassay.result import Answer, Finding
-from embassay.store.runs.results import from_bytes, to_bytes
+from embassay.run.runs.results import from_bytes, to_bytes
 
 SHARED = ["Use", "Not", "Than chance?", "Misses", "Data", "About"]
 """What is answered of search on one's own documents, in the order of the screen."""

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from embassay.errors import EncoderError
+from embassay.core.errors import EncoderError
+from embassay.core.types import Card
 from embassay.run.command import carry_out
 from embassay.run.record import measured_times
 from embassay.run.request import RunRequest
-from embassay.types import Card
 
 calls = []
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embassay.api import assay
+from embassay.core.errors import SpecError
 from embassay.diagnostics.base import Outcomes
-from embassay.errors import SpecError
 from embassay.run.command import carry_out
 from embassay.run.examples import group_by_misses, in_turn, sample_items
 from embassay.run.plan import prepare

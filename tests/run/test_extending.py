@@ -102,7 +102,7 @@ class KilledError(BaseException):
 @pytest.mark.parametrize(
     "step",
     [
-        "embassay.store.runs.folder.RunFolder.write_result",
+        "embassay.run.runs.folder.RunFolder.write_result",
         "embassay.run.command.present",
     ],
 )

@@ -4,12 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from embassay.corpora.queries.made import SOURCES
-from embassay.findings.decision import Decision
-from embassay.findings.limits import findings_of
-from embassay.findings.support import verdict
-from embassay.layout import Column
-from embassay.result import (
+from embassay.core.layout import Column
+from embassay.core.result import (
     Answer,
     CorpusRecord,
     Difference,
@@ -21,6 +17,10 @@ from embassay.result import (
     Screening,
     Verdict,
 )
+from embassay.corpora.queries.made import SOURCES
+from embassay.reports.findings.decision import Decision
+from embassay.reports.findings.limits import findings_of
+from embassay.reports.findings.support import verdict
 
 ACCURACY = Column("accuracy", "accuracy", format="percent")
 VALUES = {"a": 0.87, "b": 0.84, "c": 0.8, "bm25": 0.6}

@@ -8,14 +8,14 @@ import pytest
 from scipy.stats import rankdata
 
 import embassay as ea
-from embassay.errors import SpecError, UnknownNameError
-from embassay.retrievers.base import Lists, Questions
+from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.samples.retrieval import Document, Question
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.samples.retrieval import Document, Question
-from embassay.store.runs.folder import RunFolder
+from embassay.run.runs.folder import RunFolder
+from embassay.search.retrievers.base import Lists, Questions
 from run.test_retrievers import Counting, Planted, figures, placed
 
 QUESTIONS, DOCUMENTS = 40, 60

@@ -2,12 +2,12 @@
 
 import pytest
 
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus
 from embassay.corpora.queries.made import SOURCES
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.samples.retrieval import Document, Question
-from embassay.types import Corpus
 
 
 def mislabelled(wrong, source=""):

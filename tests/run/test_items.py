@@ -8,7 +8,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.errors import SourceError, SpecError, UnknownNameError
+from embassay.core.errors import SourceError, SpecError, UnknownNameError
 
 DIAGNOSTICS = ("negated_antonyms", "minimal_pairs", "composition", "localization", "retrieval")
 HEAD = ["diagnostic", "corpus", "encoder", "item", "unit", "subset", "correct", "margin"]

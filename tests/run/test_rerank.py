@@ -11,19 +11,19 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.cli.look import show
-from embassay.encoders.rerank import cross_encoder, service
-from embassay.endpoint.attempts import Retries
-from embassay.endpoint.spending import guess
-from embassay.errors import InputError, MissingExtraError, SpecError, UnknownNameError
-from embassay.retrievers.base import Retriever
+from embassay.core.errors import InputError, MissingExtraError, SpecError, UnknownNameError
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.store.files import PROBES
+from embassay.core.types import Corpus
+from embassay.models.endpoint.attempts import Retries
+from embassay.models.endpoint.spending import guess
+from embassay.models.rerank import cross_encoder, service
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
-from embassay.samples.retrieval import Document, Question
-from embassay.store.files import PROBES
-from embassay.store.runs.folder import RunFolder
-from embassay.types import Corpus
+from embassay.run.runs.folder import RunFolder
+from embassay.search.retrievers.base import Retriever
 
 QUESTIONS, DOCUMENTS = 30, 60
 RERANKERS = """
@@ -325,7 +325,7 @@ def rerank(service, monkeypatch):
             "usage": {"total_tokens": 100},
         }
 
-    monkeypatch.setattr("embassay.encoders.rerank.service.RETRIES", Retries(3, 0.001, lambda stop, seconds: None))
+    monkeypatch.setattr("embassay.models.rerank.service.RETRIES", Retries(3, 0.001, lambda stop, seconds: None))
     service.good = good
     return service
 

@@ -11,19 +11,19 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.encoders.loaded import UnfittedEncoder
-from embassay.errors import EncoderError, InputError, SourceError, SpecError, UnknownNameError
+from embassay.core.errors import EncoderError, InputError, SourceError, SpecError, UnknownNameError
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Card
+from embassay.models.loaded import UnfittedEncoder
 from embassay.reports.answers import also
 from embassay.reports.layouts import layouts
 from embassay.reports.settings import setting_tables
-from embassay.retrievers.base import Lists, Retriever
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus
-from embassay.samples.retrieval import Document, Question
-from embassay.store.runs.folder import RunFolder
-from embassay.types import Card
+from embassay.run.runs.folder import RunFolder
+from embassay.search.retrievers.base import Lists, Retriever
 
 OF_RANKS = ("Success@5", "Success@1", "Success@10", "R@5", "RR", "AP", "nDCG@10", "accuracy_l100")
 

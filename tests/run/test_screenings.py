@@ -10,18 +10,18 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.comparison.merge import merge
 from embassay.comparison.runs import common_tasks, read_run
+from embassay.core.result import Screening
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Card, Corpus, content_hash
 from embassay.corpora.queries.made import SOURCES
-from embassay.encoders.loaded import UnfittedEncoder
-from embassay.findings.screenings import screening_sentence
-from embassay.result import Screening
+from embassay.models.loaded import UnfittedEncoder
+from embassay.reports.findings.screenings import screening_sentence
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.samples.retrieval import Document, Question
+from embassay.run.runs.folder import RunFolder
+from embassay.run.runs.results import to_bytes
 from embassay.stats.overlap import COMPARED
-from embassay.store.runs.folder import RunFolder
-from embassay.store.runs.results import to_bytes
-from embassay.types import Card, Corpus, content_hash
 
 QUESTIONS, DOCUMENTS, WIDTH = 50, 120, 24
 

@@ -9,11 +9,11 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.errors import EncoderError, InputError, SpecError
-from embassay.retrievers.base import Questions
-from embassay.retrievers.https import values_at
+from embassay.core.errors import EncoderError, InputError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec
+from embassay.search.retrievers.base import Questions
+from embassay.search.retrievers.https import values_at
 from search_server import SearchServer
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")

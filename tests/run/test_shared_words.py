@@ -3,9 +3,9 @@
 import pytest
 
 from embassay.api import assay
-from embassay.findings.shared_words import mismatch
-from embassay.samples.retrieval import Document, Question
-from embassay.types import Corpus
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus
+from embassay.reports.findings.shared_words import mismatch
 
 ENGLISH = "The kettle is on the table and it was descaled with the vinegar that they had."
 GERMAN = "Der Kessel ist auf dem Tisch und er wird mit dem Essig entkalkt, den sie haben."

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import pytest
 
 import embassay as ea
-from embassay.encoders.loaded import UnfittedEncoder
-from embassay.errors import SpecError, UnknownNameError
-from embassay.result import CHANGES
+from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.result import CHANGES
+from embassay.core.types import Card
+from embassay.models.loaded import UnfittedEncoder
 from embassay.run.candidates import RunEncoder, in_scoring_order
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
 from embassay.run.steps import with_bases
-from embassay.types import Card
 
 
 @dataclass(frozen=True)

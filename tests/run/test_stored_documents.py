@@ -8,12 +8,12 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.engine.map import map_tasks
-from embassay.engine.search import top as topk
-from embassay.errors import EncoderError, SpecError
+from embassay.core.errors import EncoderError, SpecError
+from embassay.run.engine.map import map_tasks
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.sharding.encode import encode_corpus
-from embassay.sharding.request import EncodeRequest
+from embassay.search.exact import top as topk
+from embassay.search.sharding.encode import encode_corpus
+from embassay.search.sharding.request import EncodeRequest
 
 DOCUMENTS = 90
 WORDS = (

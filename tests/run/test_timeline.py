@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from embassay.engine import timeline
+from embassay.core.types import Card
 from embassay.run import command as session
 from embassay.run import execute
+from embassay.run.engine import timeline
 from embassay.run.request import RunRequest
-from embassay.types import Card
 
 
 @pytest.fixture

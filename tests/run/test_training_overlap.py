@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from embassay.encoders.lexical.hashing import HashingEncoder
-from embassay.encoders.neural.model_card import training_datasets
+from embassay.core.samples.pairs import Pair
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus
+from embassay.models.lexical.hashing import HashingEncoder
+from embassay.models.neural.model_card import training_datasets
 from embassay.run.candidates import RunEncoder
 from embassay.run.training_overlap import FAMILIES, named_datasets, overlaps, recognised_by
-from embassay.samples.pairs import Pair
-from embassay.samples.retrieval import Document, Question
-from embassay.types import Corpus
 
 CARD = """---
 license: mit

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embassay.cli.app import exit_code_of
-from embassay.outputs.trec import distinct_float32, safe_id
-from embassay.store.runs import results
+from embassay.reports.outputs.trec import distinct_float32, safe_id
+from embassay.run.runs import results
 
 ir_measures = pytest.importorskip("ir_measures")
 

@@ -3,9 +3,9 @@
 import pytest
 
 from embassay.api import assay
-from embassay.encoders.lexical.random import RandomEncoder
-from embassay.samples.retrieval import Document, Question
-from embassay.types import Card, Corpus
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Card, Corpus
+from embassay.models.lexical.random import RandomEncoder
 
 
 class Counting(RandomEncoder):

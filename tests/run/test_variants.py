@@ -11,13 +11,13 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.comparison.runs import read_run
-from embassay.errors import SpecError, UnknownNameError
+from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.types import Card
 from embassay.run.execute import execute, vector_bytes
 from embassay.run.plan import load_given_corpora, prepare
 from embassay.run.request import RunRequest
+from embassay.run.runs.folder import RunFolder
 from embassay.run.variants import limited_variants, load_variants, merged_units
-from embassay.store.runs.folder import RunFolder
-from embassay.types import Card
 
 PARTS = ("ba", "ke", "li", "mo", "nu", "pa", "re", "si", "to", "vu")
 WORDS = [first + last for first in PARTS for last in ("dor", "fin", "gal", "hup")]
@@ -180,7 +180,7 @@ dtype = ["float32", "bfloat16"]
 
 
 def test_each_text_is_encoded_once(docs, monkeypatch):
-    from embassay.encoders.lexical.hashing import HashingEncoder
+    from embassay.models.lexical.hashing import HashingEncoder
 
     encoded = []
     real = HashingEncoder.encode

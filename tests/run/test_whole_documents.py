@@ -8,9 +8,9 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.comparison.runs import read_run
+from embassay.core.errors import SpecError
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.corpus import cut_all
-from embassay.errors import SpecError
 
 WHOLE = "bm25 on whole documents"
 WORDS = [f"w{number}" for number in range(40)]

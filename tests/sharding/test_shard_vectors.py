@@ -8,16 +8,16 @@ import numpy as np
 import polars
 import pytest
 
-from embassay.engine.executors import Executor
-from embassay.engine.search.exact import NumpyProduct, SearchTask, scan
-from embassay.engine.search.top import search
-from embassay.errors import SourceError
-from embassay.geometry.isotropy import isotropy
-from embassay.sharding.encode import encode_corpus
-from embassay.sharding.request import EncodeRequest
-from embassay.sharding.shard import restored_rows
-from embassay.store.shards.shards import ShardFolder
-from embassay.store.shards.vectors import ShardVectors, open_shards
+from embassay.core.errors import SourceError
+from embassay.core.executors import Executor
+from embassay.search.exact.exact import NumpyProduct, SearchTask, scan
+from embassay.search.exact.top import search
+from embassay.search.sharding.encode import encode_corpus
+from embassay.search.sharding.request import EncodeRequest
+from embassay.search.sharding.shard import restored_rows
+from embassay.search.shards.shards import ShardFolder
+from embassay.search.shards.vectors import ShardVectors, open_shards
+from embassay.stats.geometry.isotropy import isotropy
 
 pytestmark = pytest.mark.slow
 

@@ -11,13 +11,13 @@ import numpy as np
 from scipy import stats
 from scipy.sparse.csgraph import connected_components
 
+from embassay.core.types import Draws
 from embassay.stats import patterns
 from embassay.stats.best import Standings
 from embassay.stats.exchange import CorrelationPair, exchanged_correlations
 from embassay.stats.families import PairedDifference, Roles, compare_means
 from embassay.stats.labels import Labels
 from embassay.stats.patterns import Exchanged, Patterns, mid_p
-from embassay.types import Draws
 from simulations import Row, rate, simulation
 from simulations.designs import (
     LABELS,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import stats
 
+from embassay.core.types import Draws
 from embassay.stats.correlate import correlate
-from embassay.types import Draws
 from simulations import Row, rate, simulation
 from simulations.designs import Floats, stream
 

@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 
 from embassay.comparison.losses import PairedMetric, changes_of
+from embassay.core.types import Draws
 from embassay.stats.gate import loss_limit, resolution, whole_points
-from embassay.types import Draws
 from simulations import Row, rate, simulation
 from simulations.designs import Floats, Ints, unit_sizes
 

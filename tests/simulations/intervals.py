@@ -9,11 +9,11 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
+from embassay.core.types import Draws
 from embassay.stats.folds import shares_over_folds
 from embassay.stats.labels import Labels
 from embassay.stats.resample import means
 from embassay.stats.shares import bounded_means
-from embassay.types import Draws
 from simulations import Row, rate, simulation
 from simulations.comparisons import answers_by_label, labels_of
 from simulations.designs import (

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from embassay.core.types import Draws
 from embassay.stats.overlap import judged
-from embassay.types import Draws
 from simulations import Row, rate, simulation
 from simulations.designs import Floats, stream
 

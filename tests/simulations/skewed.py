@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import stats
 
+from embassay.core.types import Draws
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.labels import Labels
 from embassay.stats.resample import mean
-from embassay.types import Draws
 from simulations import Row, rate, simulation
 from simulations.designs import Floats, Ints, normals, stream, units_of_items
 

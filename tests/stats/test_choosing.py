@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.randomness import generator
+from embassay.core.randomness import generator
 from embassay.stats.choosing import DIVISIONS, FOLDS, best_column, cross_fit
 
 

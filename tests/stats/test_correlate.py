@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from embassay.result import MIN_UNITS
+from embassay.core.result import MIN_UNITS
+from embassay.core.types import Draws
 from embassay.stats import correlate as module
 from embassay.stats.correlate import (
     across_models,
@@ -20,7 +21,6 @@ from embassay.stats.correlate import (
     midranks,
 )
 from embassay.stats.resample import counts
-from embassay.types import Draws
 
 NAN = float("nan")
 DRAWS = Draws(seed=0, resamples=100)

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from embassay.randomness import generator
+from embassay.core.randomness import generator
+from embassay.core.types import Draws
 from embassay.stats.correlate import correlate
 from embassay.stats.labels import Labels
 from embassay.stats.resample import bootstrap_means, mean, means, percentiles
 from embassay.stats.shares import bounded_mean, bounded_means, wilson
-from embassay.types import Draws
 from simulations.comparisons import p_values
 
 pytestmark = pytest.mark.slow

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from embassay.core.types import Draws
 from embassay.diagnostics.published import published
 from embassay.stats.exams import (
     Answers,
@@ -13,7 +14,6 @@ from embassay.stats.exams import (
     range_width,
     spread,
 )
-from embassay.types import Draws
 
 DRAWS = Draws(0, 100)
 K = 5

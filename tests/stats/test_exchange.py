@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from embassay.core.types import Draws
 from embassay.stats import patterns
 from embassay.stats.correlate import bootstrap, correlation, standardised
 from embassay.stats.exchange import coefficient, compare_correlations, correlation_terms
 from embassay.stats.families import Roles
 from embassay.stats.labels import Labels
 from embassay.stats.resample import tail
-from embassay.types import Draws
 
 NAN = float("nan")
 KINDS = ("pearson", "spearman")

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embassay.core.types import Draws
 from embassay.stats.best import Standings
 from embassay.stats.families import JUST_ABOVE_0, PairTest, Roles, Step, compare_means, consistent_interval
 from embassay.stats.labels import Labels
-from embassay.types import Draws
 
 DRAWS = Draws(seed=0, resamples=200)
 AB = Roles(candidates=("a", "b"))

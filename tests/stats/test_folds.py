@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from embassay.core.types import Draws
 from embassay.stats import folds
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.folds import contiguous_folds
 from embassay.stats.labels import Labels
 from embassay.stats.shares import wilson
 from embassay.stats.units import effective_sample_size
-from embassay.types import Draws
 
 NAN = float("nan")
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, binom, norm
 
+from embassay.core.types import Draws
 from embassay.stats.gate import Groups, items_for, loss_limit, loss_p, most_lost, resolution, whole_points
 from embassay.stats.units import effective_units
-from embassay.types import Draws
 
 DRAWS = Draws(0, 1)
 

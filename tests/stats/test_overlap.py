@@ -5,7 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from embassay.result import Screening
+from embassay.core.result import Screening
+from embassay.core.types import Draws
 from embassay.stats.overlap import (
     COMPARED,
     FLOOR,
@@ -16,7 +17,6 @@ from embassay.stats.overlap import (
     questions_to_decide,
     reaches_floor,
 )
-from embassay.types import Draws
 
 NONE = np.nan
 

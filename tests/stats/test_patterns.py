@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from embassay.core.types import Draws
 from embassay.stats.labels import Labels
 from embassay.stats.patterns import (
     Exchanged,
@@ -20,7 +21,6 @@ from embassay.stats.patterns import (
     settled,
     step_down,
 )
-from embassay.types import Draws
 from stats.test_labels import labels_of
 
 DRAWS = Draws()

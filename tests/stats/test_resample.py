@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from embassay.result import MIN_UNITS
+from embassay.core.result import MIN_UNITS
+from embassay.core.types import Draws
 from embassay.stats import resample
 from embassay.stats.permutation import convolved_p
 from embassay.stats.resample import (
@@ -26,7 +27,6 @@ from embassay.stats.resample import (
     undefined_estimate,
 )
 from embassay.stats.units import effective_units, unit_sums
-from embassay.types import Draws
 
 NAN = float("nan")
 DRAWS = Draws(seed=0, resamples=200)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import brentq
 
-from embassay.result import MIN_UNITS
+from embassay.core.result import MIN_UNITS
 from embassay.stats.labels import Labels, effective_number
 from embassay.stats.resample import ABSENT
 from embassay.stats.shares import bounded_mean, bounded_means, wilson

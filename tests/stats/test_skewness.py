@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from embassay.core.types import Draws
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.labels import Labels
 from embassay.stats.resample import bootstrap_means, mean, percentiles, tail
 from embassay.stats.skewness import COCHRAN, UNSEEN, SkewedMeans
 from embassay.stats.units import ratio_variance
-from embassay.types import Draws
 
 DRAWS = Draws(0, 400)
 UNIT = np.arange(40)

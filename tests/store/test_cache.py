@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embassay.errors import InputError, OutputError, UnknownNameError
-from embassay.store.cache import encoder_vectors
-from embassay.store.cache.blocks import keys_of
-from embassay.store.cache.cache import FileHashes, VectorCache, default_folder, trouble_with
+from embassay.core.errors import InputError, OutputError, UnknownNameError
+from embassay.run.cache import encoder_vectors
+from embassay.run.cache.blocks import keys_of
+from embassay.run.cache.cache import FileHashes, VectorCache, default_folder, trouble_with
 
 TEXTS = (("text", "one"), ("text", "two"), ("query", "one"))
 ROWS = np.array([[1.5, -2.25], [3e-38, 4.0], [np.float32(0.1), 7.0]], dtype=np.float32)

@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from embassay.store.cache.cache import VectorCache, trouble_with
-from embassay.store.files import clear
+from embassay.core.store.files import clear
+from embassay.run.cache.cache import VectorCache, trouble_with
 
 DIMS = {"one": 384, "large": 1100, "small": 16}
 TRUTH = {

@@ -9,15 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from embassay.store.cache import cache as cache_module
-from embassay.store.cache.cache import VectorCache
+from embassay.run.cache import cache as cache_module
+from embassay.run.cache.cache import VectorCache
 
 COUNT = 5000
 WRITE = """
 import sys
 from pathlib import Path
 import numpy as np
-from embassay.store.cache.cache import VectorCache
+from embassay.run.cache.cache import VectorCache
 folder, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 with VectorCache(folder) as cache:
     for start in range(0, count, 250):
@@ -30,7 +30,7 @@ CROWDED = """
 import sys
 from pathlib import Path
 import numpy as np
-from embassay.store.cache.cache import VectorCache
+from embassay.run.cache.cache import VectorCache
 folder, name = Path(sys.argv[1]), sys.argv[2]
 with VectorCache(folder) as cache:
     for start in range(0, 500, 25):
@@ -160,7 +160,7 @@ def test_threads_share_it(tmp_path):
 
 
 def test_removed_by_another_process_meanwhile(tmp_path):
-    from embassay.store.files import clear
+    from embassay.core.store.files import clear
 
     with VectorCache(tmp_path) as cache:
         cache.put("model", named("a", 10), np.ones((10, 4), dtype=np.float32))

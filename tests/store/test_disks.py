@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from embassay.errors import InputError
-from embassay.store.cache import disks
+from embassay.core.errors import InputError
+from embassay.run.cache import disks
 
 
 @pytest.mark.parametrize(

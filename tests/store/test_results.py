@@ -9,12 +9,12 @@ import jsonschema
 import pytest
 
 from embassay.api import assay
-from embassay.errors import OutputError, SourceError
-from embassay.result import Difference, Series
-from embassay.store.canonical import canonical, write
-from embassay.store.runs.results import from_bytes, json_schema, read, rounded, to_bytes
+from embassay.core.errors import OutputError, SourceError
+from embassay.core.result import Difference, Series
+from embassay.core.store.canonical import canonical, write
+from embassay.run.runs.results import from_bytes, json_schema, read, rounded, to_bytes
 
-SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(files("embassay.core.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,11 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from embassay.samples.choice import Choice
-from embassay.samples.composition import Composition
-from embassay.samples.groups import Grouped
-from embassay.samples.minimal_pairs import MinimalPairs
-from embassay.samples.retrieval import Document, Question
+from embassay.core.samples.choice import Choice
+from embassay.core.samples.composition import Composition
+from embassay.core.samples.groups import Grouped
+from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.retrieval import Document, Question
 from embassay.testsets.base import Built, Resource, library
 from embassay.testsets.card import READ, card_of, counts_of, with_reading
 from embassay.testsets.options import BuildOptions, Order

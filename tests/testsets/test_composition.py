@@ -9,8 +9,9 @@ pytest.importorskip("lemminflect", reason="needs the extra 'build'")
 pytest.importorskip("textblob", reason="needs the extra 'build'")
 
 import embassay as ea
+from embassay.core.errors import MissingExtraError, SpecError
+from embassay.core.types import Card
 from embassay.corpora.io.documents import SourceDocument
-from embassay.errors import MissingExtraError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.testsets.base import Resource
 from embassay.testsets.build import make, put, requests_of
@@ -19,7 +20,6 @@ from embassay.testsets.generator.fusions import bared, new_names, numbers, probl
 from embassay.testsets.kinds import composition
 from embassay.testsets.options import Order
 from embassay.testsets.triples import is_whole, triples
-from embassay.types import Card
 
 ISLAND = (
     "The ferry left the port at noon.",

@@ -24,7 +24,7 @@ def test_builders_use_the_face_of_the_package_only():
 def test_the_rules_know_nothing_of_the_builders():
     for path in (ROOT / "english").glob("*.py"):
         outside = [name for name in imports(path) if not name.startswith(f"{ENGLISH}.")]
-        assert set(outside) <= {"embassay.lexical.language", "embassay.testsets.options"}, path
+        assert set(outside) <= {"embassay.stats.lexical.language", "embassay.testsets.options"}, path
 
 
 def test_the_face_has_what_it_names():

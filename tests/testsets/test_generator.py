@@ -12,10 +12,10 @@ from itertools import pairwise
 
 import pytest
 
-from embassay.endpoint.attempts import Retries
-from embassay.endpoint.chat import ChatAnswer
-from embassay.endpoint.spending import guess
-from embassay.errors import EncoderError, InputError, MissingExtraError, OutputError, SourceError, SpecError
+from embassay.core.errors import EncoderError, InputError, MissingExtraError, OutputError, SourceError, SpecError
+from embassay.models.endpoint.attempts import Retries
+from embassay.models.endpoint.chat import ChatAnswer
+from embassay.models.endpoint.spending import guess
 from embassay.testsets.generator import chat as chat_module
 from embassay.testsets.generator.answers import cleaned, instructions_of, problem_of, subject_of
 from embassay.testsets.generator.chat import Reply, Request, generator

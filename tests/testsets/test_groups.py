@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse import csr_array
 
-from embassay.errors import InputError, SourceError
-from embassay.geometry.complete_linkage import complete_linkage
+from embassay.core.errors import InputError, SourceError
 from embassay.run.resolve import load_corpus, load_encoder
+from embassay.stats.geometry.complete_linkage import complete_linkage
 from embassay.testsets.build import make, put
 from embassay.testsets.kinds import groups
 from embassay.testsets.options import Order
@@ -125,7 +125,7 @@ def test_clusters_over_several_blocks(monkeypatch):
     vectors = np.repeat(np.eye(5), 3, axis=0)[np.random.default_rng(1).permutation(15)]
     expected = complete_linkage(vectors, 0.9).tolist()
     assert sorted(expected) == sorted([0, 1, 2, 3, 4] * 3)
-    monkeypatch.setattr("embassay.geometry.complete_linkage.BLOCK", 4)
+    monkeypatch.setattr("embassay.stats.geometry.complete_linkage.BLOCK", 4)
     assert complete_linkage(vectors, 0.9).tolist() == expected
 
 
@@ -134,13 +134,13 @@ def test_zero_vectors_are_alone():
 
 
 def test_a_threshold_that_tells_nothing_apart_is_refused(monkeypatch):
-    monkeypatch.setattr("embassay.geometry.complete_linkage.MOST_PAIRS", 5)
+    monkeypatch.setattr("embassay.stats.geometry.complete_linkage.MOST_PAIRS", 5)
     with pytest.raises(
         InputError, match=r"more than 5 pairs of sentences have a cosine above 0\.5; set a higher --thres"
     ):
         complete_linkage(np.ones((4, 2)), 0.5)
-    monkeypatch.setattr("embassay.geometry.complete_linkage.MOST_PAIRS", 50)
-    monkeypatch.setattr("embassay.geometry.complete_linkage.LARGEST", 3)
+    monkeypatch.setattr("embassay.stats.geometry.complete_linkage.MOST_PAIRS", 50)
+    monkeypatch.setattr("embassay.stats.geometry.complete_linkage.LARGEST", 3)
     with pytest.raises(InputError, match=r"4 sentences are linked by cosines above 0\.5"):
         complete_linkage(np.ones((4, 2)), 0.5)
 

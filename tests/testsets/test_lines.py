@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
+from embassay.core.samples.composition import Composition
+from embassay.core.samples.retrieval import Document, Question
 from embassay.run.resolve import load_corpus
-from embassay.samples.composition import Composition
-from embassay.samples.retrieval import Document, Question
 from embassay.testsets.base import Built
 from embassay.testsets.files import content_of, json_lines
 from embassay.testsets.sheets import PER_OPERATOR, UNANSWERED, rows_of

@@ -11,9 +11,9 @@ pytest.importorskip("harper")
 pytest.importorskip("codespell_lib")
 pytest.importorskip("better_profanity")
 
+from embassay.core.errors import SourceError
+from embassay.core.samples.minimal_pairs import ALL_EDITS, EDITS
 from embassay.corpora.minimal_pairs.minimal_pairs import load
-from embassay.errors import SourceError
-from embassay.samples.minimal_pairs import ALL_EDITS, EDITS
 from embassay.testsets.english.wordnet import places
 from embassay.testsets.files import json_lines
 from embassay.testsets.kinds.minimal_pairs import CANDIDATES, build, propose

@@ -8,9 +8,9 @@ pytest.importorskip("textblob")
 pytest.importorskip("lemminflect")
 pytest.importorskip("better_profanity")
 
-from embassay.errors import InputError
+from embassay.core.errors import InputError
+from embassay.core.samples.units import independent_units
 from embassay.run.resolve import load_corpus
-from embassay.samples.units import independent_units
 from embassay.testsets.english.wordnet import open_wordnet
 from embassay.testsets.kinds.negated_antonyms import build
 from embassay.testsets.sources import SourcePair, SourceSentence

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("textblob")
 pytest.importorskip("lemminflect")
 
-from embassay.randomness import generator
+from embassay.core.randomness import generator
 from embassay.testsets.english.numbers import number
 from embassay.testsets.english.words import tag
 

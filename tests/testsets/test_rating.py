@@ -8,12 +8,12 @@ import pytest
 
 from embassay.api import assay
 from embassay.cli.app import exit_code_of
-from embassay.errors import InputError
+from embassay.core.errors import InputError
+from embassay.core.samples.choice import Choice
+from embassay.core.samples.composition import Composition
+from embassay.core.samples.groups import Grouped
+from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.run.resolve import load_corpus
-from embassay.samples.choice import Choice
-from embassay.samples.composition import Composition
-from embassay.samples.groups import Grouped
-from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Built
 from embassay.testsets.build import put
 from embassay.testsets.options import Order

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from embassay.errors import SourceError
+from embassay.core.errors import SourceError
 from embassay.testsets.sources import (
     SourceSentence,
     is_of_pairs,

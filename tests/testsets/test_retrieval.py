@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import embassay as ea
+from embassay.core.errors import SpecError
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.queries.duplicates import near_duplicates
 from embassay.corpora.queries.leaks import ANSWER, REPEATS, leak, overlap, shared_runs
 from embassay.corpora.queries.passages import Passage, cut_all, tokens
 from embassay.corpora.queries.sampling import evenly
-from embassay.errors import SpecError
 from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Resource, silent
 from embassay.testsets.generator.base import Reply

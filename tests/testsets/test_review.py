@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from embassay.errors import SourceError
-from embassay.samples.choice import Choice
-from embassay.samples.groups import Grouped
-from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.core.errors import SourceError
+from embassay.core.samples.choice import Choice
+from embassay.core.samples.groups import Grouped
+from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Built
 from embassay.testsets.review import review_of, reviewed, turned
 

@@ -5,10 +5,10 @@ import io
 
 import pytest
 
-from embassay.errors import SourceError
-from embassay.samples.choice import Choice
-from embassay.samples.groups import Grouped
-from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.core.errors import SourceError
+from embassay.core.samples.choice import Choice
+from embassay.core.samples.groups import Grouped
+from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.sheets import RatedRow, read_sheet, rows_of, sheet_of
 
 PAIRS = (

@@ -5,8 +5,8 @@ import pytest
 pytest.importorskip("textblob")
 pytest.importorskip("lemminflect")
 
-from embassay.errors import SourceError
-from embassay.randomness import generator
+from embassay.core.errors import SourceError
+from embassay.core.randomness import generator
 from embassay.testsets.english.typos import common_misspellings, is_word, misspelt, read_misspellings
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from embassay.errors import InputError
+from embassay.core.errors import InputError
 from embassay.testsets.english import wordnet as wordnet_module
 from embassay.testsets.english.wordnet import WordNet, open_wordnet, places
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.encoders.neural import st
-from embassay.errors import InputError, SpecError
+from embassay.core.errors import InputError, SpecError
+from embassay.core.types import Runtime
+from embassay.models.neural import st
 from embassay.run.specs import known_options
 from embassay.training.base_model import REFUSED, TAKEN, find_base, load, write_model
-from embassay.types import Runtime
 
 TEXTS = ["pump opens slowly when it does", "lamp"]
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from embassay.errors import EncoderError, InputError, SpecError, UnknownNameError
-from embassay.samples.retrieval import Document, Question
+from embassay.core.errors import EncoderError, InputError, SpecError, UnknownNameError
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Card, Corpus
 from embassay.training import finetuning
 from embassay.training.finetuning import finetune, success
 from embassay.training.losses import check_loss
 from embassay.training.triplets import Triplet
-from embassay.types import Card, Corpus
 
 pytestmark = pytest.mark.slow
 

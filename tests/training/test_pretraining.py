@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.encoders.neural import st
-from embassay.errors import InputError, ModelNotFoundError, OutputError, SpecError, UnknownNameError
+from embassay.core.errors import InputError, ModelNotFoundError, OutputError, SpecError, UnknownNameError
+from embassay.core.types import Runtime
+from embassay.models.neural import st
 from embassay.training.pretraining import DELETED, pretrain, with_words_deleted
 from embassay.training.settings import OBJECTIVES
 from embassay.training.stage import spec_of
-from embassay.types import Runtime
 
 pytestmark = pytest.mark.slow
 
@@ -150,7 +150,7 @@ def test_a_folder_is_written_as_the_spec_that_loads_it(folder, spec):
 
 
 def test_a_loss_that_is_no_number_ends_the_training(pre, tmp_path):
-    from embassay.errors import EncoderError
+    from embassay.core.errors import EncoderError
 
     with pytest.raises(EncoderError, match=r"the loss became NaN or infinite at step .*; a smaller rate may help"):
         pre(tmp_path / "out", rate=1e30, warmup=0.0)

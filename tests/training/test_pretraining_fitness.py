@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from embassay.errors import SpecError, UnknownNameError
+from embassay.core.errors import SpecError, UnknownNameError
 from embassay.training.base_model import find_base
 from embassay.training.fitness import check_device, check_objective
 from embassay.training.pretraining import pretrain

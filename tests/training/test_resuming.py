@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from embassay.errors import EncoderError, OutputError
+from embassay.core.errors import EncoderError, OutputError
 from embassay.training import checkpoints, finetuning, trainer
 from embassay.training.finetuning import finetune
 from embassay.training.pretraining import pretrain

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from embassay.errors import OutputError, SourceError
-from embassay.store.canonical import write_with
+from embassay.core.errors import OutputError, SourceError
+from embassay.core.store.canonical import write_with
 from embassay.training.text import read_sentences
 from embassay.training.text_folder import TextFolder, save_arrays
 from embassay.training.trained import Trained

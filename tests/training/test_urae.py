@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from embassay.encoders.static.trees import balanced, right
-from embassay.errors import InputError, OutputError, SourceError, SpecError
+from embassay.core.errors import InputError, OutputError, SourceError, SpecError
+from embassay.models.static.trees import balanced, right
 from embassay.run.resolve import load_encoder
 from embassay.training import unfolding_text
 from embassay.training.options import UraeOptions, WordsOptions

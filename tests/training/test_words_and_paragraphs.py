@@ -12,9 +12,9 @@ import pytest
 pytest.importorskip("gensim", reason="the words extra is not installed")
 
 from embassay.cli.app import exit_code_of
-from embassay.encoders.static.word_files import read
-from embassay.errors import InputError, MissingExtraError, SourceError, SpecError
-from embassay.randomness import generator
+from embassay.core.errors import InputError, MissingExtraError, SourceError, SpecError
+from embassay.core.randomness import generator
+from embassay.models.static.word_files import read
 from embassay.run.resolve import load_encoder
 from embassay.training import paragraphs, words
 from embassay.training.options import ParagraphsOptions, WordsOptions

@@ -3,9 +3,9 @@
 import random
 from pathlib import Path
 
-from embassay.samples.retrieval import Document, Question
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus
 from embassay.training.settings import TrainingSettings
-from embassay.types import Corpus
 
 NOUNS = "pump valve tank lamp filter pipe motor belt crane hatch anchor winch rudder ladder boiler gauge".split()
 VERBS = "opens closes stops starts leaks turns rises falls".split()

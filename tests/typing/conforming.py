@@ -3,7 +3,7 @@
 from embassay.diagnostics.base import ChecksCorpus, DeclaresMetrics, ScoresInParallel, SetsSideBySide
 from embassay.diagnostics.localization.localization import Localization
 from embassay.diagnostics.shift import Shift
-from embassay.encoders.base import (
+from embassay.models.base import (
     Batches,
     BatchInvariant,
     CountsTokens,
@@ -16,13 +16,13 @@ from embassay.encoders.base import (
     Remote,
     Routed,
 )
-from embassay.encoders.exported.encoder import ExportedEncoder
-from embassay.encoders.exported.vectors import VectorsEncoder
-from embassay.encoders.lexical.counts import ProjectedEncoder
-from embassay.encoders.neural.hf import TransformersEncoder
-from embassay.encoders.objects.foreign import ObjectEncoder
-from embassay.encoders.remote.api import ApiEncoder
-from embassay.encoders.static.words import WordsEncoder
+from embassay.models.exported.encoder import ExportedEncoder
+from embassay.models.exported.vectors import VectorsEncoder
+from embassay.models.lexical.counts import ProjectedEncoder
+from embassay.models.neural.hf import TransformersEncoder
+from embassay.models.objects.foreign import ObjectEncoder
+from embassay.models.remote.api import ApiEncoder
+from embassay.models.static.words import WordsEncoder
 
 
 def encoders(

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from embassay.adaptation.options import AdaptOptions
 from embassay.cli.parameters import FINE, Corpora, Flag, Flat, Out, Several
-from embassay.errors import say
-from embassay.store.paths import output_path
+from embassay.core.errors import say
+from embassay.core.store.paths import output_path
+from embassay.training.adaptation.options import AdaptOptions
 
 DEFAULTS = AdaptOptions()
 
@@ -49,10 +49,10 @@ def adapt(
     quiet
         Print only the verdict and its figures.
     """
-    from embassay.adaptation.figures import of_variants
-    from embassay.adaptation.pipeline import Adaptation
-    from embassay.adaptation.request import AdaptRequest
     from embassay.run.progress import Bar
+    from embassay.training.adaptation.figures import of_variants
+    from embassay.training.adaptation.pipeline import Adaptation
+    from embassay.training.adaptation.request import AdaptRequest
 
     request = AdaptRequest(
         base,

@@ -29,8 +29,8 @@ from embassay.cli.report import report
 from embassay.cli.reproduce import reproduce
 from embassay.cli.run import run
 from embassay.cli.train import train
-from embassay.errors import EmbassayError, EncoderError, SpecError, say
-from embassay.plugins import PluginWarning
+from embassay.core.errors import EmbassayError, EncoderError, SpecError, say
+from embassay.core.plugins import PluginWarning
 
 INTERRUPTED = 130
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from embassay.cli.parameters import FINE, Flag, Out, Several, numbers
-from embassay.errors import say
+from embassay.core.errors import say
 
 
 def bless(

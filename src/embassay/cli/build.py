@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from embassay.cli.parameters import FINE, Flag, Flat, Out
-from embassay.errors import say
-from embassay.formatting import counted
-from embassay.store.paths import output_path, source_path
+from embassay.core.errors import say
+from embassay.core.formatting import counted
+from embassay.core.store.paths import output_path, source_path
 from embassay.testsets.options import Auxiliary, BuildOptions, Grammar, Proposed, Shared
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from embassay.errors import InputError
-from embassay.formatting import counted, written_bytes
+from embassay.core.errors import InputError
+from embassay.core.formatting import counted, written_bytes
+from embassay.core.store.files import clear, exists
+from embassay.core.store.paths import output_path
 from embassay.reports.terminal import stdout
-from embassay.store.cache.cache import Holding, Info, VectorCache, default_folder
-from embassay.store.cache.disks import VARIABLE
-from embassay.store.files import clear, exists
-from embassay.store.paths import output_path
+from embassay.run.cache.cache import Holding, Info, VectorCache, default_folder
+from embassay.run.cache.disks import VARIABLE
 
 
 def carry_out(what: str, folder: Path | None, encoder: str | None = None) -> None:

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from embassay.errors import PluginError, UnknownNameError, say
-from embassay.metrics.metric import listed_metrics
-from embassay.outputs.citations import OURS, other_references
-from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, RETRIEVERS, Folder
+from embassay.core.errors import PluginError, UnknownNameError, say
+from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, RETRIEVERS, Folder
+from embassay.diagnostics.metrics.metric import listed_metrics
+from embassay.reports.outputs.citations import OURS, other_references
 from embassay.reports.terminal import stdout
 from embassay.run.presets import Member
 from embassay.run.presets import named as set_named

@@ -37,9 +37,9 @@ def compare(
     """
     from embassay.comparison.compare import compare as compare_runs
     from embassay.comparison.views import SUFFIXES, show, write_comparison
-    from embassay.errors import OutputError, SpecError, say
+    from embassay.core.errors import OutputError, SpecError, say
+    from embassay.core.store.paths import output_path
     from embassay.reports.terminal import stdout
-    from embassay.store.paths import output_path
 
     mapping = {}
     for pair in map:

@@ -64,8 +64,8 @@ def _models() -> tuple[str, str, str]:
     """Return the model that is at hand, and it with far too few dimensions and with about enough of them."""
     from importlib.util import find_spec
 
-    from embassay.encoders.neural.locations import BUNDLED_MODEL, find_offline
-    from embassay.types import Runtime
+    from embassay.core.types import Runtime
+    from embassay.models.neural.locations import BUNDLED_MODEL, find_offline
 
     can_run = find_spec("onnxruntime") or find_spec("sentence_transformers")
     if can_run and find_offline(BUNDLED_MODEL, "", Runtime()):

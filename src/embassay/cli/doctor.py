@@ -17,14 +17,14 @@ from pathlib import Path
 from rich.text import Text
 
 from embassay._version import __version__
-from embassay.encoders.neural.devices import devices_here
-from embassay.encoders.neural.locations import BUNDLED_PACKAGE
-from embassay.engine.cores import cores
-from embassay.formatting import counted, written_bytes
-from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
+from embassay.core.cores import cores
+from embassay.core.formatting import counted, written_bytes
+from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
+from embassay.core.store.files import default_folder, exists, size_of
+from embassay.models.neural.devices import devices_here
+from embassay.models.neural.locations import BUNDLED_PACKAGE
 from embassay.reports.terminal import stdout
-from embassay.store.cache.disks import VARIABLE as LIMIT
-from embassay.store.files import default_folder, exists, size_of
+from embassay.run.cache.disks import VARIABLE as LIMIT
 
 CORE = ("numpy", "scipy", "scikit-learn", "polars")
 REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == '([\w-]+)'")

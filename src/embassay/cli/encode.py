@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from embassay.cli.parameters import FINE, WRONG_INPUT, Flat, Out
-from embassay.sharding.options import EncodeOptions
+from embassay.search.sharding.options import EncodeOptions
 
 DEFAULTS = EncodeOptions()
 MAX_SHOWN = 5
@@ -43,11 +43,11 @@ def encode(
     verify
         Check the files of this shard folder against their recorded hashes; nothing is encoded.
     """
-    from embassay.errors import SpecError, say
-    from embassay.formatting import counted
-    from embassay.sharding.encode import encode_corpus
-    from embassay.sharding.request import EncodeRequest
-    from embassay.store.paths import output_path
+    from embassay.core.errors import SpecError, say
+    from embassay.core.formatting import counted
+    from embassay.core.store.paths import output_path
+    from embassay.search.sharding.encode import encode_corpus
+    from embassay.search.sharding.request import EncodeRequest
 
     if verify is not None:
         return _verify(verify)
@@ -82,7 +82,7 @@ def encode(
 
 def _range(shards: str) -> tuple[int, int]:
     """Return the numbers of a range A:B."""
-    from embassay.errors import SpecError, quoted
+    from embassay.core.errors import SpecError, quoted
 
     numbers = re.fullmatch(r"([0-9]{1,100}):([0-9]{1,100})", shards)
     if not numbers:
@@ -92,10 +92,10 @@ def _range(shards: str) -> tuple[int, int]:
 
 def _verify(path: Path) -> int:
     """Read a folder of shards, and say what is wrong with it."""
-    from embassay.errors import say
-    from embassay.formatting import counted
-    from embassay.sharding.encode import verify
-    from embassay.store.shards.shards import read_folder
+    from embassay.core.errors import say
+    from embassay.core.formatting import counted
+    from embassay.search.sharding.encode import verify
+    from embassay.search.shards.shards import read_folder
 
     manifest, problems = verify(read_folder(path))
     for plan, problem in problems[:MAX_SHOWN]:

@@ -10,8 +10,8 @@ from cyclopts import Parameter
 
 from embassay.cli.build import From, build, given_options, run_build
 from embassay.cli.parameters import FINE, Flag, Flat, Out
-from embassay.errors import SpecError, say
-from embassay.store.paths import source_path
+from embassay.core.errors import SpecError, say
+from embassay.core.store.paths import source_path
 from embassay.testsets.options import Language, Shared
 
 # Importing this module adds its two commands to "build", so the command line imports that from here.

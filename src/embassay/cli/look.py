@@ -8,19 +8,19 @@ from typing import Any
 
 from rich.console import Console
 
-from embassay.encoders.base import CountsTokens, Remote, encoder_of_vectors
-from embassay.errors import EncoderError, begun
-from embassay.findings.advice import advice, effective_units, visible_differences
-from embassay.formatting import counted, visible
+from embassay.core.errors import EncoderError, begun
+from embassay.core.formatting import counted, visible
+from embassay.core.samples.base import Role, Text
+from embassay.core.samples.choice import Choice
+from embassay.core.types import AnyCorpus, Encoder, cache_key
+from embassay.models.base import CountsTokens, Remote, encoder_of_vectors
+from embassay.reports.findings.advice import advice, effective_units, visible_differences
 from embassay.reports.terminal import print_line, stdout
-from embassay.retrievers.base import Questions, Retriever
+from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import RunEncoder
 from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
-from embassay.samples.base import Role, Text
-from embassay.samples.choice import Choice
-from embassay.store.cache.cache import VectorCache
-from embassay.types import AnyCorpus, Encoder, cache_key
+from embassay.search.retrievers.base import Questions, Retriever
 
 SAMPLES = 3
 """Samples of each corpus that are printed."""

@@ -11,7 +11,7 @@ from cyclopts import App
 
 from embassay.cli.build import From, given_options, run_build
 from embassay.cli.parameters import Flag, Flat, Out
-from embassay.plugins import BUILDERS
+from embassay.core.plugins import BUILDERS
 from embassay.testsets.build import PARAMETERS_OF_ALL
 from embassay.testsets.options import BuildOptions
 

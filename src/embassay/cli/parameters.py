@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from embassay.errors import SpecError
+from embassay.core.errors import SpecError
 
 FINE, WRONG_INPUT, FAILED_IN_PART = 0, 2, 3
 

@@ -32,10 +32,10 @@ def plan(
     """
     from embassay.comparison.plan import plan as plan_sizes
     from embassay.comparison.plan_views import as_json, show
-    from embassay.errors import SpecError, say
+    from embassay.core.errors import SpecError, say
+    from embassay.core.store.canonical import write
+    from embassay.core.store.paths import output_path
     from embassay.reports.terminal import stdout
-    from embassay.store.canonical import write
-    from embassay.store.paths import output_path
 
     path = None
     if out is not None:

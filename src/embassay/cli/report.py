@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from embassay.cli.parameters import FAILED_IN_PART, FINE, Flag, Out
-from embassay.errors import SpecError, say
-from embassay.formatting import counted
-from embassay.plugins import FORMATS
+from embassay.core.errors import SpecError, say
+from embassay.core.formatting import counted
+from embassay.core.plugins import FORMATS
 
 
 def report(
@@ -31,7 +31,7 @@ def report(
     with_vectors
         With parquet: add the vector of each item, where the cache has it.
     """
-    from embassay.outputs.formats import write_again
+    from embassay.reports.outputs.formats import write_again
 
     # Names of modules have no dash.
     name = format.replace("-", "_")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from embassay.cli.parameters import FINE, Flag, Out
-from embassay.errors import InputError, say
+from embassay.core.errors import InputError, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,10 +54,10 @@ def reproduce(
     cache
         Folder of the vector cache; the user's own by default.
     """
+    from embassay.cli.papers.bench import Bench
+    from embassay.cli.papers.tables import PAPERS, listed, needs, papers, reproduced, summary, table, written
+    from embassay.core.store.paths import output_path
     from embassay.reports.terminal import print_line, stdout
-    from embassay.reproduce.bench import Bench
-    from embassay.reproduce.tables import PAPERS, listed, needs, papers, reproduced, summary, table, written
-    from embassay.store.paths import output_path
 
     chosen = papers(paper)
     console = stdout()

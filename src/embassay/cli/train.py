@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from embassay.cli.parameters import FINE, Flat
-from embassay.errors import InputError, say
+from embassay.core.errors import InputError, say
 from embassay.training.options import ParagraphsOptions, UraeOptions, WordsOptions
 
 if TYPE_CHECKING:

@@ -22,18 +22,18 @@ from embassay.comparison.gate import ANCHOR, CheckOptions, candidates_in, check,
 from embassay.comparison.gate_words import shown_by_baseline
 from embassay.comparison.margins import Pages, headline_margins
 from embassay.comparison.runs import StoredRun, StoredTask, TaskName, read_run
+from embassay.core.errors import OutputError, SourceError
+from embassay.core.formatting import counted
+from embassay.core.result import Result, Row
+from embassay.core.store.partial_files import names_in
+from embassay.core.store.paths import output_path
+from embassay.core.types import ItemScores, content_hash
 from embassay.diagnostics.base import DeclaresMetrics
-from embassay.errors import OutputError, SourceError
-from embassay.formatting import counted
-from embassay.result import Result, Row
 from embassay.run.resolve import load_diagnostic
+from embassay.run.runs.folder import ITEMS, RECORD, RunFolder
+from embassay.run.runs.items import CorpusItems
+from embassay.run.runs.record import GateRecord, RunSettings
 from embassay.run.specs import Spec
-from embassay.store.partial_files import names_in
-from embassay.store.paths import output_path
-from embassay.store.runs.folder import ITEMS, RECORD, RunFolder
-from embassay.store.runs.items import CorpusItems
-from embassay.store.runs.record import GateRecord, RunSettings
-from embassay.types import ItemScores, content_hash
 
 FEW = 20
 """With fewer items the loss that a test set can rule out is too large to be anybody's margin."""

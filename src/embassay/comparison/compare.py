@@ -17,10 +17,10 @@ from embassay.comparison.differences import (
 )
 from embassay.comparison.merge import MergedRuns, merge
 from embassay.comparison.runs import StoredRun, common_tasks, differ, read_run
-from embassay.errors import SpecError, UnknownNameError
-from embassay.formatting import number
-from embassay.result import EncoderRecord, Result, record_of
-from embassay.types import is_chance
+from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.formatting import number
+from embassay.core.result import EncoderRecord, Result, record_of
+from embassay.core.types import is_chance
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,17 @@ import numpy as np
 
 from embassay.comparison.merge import MergedRuns, has_same_scores
 from embassay.comparison.runs import CommonTask
+from embassay.core.layout import Column, Format
+from embassay.core.result import ALPHA
+from embassay.core.types import Diagnostic, Draws, ItemScores
 from embassay.diagnostics.base import DeclaresMetrics, ShowsItems
-from embassay.layout import Column, Format
-from embassay.metrics.item_metric import Headline
-from embassay.metrics.metric import headline_columns
-from embassay.result import ALPHA
+from embassay.diagnostics.metrics.item_metric import Headline
+from embassay.diagnostics.metrics.metric import headline_columns
 from embassay.stats.detectable import Precision
 from embassay.stats.families import consistent_interval
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.permutation import holm
 from embassay.stats.units import ratio_variance
-from embassay.types import Diagnostic, Draws, ItemScores
 
 Outcome = Literal["better", "not worse", "worse", "inconclusive", "nothing changed"]
 

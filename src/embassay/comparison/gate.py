@@ -19,16 +19,16 @@ from embassay.comparison.gate_words import failures_of, lines_of, out_of_reach
 from embassay.comparison.losses import MOST_UNDEFINED, LossTest, PairedMetric, changes_of
 from embassay.comparison.margins import Pages, sampled_corpora, units_of
 from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run
+from embassay.core.errors import InputError, SpecError, UnknownNameError
+from embassay.core.formatting import POINTS, counted
+from embassay.core.metric_key import MetricKey, matching, near_names, shortest_name
+from embassay.core.result import Failure, Result, Row
+from embassay.core.store.lists import FROM_CACHE
+from embassay.core.types import Draws, is_chance
 from embassay.diagnostics.base import DeclaresMetrics
-from embassay.errors import InputError, SpecError, UnknownNameError
-from embassay.formatting import POINTS, counted
-from embassay.metrics.item_metric import Headline, ItemMetric
-from embassay.metrics.key import MetricKey, matching, near_names, shortest_name
-from embassay.metrics.metric import WITHIN_ENCODER, declared
-from embassay.result import Failure, Result, Row
+from embassay.diagnostics.metrics.item_metric import Headline, ItemMetric
+from embassay.diagnostics.metrics.metric import WITHIN_ENCODER, declared
 from embassay.stats.gate import whole_points
-from embassay.store.lists import FROM_CACHE
-from embassay.types import Draws, is_chance
 
 Outcome = Literal["pass", "regression", "inconclusive", "failed"]
 Testable = Mapping[MetricKey, tuple[CommonTask, ItemMetric]]

@@ -12,12 +12,12 @@ from typing import Literal
 from embassay.comparison.gate import Check, Floor
 from embassay.comparison.gate_words import Line, failures_of, lines_of, summary
 from embassay.comparison.losses import LossTest
-from embassay.errors import OutputError, SpecError, begun
-from embassay.formatting import shortened, visible
-from embassay.outputs.junit import CheckedCase, Mark, junit_xml
-from embassay.outputs.markdown import escaped, folded
-from embassay.store.canonical import canonical, write
-from embassay.store.paths import output_path
+from embassay.core.errors import OutputError, SpecError, begun
+from embassay.core.formatting import shortened, visible
+from embassay.core.store.canonical import canonical, write
+from embassay.core.store.paths import output_path
+from embassay.reports.outputs.junit import CheckedCase, Mark, junit_xml
+from embassay.reports.outputs.markdown import escaped, folded
 
 WIDTH = 80
 """Columns of the terminal."""

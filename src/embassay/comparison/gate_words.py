@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from embassay.findings import templates
-from embassay.formatting import counted, number, p_value, size_in_points, visible
-from embassay.metrics.metric import meaning_of
+from embassay.core.formatting import counted, number, p_value, size_in_points, visible
+from embassay.diagnostics.metrics.metric import meaning_of
+from embassay.reports.findings import templates
 
 if TYPE_CHECKING:
-    from embassay.claims import Template
     from embassay.comparison.gate import Check, Floor
     from embassay.comparison.losses import LossTest, PairedMetric, Reason
     from embassay.comparison.margins import HeadlineMargin
+    from embassay.core.claims import Template
 
 TEMPLATES: dict[Reason, Template] = {
     "no value": templates.VALUES_LOST,

@@ -24,11 +24,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.result import ALPHA
+from embassay.core.result import ALPHA
+from embassay.core.types import Draws
 from embassay.stats.gate import loss_limit, loss_p, most_lost, resolution
 from embassay.stats.permutation import holm
 from embassay.stats.units import Bools, Floats, Ints, unit_codes
-from embassay.types import Draws
 
 Outcome = Literal["pass", "regression", "inconclusive"]
 Reason = Literal[

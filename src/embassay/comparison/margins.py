@@ -14,11 +14,11 @@ from typing import Literal
 import numpy as np
 
 from embassay.comparison.runs import StoredRun, figures_of
-from embassay.metrics.item_metric import ItemMetric
-from embassay.metrics.key import MetricKey
+from embassay.core.metric_key import MetricKey
+from embassay.diagnostics.metrics.item_metric import ItemMetric
+from embassay.run.runs.items import StoredItem
 from embassay.stats.gate import resolution, whole_points
 from embassay.stats.units import Ints, unit_codes
-from embassay.store.runs.items import StoredItem
 
 Pages = Literal["given", "sampled"]
 """Whether the documents are all there are, or a sample of documents like these."""

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from embassay.comparison.runs import Common, CommonTask, StoredRun, TaskName
+from embassay.core.errors import SpecError
+from embassay.core.result import CorpusRecord, EncoderRecord, Result
+from embassay.core.types import Draws, ItemScores
 from embassay.diagnostics.base import DeclaresMetrics
-from embassay.errors import SpecError
-from embassay.result import CorpusRecord, EncoderRecord, Result
 from embassay.run.execute import joined, without_best
+from embassay.run.runs.results import rounded
 from embassay.stats.units import Floats
-from embassay.store.runs.results import rounded
-from embassay.types import Draws, ItemScores
 
 Place = tuple[str, str]
 """The name of a run and the label of an encoder in it."""

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from embassay.comparison.gate import candidates_in
 from embassay.comparison.margins import headline_margins
 from embassay.comparison.runs import StoredRun, StoredTask, figures_of, read_run
-from embassay.errors import SpecError, UnknownNameError
-from embassay.formatting import POINTS
-from embassay.layout import Format
-from embassay.metrics.item_metric import ItemMetric
-from embassay.metrics.key import MetricKey
-from embassay.metrics.metric import headline_columns
-from embassay.metrics.summary import Figures
-from embassay.result import Comparison, Result, Verdict
+from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.formatting import POINTS
+from embassay.core.layout import Format
+from embassay.core.metric_key import MetricKey
+from embassay.core.result import Comparison, Result, Verdict
+from embassay.diagnostics.metrics.item_metric import ItemMetric
+from embassay.diagnostics.metrics.metric import headline_columns
+from embassay.diagnostics.metrics.summary import Figures
 from embassay.stats.detectable import POWER, Precision
 from embassay.stats.gate import items_for
 from embassay.stats.labels import effective_number
@@ -50,7 +50,7 @@ class PairPlan:
     Attributes
     ----------
     family
-        Why the pair is compared, as in :class:`~embassay.result.Comparison`.
+        Why the pair is compared, as in :class:`~embassay.core.result.Comparison`.
     heading, format
         How the metric is called and written.
     difference, low, high

@@ -9,11 +9,19 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from embassay.comparison.plan import GatePlan, PairPlan, SizePlan
-from embassay.findings import templates
-from embassay.formatting import DASH, difference_format, number, size_in_points, visible, with_interval, without_points
-from embassay.metrics.metric import meaning_of
+from embassay.core.formatting import (
+    DASH,
+    difference_format,
+    number,
+    size_in_points,
+    visible,
+    with_interval,
+    without_points,
+)
+from embassay.core.store.canonical import canonical
+from embassay.diagnostics.metrics.metric import meaning_of
+from embassay.reports.findings import templates
 from embassay.reports.tables import Cell, Table
-from embassay.store.canonical import canonical
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -16,22 +16,22 @@ from typing import Any
 
 import numpy as np
 
+from embassay.core.errors import InputError, SourceError, SpecError
+from embassay.core.result import Result
+from embassay.core.store.paths import source_path
+from embassay.core.types import Diagnostic, ItemScores, content_hash
 from embassay.diagnostics.base import DeclaresMetrics
-from embassay.errors import InputError, SourceError, SpecError
-from embassay.metrics.summary import Figures
-from embassay.result import Result
+from embassay.diagnostics.metrics.summary import Figures
 from embassay.run.items import Items
 from embassay.run.record import variants_in
 from embassay.run.resolve import load_diagnostic
+from embassay.run.runs import results
+from embassay.run.runs.folder import RunFolder
+from embassay.run.runs.items import CorpusItems, StoredItem
+from embassay.run.runs.record import RunRecord
 from embassay.run.specs import Spec
 from embassay.run.variants import Variant, by_encoder, is_same_on_all_variants, join_scores, merged_units
 from embassay.stats.units import Ints
-from embassay.store.paths import source_path
-from embassay.store.runs import results
-from embassay.store.runs.folder import RunFolder
-from embassay.store.runs.items import CorpusItems, StoredItem
-from embassay.store.runs.record import RunRecord
-from embassay.types import Diagnostic, ItemScores, content_hash
 
 TaskName = tuple[str, str]
 """Diagnostic and corpus, by their labels."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from embassay.comparison.compare import RunComparison
 from embassay.comparison.differences import DifferencesSummary, HeadlineChange
-from embassay.findings import templates
-from embassay.formatting import counted, difference_format, interval, names, number, p_value, with_interval
+from embassay.core.formatting import counted, difference_format, interval, names, number, p_value, with_interval
+from embassay.reports.findings import templates
 
 ORDER = ("worse", "better", "inconclusive", "not worse", "nothing changed")
 """Outcomes by importance."""

@@ -18,15 +18,15 @@ from embassay.comparison.statements import (
     sentence,
     summary_sentence,
 )
-from embassay.errors import OutputError, begun
-from embassay.formatting import counted, difference_format, number, p_value, visible
-from embassay.outputs.markdown import escaped, folded, table_lines
+from embassay.core.errors import OutputError, begun
+from embassay.core.formatting import counted, difference_format, number, p_value, visible
+from embassay.core.store.canonical import canonical, write
 from embassay.reports.charts import Spec, forest_chart
 from embassay.reports.layouts import layouts
+from embassay.reports.outputs.markdown import escaped, folded, table_lines
 from embassay.reports.page import PagePanel, render
 from embassay.reports.tables import Cell, Table
-from embassay.store.canonical import canonical, write
-from embassay.store.runs.results import to_bytes
+from embassay.run.runs.results import to_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -13,12 +13,12 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.engine.pending import Pending, Submit
-from embassay.metrics.summary import Figures
-from embassay.result import Example
+from embassay.core.result import Example
+from embassay.core.types import Corpus, ItemScores, Origin
+from embassay.core.vectors import Neighbours, Vectors
+from embassay.diagnostics.metrics.summary import Figures
+from embassay.run.engine.pending import Pending, Submit
 from embassay.stats.units import Floats
-from embassay.types import Corpus, ItemScores, Origin
-from embassay.vectors import Neighbours, Vectors
 
 NEAREST = "nearest"
 """Item values of this name are (n, m) documents, the nearest first: two encoders are compared by them without labels.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from embassay.claims import COUNT, INTERVAL, Template
-from embassay.formatting import names, with_interval
-from embassay.layout import Format
-from embassay.result import Finding, Row
-from embassay.types import Origin
+from embassay.core.claims import COUNT, INTERVAL, Template
+from embassay.core.formatting import names, with_interval
+from embassay.core.layout import Format
+from embassay.core.result import Finding, Row
+from embassay.core.types import Origin
 
 NOT_REPRODUCED = Template(
     "{encoder}: {paper} print {published}% for {what}; measured here: {measured}, an interval that does not "

@@ -21,17 +21,17 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from embassay.claims import COUNT, LIMIT, Template
+from embassay.core.claims import COUNT, LIMIT, Template
+from embassay.core.errors import SpecError
+from embassay.core.layout import Column, EncoderTable, IntervalChart, Layout
+from embassay.core.result import Estimate, Finding, Result, Row
+from embassay.core.types import Corpus, Draws, ItemScores, Origin
+from embassay.core.vectors import Vectors
 from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
-from embassay.errors import SpecError
-from embassay.geometry import transforms
-from embassay.geometry.isotropy import WIDEST, Isotropy, isotropy
-from embassay.layout import Column, EncoderTable, IntervalChart, Layout
-from embassay.metrics.scoreboard import View
-from embassay.metrics.summary import Figures, row
-from embassay.result import Estimate, Finding, Result, Row
-from embassay.types import Corpus, Draws, ItemScores, Origin
-from embassay.vectors import Vectors
+from embassay.diagnostics.metrics.scoreboard import View
+from embassay.diagnostics.metrics.summary import Figures, row
+from embassay.stats.geometry import transforms
+from embassay.stats.geometry.isotropy import WIDEST, Isotropy, isotropy
 
 CITATION = """@inproceedings{rudman2022,
   author = {Rudman, William and Gillman, Nate and Rayne, Taylor and Eickhoff, Carsten},

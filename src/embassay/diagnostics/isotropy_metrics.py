@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from embassay.metrics.metric import Metric
+from embassay.diagnostics.metrics.metric import Metric
 
 # Isotropic is not better by itself.
 _described = partial(Metric, subset="*", condition="*", kind="computed", better="neither")

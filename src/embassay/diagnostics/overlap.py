@@ -12,16 +12,16 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.core.layout import SeriesTable
+from embassay.core.result import Row, Series
+from embassay.core.types import Draws, ItemScores
+from embassay.diagnostics.metrics.metric import Metric
+from embassay.diagnostics.metrics.scoreboard import stream_of
+from embassay.diagnostics.metrics.summary import row as row_of
 from embassay.diagnostics.published import table
-from embassay.layout import SeriesTable
-from embassay.lexical.overlap import METRICS, ON_PIECES
-from embassay.metrics.metric import Metric
-from embassay.metrics.scoreboard import stream_of
-from embassay.metrics.summary import row as row_of
-from embassay.result import Row, Series
+from embassay.stats.lexical.overlap import METRICS, ON_PIECES
 from embassay.stats.resample import ABSENT, means
 from embassay.stats.units import Floats, unit_codes
-from embassay.types import Draws, ItemScores
 
 _of_corpus = partial(Metric, subset="*", kind="computed", better="neither", low=0.0)
 OVERLAP_METRICS = (
@@ -65,7 +65,7 @@ class PairOverlap:
     Attributes
     ----------
     values
-        (m, 5) the metrics of :func:`embassay.lexical.overlap.overlap`; ABSENT where the pair does not exist.
+        (m, 5) the metrics of :func:`embassay.stats.lexical.overlap.overlap`; ABSENT where the pair does not exist.
     unit
         (m,) unit codes.
     """

@@ -10,13 +10,13 @@ from importlib.resources import files
 from statistics import mean, stdev
 from typing import Any
 
-from embassay.result import Series
-from embassay.types import Origin
+from embassay.core.result import Series
+from embassay.core.types import Origin
 
 
 def published(name: str) -> Mapping[str, Any]:
     """Return what a paper prints, with its ``source``: the file ``published_{name}.json``."""
-    text = files("embassay.data").joinpath(f"published_{name}.json").read_text(encoding="utf-8")
+    text = files("embassay.core.data").joinpath(f"published_{name}.json").read_text(encoding="utf-8")
     data: Mapping[str, Any] = json.loads(text)
     return data
 
@@ -33,7 +33,7 @@ def name_in_papers(spec: str) -> str:
 
 def groups_of(encoder_set: str) -> dict[str, str]:
     """Return the paper's class of each model of a set of encoders, by :func:`name_in_papers` of its spec."""
-    text = files("embassay.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
+    text = files("embassay.core.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
     members = tomllib.loads(text)[encoder_set]["encoders"]
     # The price of a service is no property of the model.
     return {name_in_papers(re.sub(r",price=[^,]+", "", member["spec"])): member["group"] for member in members}

@@ -20,11 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from embassay.claims import COUNT, Template
-from embassay.diagnostics.published import table
-from embassay.errors import SpecError
-from embassay.geometry.closeness import paired_cosine
-from embassay.layout import (
+from embassay.core.claims import COUNT, Template
+from embassay.core.errors import SpecError
+from embassay.core.layout import (
     Column,
     Curves,
     EncoderTable,
@@ -33,18 +31,20 @@ from embassay.layout import (
     Layout,
     SeriesTable,
 )
-from embassay.metrics.metric import Metric
-from embassay.metrics.scoreboard import View
-from embassay.metrics.summary import Figures
-from embassay.randomness import generator
-from embassay.result import Estimate, Finding, Result, Row, Series
-from embassay.samples.base import Role, Sample
-from embassay.samples.two import Side, TwoText
+from embassay.core.randomness import generator
+from embassay.core.result import Estimate, Finding, Result, Row, Series
+from embassay.core.samples.base import Role, Sample
+from embassay.core.samples.two import Side, TwoText
+from embassay.core.types import Corpus, Draws, ItemScores, Origin
+from embassay.core.vectors import VectorMatrix, Vectors
+from embassay.diagnostics.metrics.metric import Metric
+from embassay.diagnostics.metrics.scoreboard import View
+from embassay.diagnostics.metrics.summary import Figures
+from embassay.diagnostics.published import table
 from embassay.stats.correlate import MIN_ITEMS, correlation
 from embassay.stats.density import histogram, overlap
+from embassay.stats.geometry.closeness import paired_cosine
 from embassay.stats.units import Floats, Ints
-from embassay.types import Corpus, Draws, ItemScores, Origin
-from embassay.vectors import VectorMatrix, Vectors
 
 NAME = "shift"
 SIDES = {"domain": "the domain", "general": "general language"}

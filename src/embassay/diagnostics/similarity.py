@@ -14,14 +14,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.claims import COUNT, INTERVAL, LIMIT, Template
-from embassay.diagnostics import overlap as overlap_module
-from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.findings import against_chance, written
-from embassay.diagnostics.overlap import OVERLAP_METRICS, PairOverlap, overlap_rows, overlap_series
-from embassay.formatting import counted
-from embassay.geometry.closeness import paired_cosine
-from embassay.layout import (
+from embassay.core.claims import COUNT, INTERVAL, LIMIT, Template
+from embassay.core.formatting import counted
+from embassay.core.layout import (
     Column,
     ComparisonTable,
     Curves,
@@ -32,19 +27,24 @@ from embassay.layout import (
     Layout,
     SubsetTable,
 )
-from embassay.lexical.overlap import overlap, pairs_of
-from embassay.metrics.key import MetricKey
-from embassay.metrics.metric import Meaning, Metric
-from embassay.metrics.scoreboard import View, item_example
-from embassay.metrics.summary import Figures
-from embassay.result import Estimate, Example, Finding, Result, Row, Series, rows_of
-from embassay.samples.pairs import Pair
+from embassay.core.metric_key import MetricKey
+from embassay.core.result import Estimate, Example, Finding, Result, Row, Series, rows_of
+from embassay.core.samples.pairs import Pair
+from embassay.core.types import Corpus, Draws, ItemScores, Origin, is_chance
+from embassay.core.vectors import Vectors
+from embassay.diagnostics import overlap as overlap_module
+from embassay.diagnostics.base import Outcomes
+from embassay.diagnostics.findings import against_chance, written
+from embassay.diagnostics.metrics.metric import Meaning, Metric
+from embassay.diagnostics.metrics.scoreboard import View, item_example
+from embassay.diagnostics.metrics.summary import Figures
+from embassay.diagnostics.overlap import OVERLAP_METRICS, PairOverlap, overlap_rows, overlap_series
 from embassay.stats.correlate import MIN_ITEMS, Kind, midranks
+from embassay.stats.geometry.closeness import paired_cosine
 from embassay.stats.labels import Labels
+from embassay.stats.lexical.overlap import overlap, pairs_of
 from embassay.stats.separation import separation
 from embassay.stats.units import Floats, Ints
-from embassay.types import Corpus, Draws, ItemScores, Origin, is_chance
-from embassay.vectors import Vectors
 
 NAME = "similarity"
 VERSION = 1

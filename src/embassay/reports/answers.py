@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
-from embassay.findings import templates
-from embassay.findings.costs import Latency
-from embassay.findings.speed import MeasuredTimes
-from embassay.findings.support import costs_beside, rests_on, use_of
-from embassay.formatting import names, number
-from embassay.layout import Format, Layout
-from embassay.result import Answer, Finding, Result, Verdict, anchor
+from embassay.core.formatting import names, number
+from embassay.core.layout import Format, Layout
+from embassay.core.result import Answer, Finding, Result, Verdict, anchor
+from embassay.reports.findings import templates
+from embassay.reports.findings.costs import Latency
+from embassay.reports.findings.speed import MeasuredTimes
+from embassay.reports.findings.support import costs_beside, rests_on, use_of
 
 FIRST = tuple(template.question for template in (templates.USE, templates.HIGHEST_VALUE, templates.OR, templates.NOT))
 LAST = tuple(template.question for template in (templates.MISSES, templates.DATA, templates.ABOUT_OTHERS))

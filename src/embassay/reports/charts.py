@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from colorsys import hls_to_rgb
 from typing import Any
 
-from embassay.layout import (
+from embassay.core.layout import (
     Column,
     CountBars,
     Curves,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from embassay.layout import (
+from embassay.core.layout import (
     Column,
     ComparisonTable,
     CorpusTable,
@@ -17,9 +17,9 @@ from embassay.layout import (
     SubsetTable,
     plain,
 )
-from embassay.metrics.metric import Metric, metric_of
-from embassay.plugins import DIAGNOSTICS
-from embassay.result import Result
+from embassay.core.plugins import DIAGNOSTICS
+from embassay.core.result import Result
+from embassay.diagnostics.metrics.metric import Metric, metric_of
 
 
 def default_layout(name: str, result: Result) -> Layout:

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from embassay.formatting import DASH, counted, readable, rounded_down
-from embassay.layout import ExampleColumn, Examples
+from embassay.core.formatting import DASH, counted, readable, rounded_down
+from embassay.core.layout import ExampleColumn, Examples
+from embassay.core.result import CorpusRecord, Example, record_of
 from embassay.reports.tables import Cell, Scope, Table
-from embassay.result import CorpusRecord, Example, record_of
 
 STATIC = 5
 """Items of the table that is shown where scripts are off."""

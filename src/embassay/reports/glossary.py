@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from embassay.metrics.metric import OPTION, known_metrics
+from embassay.diagnostics.metrics.metric import OPTION, known_metrics
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from dataclasses import fields, is_dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from embassay.errors import PluginError, UnknownNameError
-from embassay.layout import Column, Format, Layout, check_layout, plain
-from embassay.metrics.metric import Metric, declared_metrics, pattern_of
-from embassay.plugins import DIAGNOSTICS, warn_once
+from embassay.core.errors import PluginError, UnknownNameError
+from embassay.core.layout import Column, Format, Layout, check_layout, plain
+from embassay.core.plugins import DIAGNOSTICS, warn_once
+from embassay.core.result import Result
+from embassay.diagnostics.metrics.metric import Metric, declared_metrics, pattern_of
 from embassay.reports.default_layout import default_layout
-from embassay.result import Result
 
 
 def layouts(result: Result) -> dict[str, Layout]:

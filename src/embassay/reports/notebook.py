@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from embassay.findings.support import statement
-from embassay.formatting import counted
+from embassay.core.formatting import counted
+from embassay.core.result import Result, Verdict
 from embassay.reports.answers import answer_sections
+from embassay.reports.findings.support import statement
 from embassay.reports.layouts import layouts
 from embassay.reports.page import CHARTS, SPLIT, pictures_of
 from embassay.reports.scorecard import legend, scorecard
 from embassay.reports.tables import scope_of
 from embassay.reports.templates import filled
-from embassay.result import Result, Verdict
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from embassay.findings.speed import MeasuredTimes
-from embassay.findings.support import tested
-from embassay.formatting import span
-from embassay.layout import Layout
+from embassay.core.formatting import span
+from embassay.core.layout import Layout
+from embassay.core.result import Finding, Result, Verdict, record_of
 from embassay.reports import charts
 from embassay.reports.answers import also, grouped, own_title
+from embassay.reports.findings.speed import MeasuredTimes
+from embassay.reports.findings.support import tested
 from embassay.reports.tables import scope_of
-from embassay.result import Finding, Result, Verdict, record_of
 
 FIRST_FINDINGS = 6
 """Findings that are not folded."""

@@ -13,11 +13,8 @@ from itertools import chain
 from typing import Any
 
 from embassay._version import __version__
-from embassay.findings.costs import Latency
-from embassay.findings.speed import MeasuredTimes
-from embassay.findings.support import findings_of, statement, support
-from embassay.formatting import counted, readable, two_digits
-from embassay.layout import (
+from embassay.core.formatting import counted, readable, two_digits
+from embassay.core.layout import (
     AcrossTable,
     ComparisonTable,
     CorpusTable,
@@ -39,8 +36,12 @@ from embassay.layout import (
     SubsetTable,
     ThresholdCurves,
 )
+from embassay.core.result import Result, Verdict, anchor
 from embassay.reports import charts, examples, tables
 from embassay.reports.answers import actions, answer_sections
+from embassay.reports.findings.costs import Latency
+from embassay.reports.findings.speed import MeasuredTimes
+from embassay.reports.findings.support import findings_of, statement, support
 from embassay.reports.glossary import Glossary, Term, terms_of
 from embassay.reports.overview import (
     FIRST_FINDINGS,
@@ -55,7 +56,6 @@ from embassay.reports.scorecard import BETTER, OPEN, WORSE, legend, scorecard
 from embassay.reports.settings import setting_tables
 from embassay.reports.tables import Scope, Table, scope_of
 from embassay.reports.templates import filled, resource
-from embassay.result import Result, Verdict, anchor
 
 TABLES: dict[type, Callable[..., Table | None]] = {
     EncoderTable: tables.encoder_table,

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os.path import commonprefix
 
-from embassay.formatting import DASH, difference_format, interval, number, shortened, visible, without_points
-from embassay.layout import Column, Layout
-from embassay.result import MIN_UNITS, Difference, EncoderRecord, Result, Row, Verdict, anchor
+from embassay.core.formatting import DASH, difference_format, interval, number, shortened, visible, without_points
+from embassay.core.layout import Column, Layout
+from embassay.core.result import MIN_UNITS, Difference, EncoderRecord, Result, Row, Verdict, anchor
 
 BETTER, WORSE, OPEN = "▲", "▼", "?"
 """Marks: the 95 % interval lies above chance, below it, or holds it."""

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from embassay.findings import templates
-from embassay.findings.costs import Latency
-from embassay.findings.speed import MeasuredTimes
-from embassay.formatting import counted, visible
-from embassay.layout import Layout
+from embassay.core.formatting import counted, visible
+from embassay.core.layout import Layout
+from embassay.core.result import Finding, Result
 from embassay.reports.answers import AnswerSection, actions, answer_sections, group_statement, grouped
+from embassay.reports.findings import templates
+from embassay.reports.findings.costs import Latency
+from embassay.reports.findings.speed import MeasuredTimes
 from embassay.reports.scorecard import legend, scorecard
-from embassay.result import Finding, Result
 
 LINES, MORE_LINES, FOR_CANDIDATE = 25, 40, 5
 """Lines of the first screen: with two candidates on one corpus, at most, and for each candidate that comes to these

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from embassay.findings.costs import Latency
-from embassay.findings.templates import place_of_step
-from embassay.formatting import DASH, number, two_digits, written_bytes
-from embassay.layout import Layout
+from embassay.core.formatting import DASH, number, two_digits, written_bytes
+from embassay.core.layout import Layout
+from embassay.core.result import EncoderRecord, Result, Verdict
+from embassay.reports.findings.costs import Latency
+from embassay.reports.findings.templates import place_of_step
 from embassay.reports.tables import Cell, Table, difference_cell, heading_of, number_cell, p_cell, scope_of
-from embassay.result import EncoderRecord, Result, Verdict
 
 NOTE = (
     "Paired on the same questions; p by exchanging questions that share a right page together, corrected within the "

@@ -11,9 +11,8 @@ from itertools import chain
 from statistics import mean
 from typing import Any
 
-from embassay.findings.support import remark
-from embassay.formatting import DASH, POINTS, difference_format, interval, number, p_value, without_points
-from embassay.layout import (
+from embassay.core.formatting import DASH, POINTS, difference_format, interval, number, p_value, without_points
+from embassay.core.layout import (
     AcrossTable,
     Column,
     ComparisonTable,
@@ -26,8 +25,9 @@ from embassay.layout import (
     SizeTable,
     SubsetTable,
 )
-from embassay.metrics.key import MetricKey
-from embassay.result import ALPHA, Comparison, Result, Row, Verdict
+from embassay.core.metric_key import MetricKey
+from embassay.core.result import ALPHA, Comparison, Result, Row, Verdict
+from embassay.reports.findings.support import remark
 
 BASELINE = "baseline"
 DIGITS = frozenset("0123456789+−–<")

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from embassay.formatting import readable
+from embassay.core.formatting import readable
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -11,15 +11,15 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from embassay.errors import SpecError
-from embassay.findings import support as words
-from embassay.findings.costs import Latency
-from embassay.findings.speed import MeasuredTimes
-from embassay.formatting import counted, visible
-from embassay.layout import Layout
+from embassay.core.errors import SpecError
+from embassay.core.formatting import counted, visible
+from embassay.core.layout import Layout
+from embassay.core.result import Result, Verdict
+from embassay.reports.findings import support as words
+from embassay.reports.findings.costs import Latency
+from embassay.reports.findings.speed import MeasuredTimes
 from embassay.reports.scorecard import GAP, column_blocks, is_random
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
-from embassay.result import Result, Verdict
 
 MOST_OTHERS = 3
 """Encoders that are named at most as right where another one is wrong."""

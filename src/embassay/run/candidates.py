@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from embassay.encoders.base import HasStoredVectors, KnownByWeights, MayChange
-from embassay.errors import EncoderError, InputError, MissingExtraError, SpecError, UnknownNameError
-from embassay.plugins import ENCODERS
-from embassay.retrievers.base import PARTS_HINT, Retriever
+from embassay.core.errors import EncoderError, InputError, MissingExtraError, SpecError, UnknownNameError
+from embassay.core.plugins import ENCODERS
+from embassay.core.types import AnyCorpus, Encoder, Runtime, is_chance
+from embassay.models.base import HasStoredVectors, KnownByWeights, MayChange
 from embassay.run.presets import EncoderSet, named_in
 from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, EncoderInput, default_label, load_encoder
 from embassay.run.specs import Spec, alternatives, as_spec
-from embassay.types import AnyCorpus, Encoder, Runtime, is_chance
+from embassay.search.retrievers.base import PARTS_HINT, Retriever
 
 BASELINES = (
     Spec("tfidf"),

@@ -12,21 +12,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from embassay.engine.timeline import TimeLine
-from embassay.errors import EmbassayError, SpecError, UnknownNameError, reason_of, say
-from embassay.layout import Layout
+from embassay.core.errors import EmbassayError, SpecError, UnknownNameError, reason_of, say
+from embassay.core.layout import Layout
+from embassay.core.result import Result
 from embassay.reports.layouts import layouts
-from embassay.result import Result
 from embassay.run.cost import measured_cost
+from embassay.run.engine.timeline import TimeLine
 from embassay.run.execute import Outcome, execute
 from embassay.run.finished import draw, finished_run
 from embassay.run.items import items_in
 from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, latencies, measured_times, settings_of
 from embassay.run.request import RunRequest
-from embassay.store.runs.folder import RunFolder
-from embassay.store.runs.items import CorpusItems
-from embassay.store.runs.record import Cost, RunRecord
+from embassay.run.runs.folder import RunFolder
+from embassay.run.runs.items import CorpusItems
+from embassay.run.runs.record import Cost, RunRecord
 
 FINE, FAILED_IN_PART = 0, 3
 

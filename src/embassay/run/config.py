@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from embassay.corpora.io.texts import read_text
-from embassay.errors import SourceError, nearest
+from embassay.core.errors import SourceError, nearest
+from embassay.core.store.paths import source_path
+from embassay.core.tables.texts import read_text
+from embassay.core.types import JsonObject
 from embassay.run.options import FILE, options_in
 from embassay.run.specs import Spec, parse
-from embassay.store.paths import source_path
-from embassay.types import JsonObject
 
 MAX_SHOWN = 120
 """Characters of a field's name that a message repeats."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import cast
 
-from embassay.encoders.base import encoder_of_vectors
-from embassay.engine.encoding_times import encoding_times
-from embassay.errors import EncoderError
-from embassay.formatting import counted
-from embassay.randomness import generator
+from embassay.core.errors import EncoderError
+from embassay.core.formatting import counted
+from embassay.core.randomness import generator
+from embassay.core.types import Encoder
+from embassay.models.base import encoder_of_vectors
+from embassay.run.engine.encoding_times import encoding_times
 from embassay.run.execute import Outcome
 from embassay.run.plan import Plan, distinct_texts
-from embassay.store.runs.record import Cost, RunRecord, Times
-from embassay.types import Encoder
+from embassay.run.runs.record import Cost, RunRecord, Times
 
 TEXTS = 64
 

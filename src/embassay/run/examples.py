@@ -9,11 +9,11 @@ from itertools import chain, zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.core.randomness import generator
+from embassay.core.result import Example
+from embassay.core.types import AnyCorpus, Diagnostic, ItemScores
 from embassay.diagnostics.base import Outcomes, ShowsItems
-from embassay.randomness import generator
-from embassay.result import Example
 from embassay.run.variants import Variant, by_encoder, join_scores
-from embassay.types import AnyCorpus, Diagnostic, ItemScores
 
 MISSED_BY = ("all", "some", "none", "undecided")
 """Which of the encoders are wrong about an item; ``undecided`` where none is right or wrong."""

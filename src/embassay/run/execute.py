@@ -12,27 +12,27 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
-from embassay.engine.cores import cores
-from embassay.engine.timeline import TimeLine
-from embassay.engine.workers import Workers
-from embassay.errors import EncoderError, one_line, reason_of
-from embassay.findings.limits import findings_of
-from embassay.findings.shared_words import mismatch
-from embassay.metrics.metric import headline_columns
-from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
+from embassay.core.cores import cores
+from embassay.core.errors import EncoderError, one_line, reason_of
+from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
+from embassay.core.types import AnyCorpus, Card
+from embassay.diagnostics.metrics.metric import headline_columns
+from embassay.reports.findings.limits import findings_of
+from embassay.reports.findings.shared_words import mismatch
+from embassay.run.cache.cache import VectorCache
+from embassay.run.engine.timeline import TimeLine
+from embassay.run.engine.workers import Workers
 from embassay.run.examples import ScoredTask, examples_of
 from embassay.run.item_tests import changed_by_steps, headline_of, misses
 from embassay.run.plan import Plan, as_read
 from embassay.run.request import RunRequest
 from embassay.run.retrieve import runs_of
+from embassay.run.runs.folder import RunFolder
+from embassay.run.runs.results import rounded
 from embassay.run.score import EncoderRun, Services, SharedVectors
 from embassay.run.screenings import screenings_of
 from embassay.run.variants import Variant, by_corpus, is_same_on_all_variants, joined_setting
 from embassay.stats.labels import Labels
-from embassay.store.cache.cache import VectorCache
-from embassay.store.runs.folder import RunFolder
-from embassay.store.runs.results import rounded
-from embassay.types import AnyCorpus, Card
 
 LOG = logging.getLogger(__name__)
 FLOAT32_BITS = 32

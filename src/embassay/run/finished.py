@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from embassay.errors import SourceError
-from embassay.layout import Layout
-from embassay.result import Result
+from embassay.core.errors import SourceError
+from embassay.core.layout import Layout
+from embassay.core.result import Result
+from embassay.core.store.canonical import write
+from embassay.core.store.paths import source_path
 from embassay.run.record import latencies, measured_times, trust
-from embassay.store.canonical import write
-from embassay.store.paths import source_path
-from embassay.store.runs import results
-from embassay.store.runs.folder import RunFolder
-from embassay.store.runs.record import RunRecord
+from embassay.run.runs import results
+from embassay.run.runs.folder import RunFolder
+from embassay.run.runs.record import RunRecord
 
 
 @dataclass(frozen=True)

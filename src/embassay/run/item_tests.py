@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from embassay.core.errors import begun
+from embassay.core.formatting import counted
+from embassay.core.result import Finding, Verdict
+from embassay.core.types import is_chance
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.diagnostics.base import DeclaresMetrics
-from embassay.errors import begun
-from embassay.findings import templates
-from embassay.formatting import counted
-from embassay.metrics.item_metric import Headline
-from embassay.result import Finding, Verdict
+from embassay.diagnostics.metrics.item_metric import Headline
+from embassay.reports.findings import templates
 from embassay.run.examples import ScoredTask
 from embassay.stats.units import Ints
-from embassay.types import is_chance
 
 DECENT = 0.75
 """Where the first candidate is right on a smaller share of the items, many are missed because they are hard."""

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
+from embassay.core.result import Example
+from embassay.core.store.paths import output_path
+from embassay.core.types import AnyCorpus, Corpus, ItemScores
 from embassay.diagnostics.base import SetsSideBySide, ShowsItems
-from embassay.errors import InputError, SourceError, SpecError, UnknownNameError
-from embassay.result import Example
 from embassay.run.examples import ScoredTask, examples_of_items
 from embassay.run.plan import joined_task
 from embassay.run.resolve import NamedDiagnostic, load_diagnostic
+from embassay.run.runs.folder import RunFolder
+from embassay.run.runs.record import RunRecord, RunSettings
 from embassay.run.specs import Spec
 from embassay.run.variants import Variant, limited_corpora, load_variants
-from embassay.store.paths import output_path
-from embassay.store.runs.folder import RunFolder
-from embassay.store.runs.record import RunRecord, RunSettings
-from embassay.types import AnyCorpus, Corpus, ItemScores
 
 if TYPE_CHECKING:
     from polars import DataFrame

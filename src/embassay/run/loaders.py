@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from embassay.corpora.io.texts import open_decoded
-from embassay.errors import SourceError, begun, nearest
-from embassay.plugins import CORPORA, left_out
+from embassay.core.errors import SourceError, begun, nearest
+from embassay.core.plugins import CORPORA, left_out
+from embassay.core.store.paths import open_file, source_path, unreadable
+from embassay.core.tables.texts import open_decoded
 from embassay.run.specs import known_options
-from embassay.store.paths import open_file, source_path, unreadable
 
 PEEK = 65_536
 """Characters after the first line that loaders recognise a file by."""

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
+from embassay.core.errors import SpecError, UnknownNameError
+from embassay.core.plugins import CORPORA, DIAGNOSTICS, left_out
+from embassay.core.samples.base import Text
+from embassay.core.samples.checks import SAMPLES
+from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Origin, reads_whole_documents
 from embassay.diagnostics.base import ChecksCorpus, ScoresRankings, SearchesWholeDocuments, SetsSideBySide
-from embassay.errors import SpecError, UnknownNameError
-from embassay.findings.advice import advice
-from embassay.plugins import CORPORA, DIAGNOSTICS, left_out
-from embassay.retrievers.base import Retriever
+from embassay.reports.findings.advice import advice
 from embassay.run.candidates import Candidates, RunEncoder, in_scoring_order, load_baselines, load_candidates
 from embassay.run.loaders import builtin_names
 from embassay.run.profiles import DEFAULT, diagnostics_of
@@ -29,9 +31,7 @@ from embassay.run.variants import (
     limited_variants,
     load_variants,
 )
-from embassay.samples.base import Text
-from embassay.samples.checks import SAMPLES
-from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Origin, reads_whole_documents
+from embassay.search.retrievers.base import Retriever
 
 MAX_NAMED = 3
 """Notes on encoders that were left out, shown if no encoder remains."""

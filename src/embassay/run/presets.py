@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from embassay.errors import SpecError, UnknownNameError
+from embassay.core.errors import SpecError, UnknownNameError
 from embassay.run.specs import Spec, parse
 
 SIGN = "@"
@@ -111,7 +111,7 @@ def named_in(spec: str | Spec) -> EncoderSet | None:
 @cache
 def _sets() -> dict[str, EncoderSet]:
     """Return all sets by name."""
-    text = files("embassay.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
+    text = files("embassay.core.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
     sets = {}
     for name, table in tomllib.loads(text).items():
         members = tuple(Member(**member) for member in table["encoders"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from embassay.errors import UnknownNameError
-from embassay.plugins import DIAGNOSTICS
+from embassay.core.errors import UnknownNameError
+from embassay.core.plugins import DIAGNOSTICS
 
 
 @dataclass(frozen=True)

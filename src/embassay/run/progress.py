@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from embassay.errors import say
-from embassay.formatting import duration
+from embassay.core.errors import say
+from embassay.core.formatting import duration
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress

@@ -11,20 +11,20 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import cast
 
 from embassay._version import __version__
-from embassay.encoders.base import Remote
-from embassay.errors import EncoderError
-from embassay.findings.costs import Latency
-from embassay.findings.speed import MeasuredTimes
+from embassay.core.errors import EncoderError
+from embassay.core.types import Corpus, Encoder, JsonObject
+from embassay.models.base import Remote
+from embassay.reports.findings.costs import Latency
+from embassay.reports.findings.speed import MeasuredTimes
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.loaders import builtin_names
 from embassay.run.plan import Plan, corpus_sources
 from embassay.run.presets import named_in
 from embassay.run.resolve import default_label, encoder_list
+from embassay.run.runs.record import Badges, EncoderUse, RunRecord, RunSettings, Sources
 from embassay.run.score import EncoderRun
 from embassay.run.specs import Spec, alternatives, as_spec
 from embassay.run.variants import Variant, joined_setting
-from embassay.store.runs.record import Badges, EncoderUse, RunRecord, RunSettings, Sources
-from embassay.types import Corpus, Encoder, JsonObject
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
 

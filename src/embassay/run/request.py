@@ -9,15 +9,15 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from embassay.errors import OutputError, SpecError, quoted, say
+from embassay.core.errors import OutputError, SpecError, quoted, say
+from embassay.core.store.paths import output_path
+from embassay.core.types import AnyCorpus, Draws, JsonObject, Runtime
+from embassay.run.cache.cache import FileHashes, Remembered, default_folder, trouble_with
 from embassay.run.config import read
 from embassay.run.options import PYTHON, RECORD, RunOptions, options_in
 from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.resolve import EncoderInputs
 from embassay.run.specs import Spec
-from embassay.store.cache.cache import FileHashes, Remembered, default_folder, trouble_with
-from embassay.store.paths import output_path
-from embassay.types import AnyCorpus, Draws, JsonObject, Runtime
 
 DEFAULT_OUT = Path("embassay-run")
 PYTHON_OPTIONS = options_in(PYTHON)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, cast
 
-from embassay.encoders.addresses import without_secrets
-from embassay.encoders.base import EncodesWithAnother
-from embassay.errors import MissingExtraError, SpecError, UnknownNameError, nearest
-from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, Folder
+from embassay.core.errors import MissingExtraError, SpecError, UnknownNameError, nearest
+from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, Folder
+from embassay.core.store.paths import source_path
+from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
+from embassay.models.addresses import without_secrets
+from embassay.models.base import EncodesWithAnother
 from embassay.run.loaders import builtin_names, check_kind, find_loader
 from embassay.run.specs import Spec, as_spec, bind, known_options, parse
-from embassay.store.paths import source_path
-from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
 
 EncoderInput: TypeAlias = str | Spec | Encoder | Function
 EncoderInputs: TypeAlias = Sequence[EncoderInput] | Mapping[str, EncoderInput] | EncoderInput
@@ -120,8 +120,8 @@ def load_encoder(
         If the spec names no encoder, or the object is not an encoder.
     """
     if not isinstance(spec, (str, Spec)):
-        from embassay.encoders.objects.foreign import from_object, is_encoder
-        from embassay.retrievers import objects
+        from embassay.models.objects.foreign import from_object, is_encoder
+        from embassay.search.retrievers import objects
 
         if objects.is_retriever(spec) and not is_encoder(spec):
             return objects.from_object(spec, name, version)
@@ -270,8 +270,8 @@ def encoder_list(encoders: EncoderInputs) -> list[EncoderInput | tuple[str, Enco
         return list(encoders)
     if isinstance(encoders, (str, Spec)) or not isinstance(encoders, Iterable):
         return [encoders]
-    from embassay.encoders.objects.foreign import is_encoder
-    from embassay.retrievers.objects import is_retriever
+    from embassay.models.objects.foreign import is_encoder
+    from embassay.search.retrievers.objects import is_retriever
 
     # A SentenceTransformer is a sequence of its layers.
     if is_encoder(encoders) or is_retriever(encoders):

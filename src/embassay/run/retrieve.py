@@ -16,24 +16,24 @@ from typing import cast
 
 import numpy as np
 
+from embassay.core.errors import EncoderError
+from embassay.core.formatting import counted, names
+from embassay.core.result import MIN_UNITS
+from embassay.core.samples.base import Text
+from embassay.core.samples.retrieval import right_pairs
+from embassay.core.store.lists import FROM_CACHE, read_lists, write_lists
+from embassay.core.types import AnyCorpus, Encoder, content_hash
+from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.base import ScoresRankings
-from embassay.engine.encode import Effort, encode
-from embassay.engine.search.lists import NONE, checked, joined, lists_of, of_rows, ranked
-from embassay.errors import EncoderError
-from embassay.formatting import counted, names
-from embassay.result import MIN_UNITS
-from embassay.retrievers.base import Lists, Questions, Retriever
 from embassay.run.candidates import RunEncoder, in_scoring_order
+from embassay.run.engine.encode import Effort, encode
 from embassay.run.plan import Plan, Task
 from embassay.run.score import EncoderRun, Services, as_encoder_error
-from embassay.samples.base import Text
-from embassay.samples.retrieval import right_pairs
+from embassay.search.exact.lists import NONE, checked, joined, lists_of, of_rows, ranked
+from embassay.search.retrievers.base import Lists, Questions, Retriever
 from embassay.stats.choosing import best_column, cross_fit
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints
-from embassay.store.lists import FROM_CACHE, read_lists, write_lists
-from embassay.types import AnyCorpus, Encoder, content_hash
-from embassay.vectors import Neighbours, Vectors
 
 SAVED_AFTER = 30.0
 """Seconds after which finished lists are written while a retriever still answers."""

@@ -17,8 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from embassay.core.errors import EncoderError, OutputError, one_line, reason_of
+from embassay.core.samples.base import Text
+from embassay.core.store.files import TIMES
+from embassay.core.store.hashes import Remembered
+from embassay.core.types import AnyCorpus, Encoder, ItemScores, JsonObject, Origin
+from embassay.core.vectors import Neighbours, VectorMatrix, Vectors
 from embassay.diagnostics.base import ScoresInParallel
-from embassay.encoders.base import (
+from embassay.models.base import (
     CountsTokens,
     Derived,
     HasStoredVectors,
@@ -30,24 +36,18 @@ from embassay.encoders.base import (
     encoder_of_vectors,
     key_in_cache,
 )
-from embassay.engine.encode import Effort, derived, encode
-from embassay.engine.pending import Pending, Submit
-from embassay.engine.robustness import TIMED, Robustness, check_robustness, encode_alone
-from embassay.engine.search.alone import search_milliseconds
-from embassay.engine.search.documents import nearest_documents
-from embassay.engine.search.top import search
-from embassay.engine.timeline import TimeLine
-from embassay.errors import EncoderError, OutputError, one_line, reason_of
+from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import RunEncoder
+from embassay.run.engine.encode import Effort, derived, encode
+from embassay.run.engine.pending import Pending, Submit
+from embassay.run.engine.robustness import TIMED, Robustness, check_robustness, encode_alone
+from embassay.run.engine.timeline import TimeLine
 from embassay.run.plan import Plan, Task, as_read, distinct_texts
 from embassay.run.progress import Progress
-from embassay.samples.base import Text
-from embassay.store.cache.cache import VectorCache
-from embassay.store.files import TIMES
-from embassay.store.hashes import Remembered
-from embassay.store.runs.folder import RunFolder
-from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject, Origin
-from embassay.vectors import Neighbours, VectorMatrix, Vectors
+from embassay.run.runs.folder import RunFolder
+from embassay.search.exact.alone import search_milliseconds
+from embassay.search.exact.documents import nearest_documents
+from embassay.search.exact.top import search
 
 LOG = logging.getLogger(__name__)
 Key = tuple[str, str]

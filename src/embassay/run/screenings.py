@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from embassay.core.result import SCREENED, Screening
+from embassay.core.types import Draws, ItemScores
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.diagnostics.base import NEAREST
-from embassay.result import SCREENED, Screening
 from embassay.run.examples import ScoredTask
 from embassay.stats.overlap import COMPARED, changed_tops, judged, overlaps
-from embassay.types import Draws, ItemScores
 
 INDEX = "index/"
 """How the names of scalars begin that say what an index was set to."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from embassay.errors import SpecError, UnknownNameError, quoted
+from embassay.core.errors import SpecError, UnknownNameError, quoted
 
 KINDS: dict[Any, str] = {
     str: "a text",

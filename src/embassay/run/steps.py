@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from embassay.errors import SpecError
-from embassay.retrievers.base import Retriever
+from embassay.core.errors import SpecError
+from embassay.core.types import Card
 from embassay.run.candidates import RunEncoder
-from embassay.types import Card
+from embassay.search.retrievers.base import Retriever
 
 STEP_OF_OPTION = {
     "vectors": "",

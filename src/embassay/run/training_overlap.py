@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from embassay.data import MSRP, MSRP_GROUPED, SEMANTONEG_V1
-from embassay.encoders.base import NamesTrainingData
-from embassay.findings import templates
-from embassay.formatting import names
+from embassay.core.data import MSRP, MSRP_GROUPED, SEMANTONEG_V1
+from embassay.core.formatting import names
+from embassay.core.types import AnyCorpus
+from embassay.models.base import NamesTrainingData
+from embassay.reports.findings import templates
 from embassay.run.candidates import RunEncoder
-from embassay.types import AnyCorpus
 
 MAX_NAMED = 3
 """Names of a model card that a note repeats."""

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from embassay.errors import SpecError
-from embassay.randomness import generator
+from embassay.core.errors import SpecError
+from embassay.core.randomness import generator
+from embassay.core.types import AnyCorpus, ItemScores, is_chance, reads_whole_documents
 from embassay.run.resolve import load_corpus
+from embassay.run.runs.items import item_hash
 from embassay.run.specs import Spec, alternatives, as_spec, list_options
 from embassay.stats.units import Ints, unit_codes
-from embassay.store.runs.items import item_hash
-from embassay.types import AnyCorpus, ItemScores, is_chance, reads_whole_documents
 
 VARYING = ("passages",)
 """The options of a corpus that may be lists: those that change neither the questions nor their right documents."""

@@ -1,1 +1,1 @@
-"""Pure statistics: arrays in, numbers out; sees numpy, scipy and ``embassay.types`` only."""
+"""Pure statistics: arrays in, numbers out; sees numpy, scipy and ``embassay.core.types`` only."""

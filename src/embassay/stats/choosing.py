@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from embassay.randomness import generator
+from embassay.core.randomness import generator
 from embassay.stats.units import Floats, Ints, unit_codes
 
 FOLDS = 5

@@ -13,10 +13,10 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.result import MIN_UNITS, Estimate
+from embassay.core.result import MIN_UNITS, Estimate
+from embassay.core.types import Draws
 from embassay.stats.resample import counts, percentiles, tail, too_few, undefined_estimate
 from embassay.stats.units import UPPER, Bools, Floats, Ints, unit_codes
-from embassay.types import Draws
 
 Kind = Literal["pearson", "spearman"]
 BLOCK = 2_000_000

@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from embassay.result import ALPHA
+from embassay.core.result import ALPHA
 from embassay.stats.labels import Labels
 from embassay.stats.units import Floats, ratio_variance
 

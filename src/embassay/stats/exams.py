@@ -12,9 +12,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from embassay.randomness import generator
+from embassay.core.randomness import generator
+from embassay.core.types import Draws
 from embassay.stats.units import UPPER, Floats, Ints
-from embassay.types import Draws
 
 EXAMS, LENGTH = 500, 100
 """The number m of samples and their length l, as in section 3.1 of the paper."""

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from embassay.core.types import Draws
 from embassay.stats.correlate import DIGITS, MIN_ITEMS, Kind, bootstrap, correlation, heavy_tails, standardised
 from embassay.stats.families import PairedDifference, PairTest, Roles, families_of, tested_row
 from embassay.stats.labels import Labels
 from embassay.stats.patterns import Moved, Patterns, settled
 from embassay.stats.resample import percentiles, tail
 from embassay.stats.units import Bools, Floats, Ints
-from embassay.types import Draws
 
 ROUNDING = 1e-9
 """Mixed values whose variance is below this share of their mean square do not vary."""

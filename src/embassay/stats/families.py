@@ -28,13 +28,13 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.result import ALPHA, MIN_DIFFERENT
+from embassay.core.result import ALPHA, MIN_DIFFERENT
+from embassay.core.types import Draws
 from embassay.stats.folds import fold_weights
 from embassay.stats.labels import Labels, effective_number
 from embassay.stats.patterns import Exchanged, Interval, Patterns, newcombe, settled
 from embassay.stats.skewness import SkewedMeans
 from embassay.stats.units import Floats, Ints, unit_sums
-from embassay.types import Draws
 
 Family = Literal["step", "main", "lexical", "models", "all"]
 Pair = tuple[str, str]

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from embassay.result import Estimate
+from embassay.core.result import Estimate
 from embassay.stats.labels import Labels
 from embassay.stats.resample import undefined_estimate
 from embassay.stats.shares import wilson

@@ -16,11 +16,11 @@ from functools import cache
 
 import numpy as np
 
-from embassay.randomness import generator
-from embassay.result import ALPHA
+from embassay.core.randomness import generator
+from embassay.core.result import ALPHA
+from embassay.core.types import Draws
 from embassay.stats.permutation import convolved_p, enumerated_p, whole_multiples
 from embassay.stats.units import Floats, Ints, effective_units, unit_sums
-from embassay.types import Draws
 
 CHANGED = 0.1
 """The share of the answers that is assumed to change between two versions of a model, half of them for the worse."""

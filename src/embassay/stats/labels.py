@@ -17,8 +17,8 @@ from functools import cached_property
 
 import numpy as np
 
-from embassay.formatting import counted
-from embassay.result import MIN_UNITS
+from embassay.core.formatting import counted
+from embassay.core.result import MIN_UNITS
 from embassay.stats.units import UPPER, Bools, Floats, Ints, unit_codes
 
 MAX_SHARE = 2 / 3

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.randomness import generator
+from embassay.core.randomness import generator
 from embassay.stats.units import Floats
 
 CONFIDENCE = 0.95

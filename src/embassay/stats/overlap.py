@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from embassay.result import FEW_UNITS
+from embassay.core.result import FEW_UNITS
+from embassay.core.types import Draws
 from embassay.stats.labels import Labels
 from embassay.stats.patterns import DIGITS, Exchanged, Interval, Patterns
 from embassay.stats.shares import wilson
 from embassay.stats.units import UPPER, Bools, Floats
-from embassay.types import Draws
 
 COMPARED = 10
 """How many of the nearest documents are compared."""
@@ -66,7 +66,7 @@ def changed_tops(listed: Floats, exact: Floats) -> Bools:
 
 
 def judged(values: Floats, changed: Bools, draws: Draws) -> dict[str, Any]:
-    """Return the fields of a :class:`~embassay.result.Screening` that follow from the overlaps of n ≥ 1 questions.
+    """Return the fields of a :class:`~embassay.core.result.Screening` that follow from the overlaps of n ≥ 1 questions.
 
     The interval is that of typical values, with questions as units; its lower end includes one more question with the
     overlap 1/2. The outcome is ``same`` if the lower end reaches the floor, ``differs`` if the upper one does not, else

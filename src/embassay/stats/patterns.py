@@ -16,13 +16,13 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from embassay.randomness import generator
-from embassay.result import ALPHA
+from embassay.core.randomness import generator
+from embassay.core.result import ALPHA
+from embassay.core.types import Draws
 from embassay.stats.labels import Labels
 from embassay.stats.permutation import monte_carlo_interval, random_signs
 from embassay.stats.shares import wilson
 from embassay.stats.units import Floats, Ints
-from embassay.types import Draws
 
 ROUNDS = (9_999, 99_999, 999_999)
 """The number of patterns; more are drawn where a p-value is not settled."""

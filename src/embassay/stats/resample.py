@@ -16,11 +16,11 @@ from functools import cached_property
 
 import numpy as np
 
-from embassay.randomness import generator
-from embassay.result import MIN_UNITS, Estimate
+from embassay.core.randomness import generator
+from embassay.core.result import MIN_UNITS, Estimate
+from embassay.core.types import Draws
 from embassay.stats.skewness import SkewedMeans
 from embassay.stats.units import LEVEL, Bools, Floats, Ints, effective_sample_size, effective_units, unit_sums
-from embassay.types import Draws
 
 BLOCK = 4_000_000
 """The most resampling counts in memory at once: 16 MB."""

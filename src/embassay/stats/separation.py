@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from embassay.result import Estimate
+from embassay.core.result import Estimate
 from embassay.stats.labels import Labels, effective_number
 from embassay.stats.shares import Z
 from embassay.stats.units import Floats

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from embassay.result import Estimate
+from embassay.core.result import Estimate
 from embassay.stats.labels import Labels, effective_number
 from embassay.stats.resample import undefined_estimate
 from embassay.stats.units import Floats

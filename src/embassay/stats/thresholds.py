@@ -22,7 +22,7 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.formatting import size_in_points
+from embassay.core.formatting import size_in_points
 from embassay.stats.labels import Labels
 from embassay.stats.units import LEVEL, Floats
 

@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any, Protocol
 
-from embassay.samples.base import Sample
-from embassay.samples.choice import Choice
-from embassay.samples.composition import Composition
-from embassay.samples.groups import Grouped
-from embassay.samples.minimal_pairs import MinimalPairs
-from embassay.samples.retrieval import Document, Question
-from embassay.types import Corpus
+from embassay.core.samples.base import Sample
+from embassay.core.samples.choice import Choice
+from embassay.core.samples.composition import Composition
+from embassay.core.samples.groups import Grouped
+from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus
 
 SHAPES: Mapping[type, str] = {
     Choice: "choice",

@@ -11,12 +11,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from embassay.core.errors import InputError, SpecError, nearest
+from embassay.core.formatting import counted
+from embassay.core.plugins import BUILDERS
+from embassay.core.samples.units import independent_units
+from embassay.core.types import sha256_of
 from embassay.corpora.io.documents import documents_in
-from embassay.errors import InputError, SpecError, nearest
-from embassay.formatting import counted
-from embassay.lexical.language import may_be_english, refuse_other
-from embassay.plugins import BUILDERS
-from embassay.samples.units import independent_units
+from embassay.stats.lexical.language import may_be_english, refuse_other
 from embassay.testsets.base import Advance, Built, Reading, Reasons, Resource, silent
 from embassay.testsets.card import card_of
 from embassay.testsets.files import SetFiles, content_of, json_lines, name_of, write_files
@@ -31,7 +32,6 @@ from embassay.testsets.sources import (
     read_sentences,
     usable,
 )
-from embassay.types import sha256_of
 
 PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside", "column")
 """Keyword parameters of builders and readers that are not options of a kind."""

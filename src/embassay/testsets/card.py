@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from embassay._version import __version__
-from embassay.formatting import counted
-from embassay.samples.choice import Choice
-from embassay.samples.composition import Composition
-from embassay.samples.groups import Grouped
-from embassay.samples.minimal_pairs import MinimalPairs
-from embassay.samples.retrieval import Question
+from embassay.core.formatting import counted
+from embassay.core.samples.choice import Choice
+from embassay.core.samples.composition import Composition
+from embassay.core.samples.groups import Grouped
+from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.retrieval import Question
 from embassay.testsets.base import Built
 from embassay.testsets.files import SetFiles
 from embassay.testsets.options import Order

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from embassay.core.types import Encoder
 from embassay.testsets.base import Advance
-from embassay.types import Encoder
 
 BLOCK = 512
 """The number of texts that are encoded between two progress reports."""

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from embassay.errors import OutputError
-from embassay.samples.base import Sample
-from embassay.samples.choice import Choice
-from embassay.samples.composition import Composition
-from embassay.samples.groups import Grouped
-from embassay.samples.minimal_pairs import MinimalPairs
-from embassay.samples.retrieval import Question
-from embassay.store.partial_files import partial_file
+from embassay.core.errors import OutputError
+from embassay.core.samples.base import Sample
+from embassay.core.samples.choice import Choice
+from embassay.core.samples.composition import Composition
+from embassay.core.samples.groups import Grouped
+from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.retrieval import Question
+from embassay.core.store.partial_files import partial_file
 from embassay.testsets.base import Built
 
 # --- Samples as the JSON lines that the loaders of corpora read back ---

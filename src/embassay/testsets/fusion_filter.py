@@ -16,12 +16,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.errors import SpecError
-from embassay.geometry.closeness import paired_cosine
-from embassay.samples.composition import Composition
+from embassay.core.errors import SpecError
+from embassay.core.samples.composition import Composition
+from embassay.core.types import Encoder
+from embassay.stats.geometry.closeness import paired_cosine
 from embassay.testsets.base import Advance, Reasons
 from embassay.testsets.encoding import vectors_of
-from embassay.types import Encoder
 
 Which = Literal["bd", "neighbours"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embassay.errors import MissingExtraError, ModelNotFoundError
+from embassay.core.errors import MissingExtraError, ModelNotFoundError
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from embassay.errors import SpecError
+from embassay.core.errors import SpecError
 
 Language = Literal["en", "any"]
 ENGLISH, ANY = "en", "any"
@@ -40,7 +40,7 @@ class Shared:
     def check(self) -> None:
         """Raise SpecError for a number that is out of range."""
         # Imported here, because 'embassay --help' reads these options.
-        from embassay.types import Draws
+        from embassay.core.types import Draws
 
         Draws(self.seed)
         if self.count is not None and self.count < 1:

@@ -6,8 +6,8 @@ import html
 from dataclasses import dataclass
 from pathlib import Path
 
+from embassay.core.errors import InputError, SourceError
 from embassay.corpora.io.folders import Listing
-from embassay.errors import InputError, SourceError
 from embassay.run.resolve import load_encoder
 from embassay.testsets.base import Advance, Reasons, silent
 from embassay.testsets.files import check_free, write_files

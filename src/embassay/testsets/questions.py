@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from embassay.corpora.queries.passages import Passage
-from embassay.lexical.language import language_of
+from embassay.stats.lexical.language import language_of
 
 LONGEST = 40
 """The maximum number of words of a question."""

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.errors import InputError, SourceError
-from embassay.formatting import counted, with_interval
-from embassay.result import Estimate
+from embassay.core.errors import InputError, SourceError
+from embassay.core.formatting import counted, with_interval
+from embassay.core.result import Estimate
+from embassay.core.store.paths import open_file, output_path, source_path, unreadable
 from embassay.stats.agreement import Level, krippendorff
 from embassay.stats.labels import Labels
 from embassay.stats.shares import bounded_mean
 from embassay.stats.units import Floats
-from embassay.store.paths import open_file, output_path, source_path, unreadable
 from embassay.testsets.card import table, with_reading
 from embassay.testsets.files import SetFiles, check_free, content_of, name_of, write_files
 from embassay.testsets.sheets import HIGH, LOW, Sheet, read_sheet

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from embassay.corpora.io.rows import FileRow
-from embassay.errors import SourceError
-from embassay.samples.base import Sample
-from embassay.samples.choice import Choice
-from embassay.samples.minimal_pairs import ALL_EDITS, MinimalPairs
+from embassay.core.errors import SourceError
+from embassay.core.samples.base import Sample
+from embassay.core.samples.choice import Choice
+from embassay.core.samples.minimal_pairs import ALL_EDITS, MinimalPairs
+from embassay.core.tables.rows import FileRow
 from embassay.testsets.base import Built
 from embassay.testsets.sheets import confirmation, meant, open_sheet, shown, table_of
 

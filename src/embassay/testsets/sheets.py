@@ -15,17 +15,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from embassay.corpora.io.jsonl import listed
-from embassay.corpora.io.records import FileTable
-from embassay.corpora.io.rows import FileRow, is_blank
-from embassay.errors import SourceError
-from embassay.randomness import generator
-from embassay.samples.base import Sample
-from embassay.samples.choice import Choice
-from embassay.samples.composition import OPERATORS, Composition
-from embassay.samples.groups import Grouped
-from embassay.samples.minimal_pairs import MinimalPairs
-from embassay.samples.retrieval import Document, Question
+from embassay.core.errors import SourceError
+from embassay.core.randomness import generator
+from embassay.core.samples.base import Sample
+from embassay.core.samples.choice import Choice
+from embassay.core.samples.composition import OPERATORS, Composition
+from embassay.core.samples.groups import Grouped
+from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.tables.jsonl import listed
+from embassay.core.tables.records import FileTable
+from embassay.core.tables.rows import FileRow, is_blank
 from embassay.testsets.sources import open_table
 
 COLUMNS = ("corpus", "row", "item", "edit", "original", "text", "rating", "remark")

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from embassay.core.errors import SourceError
+from embassay.core.store.paths import open_file, unreadable
+from embassay.core.tables.jsonl import text_field
+from embassay.core.tables.records import FileTable, TableColumn, is_parquet, read_table, recognised_pair
+from embassay.core.tables.rows import NO
+from embassay.core.tables.texts import not_utf8, open_text
 from embassay.corpora.io.documents import SourceDocument, read_documents
-from embassay.corpora.io.jsonl import text_field
-from embassay.corpora.io.records import FileTable, TableColumn, is_parquet, read_table, recognised_pair
-from embassay.corpora.io.rows import NO
-from embassay.corpora.io.texts import not_utf8, open_text
-from embassay.errors import SourceError
-from embassay.store.paths import open_file, unreadable
 from embassay.testsets.base import Reading, Reasons
 
 # --- A user's file as lines of text or as a table ---

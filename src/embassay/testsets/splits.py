@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from embassay.core.errors import SpecError
+from embassay.core.formatting import counted
+from embassay.core.randomness import generator
+from embassay.core.samples.groups import closure
+from embassay.core.samples.retrieval import Document, Question
 from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.leaks import overlap
 from embassay.corpora.queries.passages import SHORTEST
-from embassay.errors import SpecError
-from embassay.formatting import counted
-from embassay.randomness import generator
-from embassay.samples.groups import closure
-from embassay.samples.retrieval import Document, Question
 from embassay.testsets.base import Built
 from embassay.testsets.right_documents import Answered, units_that_may_answer
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from embassay.core.errors import SpecError
+from embassay.core.randomness import generator
+from embassay.core.samples.composed import degenerate
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import collapsed, paragraphs, sentences
-from embassay.errors import SpecError
-from embassay.lexical.language import language_of, may_be_english
-from embassay.randomness import generator
-from embassay.samples.composed import degenerate
+from embassay.stats.lexical.language import language_of, may_be_english
 from embassay.testsets.base import Reasons
 from embassay.testsets.english import ABBREVIATIONS
 

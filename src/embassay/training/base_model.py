@@ -12,17 +12,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embassay.encoders.neural import st
-from embassay.encoders.neural.locations import TOKENIZERS, find, read_json
-from embassay.encoders.neural.modules import CONFIG, modules, own_modules, settings_of
-from embassay.encoders.neural.prompts import DOCUMENT
-from embassay.encoders.neural.st import SentenceTransformersEncoder
-from embassay.encoders.neural.st_runner import SentenceTransformersRunner
-from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError, first_line_of
-from embassay.plugins import ENCODERS
+from embassay.core.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError, first_line_of
+from embassay.core.plugins import ENCODERS
+from embassay.core.types import JsonObject, Runtime
+from embassay.models.neural import st
+from embassay.models.neural.locations import TOKENIZERS, find, read_json
+from embassay.models.neural.modules import CONFIG, modules, own_modules, settings_of
+from embassay.models.neural.prompts import DOCUMENT
+from embassay.models.neural.st import SentenceTransformersEncoder
+from embassay.models.neural.st_runner import SentenceTransformersRunner
 from embassay.run.specs import bind, parse
 from embassay.training.settings import TrainingSettings
-from embassay.types import JsonObject, Runtime
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

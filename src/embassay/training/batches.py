@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from embassay.randomness import generator
+from embassay.core.randomness import generator
 
 POOL = 16
 """Batches whose rows are sorted by length together."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embassay.store.canonical import canonical, write
+from embassay.core.store.canonical import canonical, write
+from embassay.core.types import sha256_of
 from embassay.training.model_folder import read_json
-from embassay.types import sha256_of
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.encoders.neural.st import SentenceTransformersEncoder
-from embassay.engine.search.top import search
-from embassay.errors import InputError
-from embassay.formatting import counted
-from embassay.samples.retrieval import Question, first_passages, right_pairs
+from embassay.core.errors import InputError
+from embassay.core.formatting import counted
+from embassay.core.samples.retrieval import Question, first_passages, right_pairs
+from embassay.core.types import AnyCorpus, content_hash
+from embassay.models.neural.st import SentenceTransformersEncoder
+from embassay.search.exact.top import search
 from embassay.training.base_model import find_base, live
 from embassay.training.batches import Batch, BatchRow, draw
 from embassay.training.losses import check_loss, finetuning_loss
@@ -29,7 +30,6 @@ from embassay.training.stage import Recipe, features, train_stage
 from embassay.training.trained import Advance, Trained
 from embassay.training.trainer import Job
 from embassay.training.triplets import Triplet, normalised
-from embassay.types import AnyCorpus, content_hash
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -9,11 +9,11 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from embassay.encoders.neural.devices import available_device
-from embassay.encoders.neural.library_messages import quiet
-from embassay.encoders.neural.modules import modules
-from embassay.encoders.neural.st import SentenceTransformersEncoder
-from embassay.errors import EncoderError, SpecError, UnknownNameError, first_line_of
+from embassay.core.errors import EncoderError, SpecError, UnknownNameError, first_line_of
+from embassay.models.neural.devices import available_device
+from embassay.models.neural.library_messages import quiet
+from embassay.models.neural.modules import modules
+from embassay.models.neural.st import SentenceTransformersEncoder
 from embassay.training.base_model import NOISY
 from embassay.training.settings import OBJECTIVES
 

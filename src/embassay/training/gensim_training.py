@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.neural.library_messages import quiet_loggers
-from embassay.errors import InputError, MissingExtraError
-from embassay.randomness import generator
+from embassay.core.errors import InputError, MissingExtraError
+from embassay.core.randomness import generator
+from embassay.models.neural.library_messages import quiet_loggers
 from embassay.training.options import ParagraphsOptions, WordsOptions
 from embassay.training.text import TrainingVocabulary, count_words, cut_sentences, read_sentences
 from embassay.training.text_folder import TextFolder, check_options

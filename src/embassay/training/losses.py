@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from embassay.encoders.neural.modules import modules
-from embassay.encoders.neural.st import SentenceTransformersEncoder
-from embassay.errors import SpecError, UnknownNameError
+from embassay.core.errors import SpecError, UnknownNameError
+from embassay.models.neural.modules import modules
+from embassay.models.neural.st import SentenceTransformersEncoder
 from embassay.training.settings import LOSSES, TrainingSettings
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from embassay._version import __version__
-from embassay.errors import OutputError
-from embassay.store.canonical import canonical, replace_folder, write
-from embassay.store.partial_files import names_in
-from embassay.types import JsonObject
+from embassay.core.errors import OutputError
+from embassay.core.store.canonical import canonical, replace_folder, write
+from embassay.core.store.partial_files import names_in
+from embassay.core.types import JsonObject
 
 RECORD = "training.json"
 """The record of a sentence encoder."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embassay.encoders.static.paragraphs import build
+from embassay.models.static.paragraphs import build
 from embassay.training.gensim_training import GensimTraining
 from embassay.training.options import ParagraphsOptions
 from embassay.training.text_folder import save_arrays

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.encoders.neural.st import SentenceTransformersEncoder
-from embassay.errors import InputError
+from embassay.core.errors import InputError
+from embassay.core.types import content_hash
+from embassay.models.neural.st import SentenceTransformersEncoder
 from embassay.training.base_model import find_base
 from embassay.training.batches import Batch, BatchRow, draw
 from embassay.training.fitness import check_objective
@@ -23,7 +24,6 @@ from embassay.training.settings import PRETRAIN, Objective, TrainingSettings
 from embassay.training.stage import Recipe, features, train_stage
 from embassay.training.trained import Advance, Trained
 from embassay.training.trainer import Job
-from embassay.types import content_hash
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

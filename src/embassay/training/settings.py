@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from embassay.errors import SpecError
+from embassay.core.errors import SpecError
 
 Objective = Literal["mlm", "tsdae", "simcse"]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embassay.encoders.neural.library_messages import quiet
-from embassay.encoders.neural.st import SentenceTransformersEncoder
+from embassay.models.neural.library_messages import quiet
+from embassay.models.neural.st import SentenceTransformersEncoder
 from embassay.training.base_model import NOISY, load, versions, write_model
 from embassay.training.checkpoints import History
 from embassay.training.model_folder import RECORD, ModelFolder

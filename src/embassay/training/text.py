@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from embassay.corpora.io.texts import read_text
-from embassay.encoders.tokens import Cutting, cutter
-from embassay.errors import SourceError
-from embassay.store.paths import source_path
-from embassay.types import sha256_of
+from embassay.core.errors import SourceError
+from embassay.core.store.paths import source_path
+from embassay.core.tables.texts import read_text
+from embassay.core.types import sha256_of
+from embassay.models.tokens import Cutting, cutter
 
 MIN_COUNT = 5
 COVERED = 0.9

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from embassay.encoders.checks import check_whole
-from embassay.errors import SpecError
-from embassay.store.arrays import read_arrays
-from embassay.store.canonical import write_with
-from embassay.store.paths import output_path
+from embassay.core.errors import SpecError
+from embassay.core.store.arrays import read_arrays
+from embassay.core.store.canonical import write_with
+from embassay.core.store.paths import output_path
+from embassay.models.checks import check_whole
 from embassay.training.model_folder import ModelFolder
 from embassay.training.options import ParagraphsOptions, UraeOptions, WordsOptions
 from embassay.training.text import Sentences

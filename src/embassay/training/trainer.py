@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.errors import EncoderError, OutputError, first_line_of
-from embassay.randomness import generator
+from embassay.core.errors import EncoderError, OutputError, first_line_of
+from embassay.core.randomness import generator
 from embassay.training.batches import Batch
 from embassay.training.checkpoints import (
     SCORE,

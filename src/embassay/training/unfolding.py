@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.static.tree_plans import TreePlan
-from embassay.encoders.static.trees import Shape
-from embassay.encoders.static.unfolding import Matrices, penalty, unfolding_loss
-from embassay.vectors import Indices
+from embassay.core.vectors import Indices
+from embassay.models.static.tree_plans import TreePlan
+from embassay.models.static.trees import Shape
+from embassay.models.static.unfolding import Matrices, penalty, unfolding_loss
 
 if TYPE_CHECKING:
     from torch import Tensor

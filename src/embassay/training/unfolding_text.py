@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.encoders.static.parses import parse
-from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.encoders.static.trees import Shape, Tree
-from embassay.encoders.static.word_files import read, recognise
-from embassay.errors import SourceError, SpecError
-from embassay.store.paths import source_path
+from embassay.core.errors import SourceError, SpecError
+from embassay.core.store.paths import source_path
+from embassay.core.types import sha256_of
+from embassay.core.vectors import Indices
+from embassay.models.static.parses import parse
+from embassay.models.static.trained_folder import TrainedFolder
+from embassay.models.static.trees import Shape, Tree
+from embassay.models.static.word_files import read, recognise
 from embassay.training.text import Sentences
 from embassay.training.unfolding import REACH, SPREAD, TINY, Array
-from embassay.types import sha256_of
-from embassay.vectors import Indices
 
 SHORTEST, LONGEST = 2, 200
 """Sentences with fewer or more words are left out: one word has nothing to unfold, n words need up to n² vectors."""

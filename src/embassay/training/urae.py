@@ -24,10 +24,10 @@ from pathlib import Path
 
 import numpy as np
 
-from embassay.encoders.checks import check_amounts
-from embassay.encoders.static.parses import check_source, identity
-from embassay.errors import MissingExtraError, SpecError
-from embassay.randomness import generator
+from embassay.core.errors import MissingExtraError, SpecError
+from embassay.core.randomness import generator
+from embassay.models.checks import check_amounts
+from embassay.models.static.parses import check_source, identity
 from embassay.training.options import UraeOptions
 from embassay.training.text import read_sentences
 from embassay.training.text_folder import TextFolder, check_options, save_arrays

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 import embassay as ea
-from embassay.errors import SourceError
+from embassay.core.errors import SourceError
 from embassay.run.config import read as read_config
 
 

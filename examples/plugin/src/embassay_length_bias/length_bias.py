@@ -21,15 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import embassay as ea
-from embassay.claims import INTERVAL, Template
+from embassay.core.claims import INTERVAL, Template
+from embassay.core.errors import SpecError
+from embassay.core.layout import Column, ComparisonTable, EncoderTable, GroupedBars, Layout
+from embassay.core.randomness import generator
 from embassay.diagnostics.findings import written
-from embassay.errors import SpecError
-from embassay.geometry.closeness import paired_cosine
-from embassay.layout import Column, ComparisonTable, EncoderTable, GroupedBars, Layout
-from embassay.metrics.metric import Metric
-from embassay.metrics.scoreboard import View
-from embassay.metrics.summary import Figures
-from embassay.randomness import generator
+from embassay.diagnostics.metrics.metric import Metric
+from embassay.diagnostics.metrics.scoreboard import View
+from embassay.diagnostics.metrics.summary import Figures
+from embassay.stats.geometry.closeness import paired_cosine
 from embassay.stats.resample import ABSENT
 
 NAME = "length_bias"

@@ -6,9 +6,9 @@ HEROS takes them from a masked language model.
 
 from __future__ import annotations
 
+from embassay.core.samples.minimal_pairs import EDITS, MinimalPairs
+from embassay.core.types import Corpus
 from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
-from embassay.samples.minimal_pairs import EDITS, MinimalPairs
-from embassay.types import Corpus
 
 SHAPE = "minimal_pairs"
 BUILTIN = True

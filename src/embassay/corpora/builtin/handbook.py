@@ -10,9 +10,9 @@ import csv
 from dataclasses import replace
 from pathlib import Path
 
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.types import Corpus
 from embassay.corpora.builtin.handwritten import builtin_corpus, rows_of
-from embassay.samples.retrieval import Document, Question
-from embassay.types import Corpus
 
 SHAPE = "retrieval"
 BUILTIN = True

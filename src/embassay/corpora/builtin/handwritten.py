@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import TypeVar
 
-from embassay.samples.base import Sample
-from embassay.types import Corpus
+from embassay.core.samples.base import Sample
+from embassay.core.types import Corpus
 
 S = TypeVar("S", bound=Sample)
 
 
 def rows_of(file: str) -> list[dict[str, str]]:
     """Return the rows of a tab-separated table that ships with the package; quotation marks are ordinary characters."""
-    text = files("embassay.data").joinpath(file).read_text(encoding="utf-8")
+    text = files("embassay.core.data").joinpath(file).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from embassay.core.data import SEMANTONEG_V1
+from embassay.core.errors import SourceError, quoted
+from embassay.core.samples.checks import is_part_of_speech
+from embassay.core.samples.choice import Choice
+from embassay.core.tables.jsonl import KINDS, first_fields
+from embassay.core.tables.rows import FileRow, named_rows
+from embassay.core.types import Corpus
 from embassay.corpora.io.changes import change
-from embassay.corpora.io.jsonl import KINDS, first_fields
-from embassay.corpora.io.rows import FileRow, named_rows
-from embassay.data import SEMANTONEG_V1
-from embassay.errors import SourceError, quoted
-from embassay.samples.checks import is_part_of_speech
-from embassay.samples.choice import Choice
-from embassay.types import Corpus
 
 SHAPE = "choice"
 FIELDS = ("label", "input", "sentences")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from embassay.core.errors import quoted
+from embassay.core.samples.composition import OPERATORS, Composition
+from embassay.core.tables.jsonl import first_fields
+from embassay.core.tables.rows import FileRow, named_rows
+from embassay.core.types import Corpus
 from embassay.corpora.composition.reading import corpus_of, ratings_of
-from embassay.corpora.io.jsonl import first_fields
-from embassay.corpora.io.rows import FileRow, named_rows
-from embassay.errors import quoted
-from embassay.samples.composition import OPERATORS, Composition
-from embassay.types import Corpus
 
 SHAPE = "composition"
 FIELDS = ("operator", "a", "b", "target")

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from embassay.core.samples.composed import SAMPLES, SENTENCES, degenerate, of_document, sample_name
+from embassay.core.samples.composition import Composition
+from embassay.core.tables.jsonl import first_fields
+from embassay.core.tables.rows import FileRow, named_rows
+from embassay.core.types import Corpus
 from embassay.corpora.composition.reading import corpus_of, rated_text, ratings_of
-from embassay.corpora.io.jsonl import first_fields
-from embassay.corpora.io.rows import FileRow, named_rows
-from embassay.samples.composed import SAMPLES, SENTENCES, degenerate, of_document, sample_name
-from embassay.samples.composition import Composition
-from embassay.types import Corpus
 
 SHAPE = "composition"
 SAMPLE_OF_RESULT = {target: sample_name(name, a, b) for name, a, b, target in SAMPLES if name != "difference"}

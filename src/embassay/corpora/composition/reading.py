@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from embassay.corpora.io.jsonl import listed
-from embassay.corpora.io.rows import FileRow
-from embassay.errors import SourceError, quoted
-from embassay.formatting import counted
-from embassay.samples.checks import LIKERT, is_rating
-from embassay.samples.composed import without_repeats
-from embassay.samples.composition import Composition
-from embassay.types import Corpus
+from embassay.core.errors import SourceError, quoted
+from embassay.core.formatting import counted
+from embassay.core.samples.checks import LIKERT, is_rating
+from embassay.core.samples.composed import without_repeats
+from embassay.core.samples.composition import Composition
+from embassay.core.tables.jsonl import listed
+from embassay.core.tables.rows import FileRow
+from embassay.core.types import Corpus
 
 SHAPE = "composition"
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from embassay.core.errors import SourceError
+from embassay.core.samples.composition import Composition, Operator
+from embassay.core.tables.jsonl import first_fields
+from embassay.core.tables.rows import FileRow, named_rows
+from embassay.core.types import Corpus
 from embassay.corpora.composition.reading import corpus_of, rated_text
-from embassay.corpora.io.jsonl import first_fields
-from embassay.corpora.io.rows import FileRow, named_rows
-from embassay.errors import SourceError
-from embassay.samples.composition import Composition, Operator
-from embassay.types import Corpus
 
 SHAPE = "composition"
 TARGETS: tuple[tuple[str, Operator, bool], ...] = (

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from embassay.core.errors import SourceError
+from embassay.core.formatting import counted
+from embassay.core.samples.composition import Composition
+from embassay.core.tables.rows import FileRow
+from embassay.core.tables.tables import first_line, table_rows
+from embassay.core.types import Corpus
 from embassay.corpora.composition.reading import corpus_of
-from embassay.corpora.io.rows import FileRow
-from embassay.corpora.io.tables import first_line, table_rows
-from embassay.errors import SourceError
-from embassay.formatting import counted
-from embassay.samples.composition import Composition
-from embassay.types import Corpus
 
 SHAPE = "composition"
 MARK = "<::::>"

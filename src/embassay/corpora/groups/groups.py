@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from embassay.core.errors import SourceError, SpecError
+from embassay.core.formatting import counted
+from embassay.core.samples.groups import Grouped, closure
+from embassay.core.tables.jsonl import Ids
+from embassay.core.tables.records import FileTable, TableColumn, columns_in, read_table, recognised_pair
+from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import corpus_of
-from embassay.corpora.io.jsonl import Ids
-from embassay.corpora.io.records import FileTable, TableColumn, columns_in, read_table, recognised_pair
-from embassay.errors import SourceError, SpecError
-from embassay.formatting import counted
-from embassay.samples.groups import Grouped, closure
-from embassay.types import Corpus
 
 SHAPE = "groups"
 PRIORITY = 20

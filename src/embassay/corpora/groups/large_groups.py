@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from embassay.errors import SourceError
-from embassay.formatting import counted
-from embassay.samples.groups import Grouped
-from embassay.types import Corpus
+from embassay.core.errors import SourceError
+from embassay.core.formatting import counted
+from embassay.core.samples.groups import Grouped
+from embassay.core.types import Corpus
 
 SHAPE = "groups"
 SMALLEST = 3

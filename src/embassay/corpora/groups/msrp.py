@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from embassay.core.data import MSRP
+from embassay.core.errors import SourceError
+from embassay.core.formatting import counted
+from embassay.core.samples.groups import Grouped, closure
+from embassay.core.tables.records import rows_with_header
+from embassay.core.tables.rows import FileRow
+from embassay.core.tables.tables import first_line
+from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import as_msrp, corpus_of
 from embassay.corpora.io.folders import Listing, entries
-from embassay.corpora.io.records import rows_with_header
-from embassay.corpora.io.rows import FileRow
-from embassay.corpora.io.tables import first_line
-from embassay.data import MSRP
-from embassay.errors import SourceError
-from embassay.formatting import counted
-from embassay.samples.groups import Grouped, closure
-from embassay.types import Corpus
 
 SHAPE = "groups"
 FILES = ("msr_paraphrase_train.txt", "msr_paraphrase_test.txt")

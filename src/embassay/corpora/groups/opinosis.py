@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from embassay.core.data import MSRP_GROUPED
+from embassay.core.errors import SourceError
+from embassay.core.formatting import counted
+from embassay.core.samples.groups import Grouped
+from embassay.core.tables.records import rows_with_header
+from embassay.core.tables.texts import read_text
+from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import as_msrp, corpus_of
 from embassay.corpora.io.folders import Listing, entries
-from embassay.corpora.io.records import rows_with_header
-from embassay.corpora.io.texts import read_text
-from embassay.data import MSRP_GROUPED
-from embassay.errors import SourceError
-from embassay.formatting import counted
-from embassay.samples.groups import Grouped
-from embassay.types import Corpus
 
 SHAPE = "groups"
 PHRASES, TABLE = "phrases.txt", "phrase_groups.csv"

@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from embassay.core.errors import SourceError, SpecError, quoted
+from embassay.core.formatting import counted
+from embassay.core.tables.jsonl import Ids, listed, text_field
+from embassay.core.tables.records import TableColumn, is_parquet, read_table
+from embassay.core.tables.texts import TO_TEXT, read_head, read_text
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.front_matter import split_front_matter
-from embassay.corpora.io.jsonl import Ids, listed, text_field
 from embassay.corpora.io.markup import SILENT, UNREAD, html_text, markdown_text, rst_text
 from embassay.corpora.io.passages import word_count
-from embassay.corpora.io.records import TableColumn, is_parquet, read_table
 from embassay.corpora.io.squad import is_squad, paragraphs
-from embassay.corpora.io.texts import TO_TEXT, read_head, read_text
-from embassay.errors import SourceError, SpecError, quoted
-from embassay.formatting import counted
 
 HTML = (".html", ".htm")
 FRONT_MATTER = (".md", ".mdx", ".markdown", *HTML)

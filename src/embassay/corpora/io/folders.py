@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from embassay.errors import SourceError
-from embassay.formatting import counted
+from embassay.core.errors import SourceError
+from embassay.core.formatting import counted
 
 
 def entries(path: Path) -> list[Path]:

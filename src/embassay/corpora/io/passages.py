@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from embassay.errors import MissingExtraError, SpecError, quoted
-from embassay.lexical.words import UNSPACED
+from embassay.core.errors import MissingExtraError, SpecError, quoted
+from embassay.stats.lexical.words import UNSPACED
 
 if TYPE_CHECKING:
     from nltk.tokenize import PunktTokenizer

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora.io.jsonl import KINDS
-from embassay.corpora.io.rows import FileRow
-from embassay.corpora.io.texts import read_text
-from embassay.errors import SourceError
+from embassay.core.errors import SourceError
+from embassay.core.tables.jsonl import KINDS
+from embassay.core.tables.rows import FileRow
+from embassay.core.tables.texts import read_text
 
 HEAD = 65_536
 _DATA = re.compile(r'"data"\s*:\s*\[')

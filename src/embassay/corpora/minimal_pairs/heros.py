@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from embassay.core.errors import SourceError
+from embassay.core.samples.minimal_pairs import EDITS, MinimalPairs
+from embassay.core.tables.jsonl import LONGEST, listed
+from embassay.core.tables.rows import FileRow
+from embassay.core.tables.tables import first_line, ragged, table_rows
+from embassay.core.types import Corpus
 from embassay.corpora.io.changes import change
-from embassay.corpora.io.jsonl import LONGEST, listed
-from embassay.corpora.io.rows import FileRow
-from embassay.corpora.io.tables import first_line, ragged, table_rows
-from embassay.errors import SourceError
-from embassay.samples.minimal_pairs import EDITS, MinimalPairs
-from embassay.types import Corpus
 
 SHAPE = "minimal_pairs"
 SOURCE = "a file of HEROS's form"

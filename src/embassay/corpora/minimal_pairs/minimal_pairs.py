@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from embassay.corpora.io.jsonl import first_fields
-from embassay.corpora.io.rows import FileRow, named_rows
-from embassay.errors import SourceError
-from embassay.samples.checks import unknown_edit
-from embassay.samples.minimal_pairs import ALL_EDITS, MinimalPairs
-from embassay.types import Corpus
+from embassay.core.errors import SourceError
+from embassay.core.samples.checks import unknown_edit
+from embassay.core.samples.minimal_pairs import ALL_EDITS, MinimalPairs
+from embassay.core.tables.jsonl import first_fields
+from embassay.core.tables.rows import FileRow, named_rows
+from embassay.core.types import Corpus
 
 SHAPE = "minimal_pairs"
 FIELDS = ("original", "edits")

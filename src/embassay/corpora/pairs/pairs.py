@@ -16,15 +16,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from embassay.core.errors import SourceError, quoted
+from embassay.core.formatting import counted
+from embassay.core.samples.pairs import Pair
+from embassay.core.tables.records import PAIRS, FileTable, TableColumn, columns_in, read_table, recognised_pair
+from embassay.core.tables.rows import FileRow, is_blank
+from embassay.core.tables.tables import first_line, table_rows
+from embassay.core.tables.texts import read_head, read_text
+from embassay.core.types import Corpus
 from embassay.corpora.io.folders import entries
-from embassay.corpora.io.records import PAIRS, FileTable, TableColumn, columns_in, read_table, recognised_pair
-from embassay.corpora.io.rows import FileRow, is_blank
-from embassay.corpora.io.tables import first_line, table_rows
-from embassay.corpora.io.texts import read_head, read_text
-from embassay.errors import SourceError, quoted
-from embassay.formatting import counted
-from embassay.samples.pairs import Pair
-from embassay.types import Corpus
 
 SHAPE = "pairs"
 PRIORITY = 20

@@ -18,14 +18,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from embassay.core.errors import SpecError
+from embassay.core.randomness import generator
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import collapsed, is_heading, whole_sentences, word_count
 from embassay.corpora.queries.duplicates import BOILERPLATE, PassageGroups
 from embassay.corpora.queries.leaks import RUN, leak
 from embassay.corpora.queries.passages import SHORTEST, Passage, cut_all, tokens
 from embassay.corpora.queries.sampling import evenly
-from embassay.errors import SpecError
-from embassay.randomness import generator
 
 Method = Literal["headings", "cloze"]
 SOURCES: Mapping[Method, str] = {

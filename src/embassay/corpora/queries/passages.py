@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import HEADING, Cutter, code_indented, collapsed, word_count
-from embassay.lexical.words import words as words_of
+from embassay.stats.lexical.words import words as words_of
 
 SHORTEST = 8
 """The minimum number of words of a passage to ask about; shorter ones are retrieved only by chance."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TypeVar
 
-from embassay.randomness import generator
+from embassay.core.randomness import generator
 
 T = TypeVar("T")
 

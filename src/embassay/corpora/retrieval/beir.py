@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from embassay.core.errors import SourceError, SpecError, quoted
+from embassay.core.samples.retrieval import Question
+from embassay.core.tables.jsonl import listed
+from embassay.core.tables.records import rows_with_header
+from embassay.core.tables.rows import FileRow, json_rows, named_rows
+from embassay.core.types import Corpus
 from embassay.corpora.io.folders import Listing, entries
-from embassay.corpora.io.jsonl import listed
 from embassay.corpora.io.passages import Cutter
-from embassay.corpora.io.records import rows_with_header
-from embassay.corpora.io.rows import FileRow, json_rows, named_rows
 from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, left_out
 from embassay.corpora.retrieval.judgements import JUDGED, Judgement, judged_questions
-from embassay.errors import SourceError, SpecError, quoted
-from embassay.samples.retrieval import Question
-from embassay.types import Corpus
 
 SHAPE = "retrieval"
 FOLDER, LINES = "qrels", "qrels.jsonl"

@@ -8,12 +8,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from embassay.corpora.io.jsonl import listed
+from embassay.core.errors import SourceError, nearest, quoted
+from embassay.core.formatting import counted
+from embassay.core.samples.retrieval import Document, Question, StoredDocuments
+from embassay.core.tables.jsonl import listed
+from embassay.core.types import Corpus
 from embassay.corpora.io.passages import Cutter
-from embassay.errors import SourceError, nearest, quoted
-from embassay.formatting import counted
-from embassay.samples.retrieval import Document, Question, StoredDocuments
-from embassay.types import Corpus
 
 SHAPE = "retrieval"
 About = Literal["new-documents", "these-documents"]

@@ -13,15 +13,15 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from embassay.core.errors import SourceError, SpecError
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.store.paths import source_path
+from embassay.core.types import Corpus
 from embassay.corpora.io.documents import looks_like_documents, read_documents, unread_files
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
 from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all
 from embassay.corpora.retrieval.questions import QUESTION, RIGHT, read_questions
-from embassay.errors import SourceError, SpecError
-from embassay.samples.retrieval import Document, Question
-from embassay.store.paths import source_path
-from embassay.types import Corpus
 
 SHAPE = "retrieval"
 PRIORITY, FOLDER_PRIORITY = 20, 30

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from embassay.core.errors import SourceError, quoted
+from embassay.core.formatting import counted
+from embassay.core.samples.retrieval import Question
 from embassay.corpora.retrieval.corpus import About, left_out, units
-from embassay.errors import SourceError, quoted
-from embassay.formatting import counted
-from embassay.samples.retrieval import Question
 
 JUDGED = "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise"
 Judgement = tuple[int | None, str, str, int]

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from embassay.core.errors import SourceError, quoted
+from embassay.core.samples.retrieval import Question
+from embassay.core.tables.records import Selection, TableColumn, read_table
+from embassay.core.tables.rows import FileRow, is_blank
 from embassay.corpora.io.documents import without_suffix
-from embassay.corpora.io.records import Selection, TableColumn, read_table
-from embassay.corpora.io.rows import FileRow, is_blank
 from embassay.corpora.retrieval.corpus import About, units, unknown_documents
-from embassay.errors import SourceError, quoted
-from embassay.samples.retrieval import Question
 
 QUESTION = ("question", "query", "text")
 RIGHT = (

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from embassay.corpora.io.jsonl import KINDS, Ids, first_fields
-from embassay.corpora.io.rows import FileRow, json_rows
+from embassay.core.errors import SourceError
+from embassay.core.formatting import counted
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.tables.jsonl import KINDS, Ids, first_fields
+from embassay.core.tables.rows import FileRow, json_rows
+from embassay.core.types import Corpus
 from embassay.corpora.retrieval.corpus import corpus_of, unknown_documents
-from embassay.errors import SourceError
-from embassay.formatting import counted
-from embassay.samples.retrieval import Document, Question
-from embassay.types import Corpus
 
 SHAPE = "retrieval"
 Split = Literal["all", "train", "test"]

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from embassay.core.errors import SpecError
+from embassay.core.samples.retrieval import Question
+from embassay.core.store.paths import source_path
+from embassay.core.types import Corpus
 from embassay.corpora.retrieval.corpus import About, corpus_of
 from embassay.corpora.retrieval.questions import QUESTION, RIGHT, possible_ids, read_questions
-from embassay.errors import SpecError
-from embassay.samples.retrieval import Question
-from embassay.store.paths import source_path
-from embassay.store.shards.documents import ShardDocuments
-from embassay.store.shards.shards import is_folder_of_shards
-from embassay.store.shards.vectors import open_shards
-from embassay.types import Corpus
+from embassay.search.shards.documents import ShardDocuments
+from embassay.search.shards.shards import is_folder_of_shards
+from embassay.search.shards.vectors import open_shards
 
 SHAPE = "retrieval"
 PRIORITY = 5

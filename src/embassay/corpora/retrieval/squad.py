@@ -14,17 +14,17 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from embassay.core.errors import SourceError, SpecError, quoted
+from embassay.core.formatting import counted
+from embassay.core.randomness import generator
+from embassay.core.samples.retrieval import Document, Question
+from embassay.core.tables.jsonl import KINDS
+from embassay.core.tables.rows import FileRow
+from embassay.core.types import Corpus
 from embassay.corpora.io import passages
-from embassay.corpora.io.jsonl import KINDS
-from embassay.corpora.io.rows import FileRow
 from embassay.corpora.io.squad import Paragraph, is_squad, objects
 from embassay.corpora.io.squad import paragraphs as read_paragraphs
 from embassay.corpora.retrieval.corpus import corpus_of, left_out
-from embassay.errors import SourceError, SpecError, quoted
-from embassay.formatting import counted
-from embassay.randomness import generator
-from embassay.samples.retrieval import Document, Question
-from embassay.types import Corpus
 
 SHAPE = "retrieval"
 

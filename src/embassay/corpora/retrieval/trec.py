@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from embassay.core.errors import SourceError, quoted
+from embassay.core.samples.retrieval import Question
+from embassay.core.tables.jsonl import Ids, listed
+from embassay.core.tables.rows import FileRow
+from embassay.core.tables.tables import table_rows
+from embassay.core.tables.texts import read_text
+from embassay.core.types import Corpus
 from embassay.corpora.io.folders import Listing, entries
-from embassay.corpora.io.jsonl import Ids, listed
 from embassay.corpora.io.passages import Cutter, collapsed
-from embassay.corpora.io.rows import FileRow
-from embassay.corpora.io.tables import table_rows
-from embassay.corpora.io.texts import read_text
 from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, left_out
 from embassay.corpora.retrieval.judgements import JUDGED, Judgement, judged_questions
-from embassay.errors import SourceError, quoted
-from embassay.samples.retrieval import Question
-from embassay.types import Corpus
 
 SHAPE = "retrieval"
 TABLE = ".tsv"

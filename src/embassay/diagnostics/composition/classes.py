@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from embassay.core.layout import Column
+from embassay.core.result import Row, Series
+from embassay.core.types import Origin
 from embassay.diagnostics.published import grouped_lines, groups_of, published_name, table
-from embassay.layout import Column
-from embassay.result import Row, Series
-from embassay.types import Origin
 
 NOTE = (
     "The classes and the encoders are those of Bansal et al. (2025, section 5), who find that classical encoders "

@@ -4,7 +4,7 @@ Bansal, Mahajan, Sinha & Karmaker (2025), "Set-Theoretic Compositionality of Sen
 sentences A and B and what a set operation makes of them: the overlap O, the difference D (what A says and B does not)
 or the union U. There are six criteria (:mod:`embassay.diagnostics.composition.criteria`): C1, C3 and C4 compare
 closenesses, C2, C5 and C6 look at the projection of the target on the plane of A and B
-(:mod:`embassay.geometry.plane`).
+(:mod:`embassay.stats.geometry.plane`).
 
 The paper names as a limit that its criteria were never shown to tell models apart. So each criterion is shown beside
 its null: its value by chance, when targets of other units replace the sample's own, averaged over 20 draws (fewer
@@ -19,7 +19,14 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.claims import COUNT, INTERVAL, LIMIT, Template
+from embassay.core.claims import COUNT, INTERVAL, LIMIT, Template
+from embassay.core.errors import SpecError
+from embassay.core.layout import Layout
+from embassay.core.metric_key import MetricKey
+from embassay.core.result import MIN_UNITS, Estimate, Example, Finding, Result, Row
+from embassay.core.samples.composition import Composition as Sample
+from embassay.core.types import Corpus, Draws, ItemScores, Origin
+from embassay.core.vectors import Vectors
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.composition.classes import class_series
 from embassay.diagnostics.composition.criteria import (
@@ -49,12 +56,8 @@ from embassay.diagnostics.composition.nulls import other_targets
 from embassay.diagnostics.composition.ratings import rating_matrix, rating_rows, rating_series
 from embassay.diagnostics.composition.scores import all_unit, measured, null_measured
 from embassay.diagnostics.findings import written
-from embassay.errors import SpecError
-from embassay.geometry.closeness import MEASURES
-from embassay.layout import Layout
-from embassay.metrics.key import MetricKey
-from embassay.metrics.metric import Meaning, with_options
-from embassay.metrics.scoreboard import (
+from embassay.diagnostics.metrics.metric import Meaning, with_options
+from embassay.diagnostics.metrics.scoreboard import (
     View,
     item_example,
     of_requested,
@@ -62,15 +65,12 @@ from embassay.metrics.scoreboard import (
     roles_of,
     stream_of,
 )
-from embassay.metrics.summary import Figures, row
-from embassay.result import MIN_UNITS, Estimate, Example, Finding, Result, Row
-from embassay.samples.composition import Composition as Sample
+from embassay.diagnostics.metrics.summary import Figures, row
+from embassay.stats.geometry.closeness import MEASURES
 from embassay.stats.labels import Labels
 from embassay.stats.resample import means
 from embassay.stats.shares import bounded_means
 from embassay.stats.units import Floats, Ints, ratio_variance, unit_codes
-from embassay.types import Corpus, Draws, ItemScores, Origin
-from embassay.vectors import Vectors
 
 CITATION = """@misc{bansal2025,
   author = {Bansal, Naman and Mahajan, Yash and Sinha, Sanjeev and Karmaker, Santu},
@@ -447,7 +447,7 @@ def _row(
     axes
         The grids of the operator's criteria.
     pool
-        What the limits depend on besides; see :func:`~embassay.metrics.scoreboard.pool_of`.
+        What the limits depend on besides; see :func:`~embassay.diagnostics.metrics.scoreboard.pool_of`.
     """
     condition = key.condition
     if block == "right":

@@ -25,20 +25,20 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.geometry.closeness import MEASURES, Measure, nearness
-from embassay.metrics.key import MetricKey
-from embassay.metrics.scoreboard import View
+from embassay.core.metric_key import MetricKey
+from embassay.core.types import ItemScores
+from embassay.diagnostics.metrics.scoreboard import View
+from embassay.stats.geometry.closeness import MEASURES, Measure, nearness
 from embassay.stats.grid import CELLS, Grid, cells
 from embassay.stats.resample import ABSENT
 from embassay.stats.units import Floats
-from embassay.types import ItemScores
 
 RAW = ("AT", "BT", "AB", "XT", "XB", "XA")
 """Columns of a measure: pairs of A, B, the target T, and X = e(A) − e(B)."""
 NULL_RAW = ("AN", "BN", "XN")
 """Pairs with the target N of another unit. Each is a value of the scores, (n, draws)."""
 PLANAR = ("angle", "from_a", "from_b", "position", "share", "norm_ratio")
-"""Columns of the plane: the fields of :class:`~embassay.geometry.plane.Plane`."""
+"""Columns of the plane: the fields of :class:`~embassay.stats.geometry.plane.Plane`."""
 NULL_PLANAR = ("from_a", "from_b", "position", "share")
 """Those that depend on the target. With N each is a value of the scores, (n, draws)."""
 LIMITS = {"between": 1.0, "near": 15.0, "comparable": 0.1}
@@ -109,7 +109,7 @@ class OperatorView(View):
         return nearness(measure, self.raw(measure, name))
 
     def planar(self, name: str, null: bool = False) -> Floats:
-        """Return (m,) a field of :class:`~embassay.geometry.plane.Plane`; (draws, m) with the null's targets.
+        """Return (m,) a field of :class:`~embassay.stats.geometry.plane.Plane`; (draws, m) with the null's targets.
 
         Angles are in radians. ``position`` is 0 at A and 1 at B, ``share`` in [0, 1] is how much of the target lies in
         the plane of A and B. NaN where undefined.

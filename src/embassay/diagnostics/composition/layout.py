@@ -9,16 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.composition.criteria import (
-    NEAR_A,
-    OperatorView,
-    over_draws,
-    union_cases,
-    union_satisfied,
-)
-from embassay.diagnostics.composition.metrics import METRICS
-from embassay.geometry.closeness import MEASURES
-from embassay.layout import (
+from embassay.core.layout import (
     Column,
     ComparisonTable,
     CorpusTable,
@@ -32,12 +23,21 @@ from embassay.layout import (
     Layout,
     SeriesTable,
 )
-from embassay.result import Series
-from embassay.samples.composition import OPERATORS
+from embassay.core.result import Series
+from embassay.core.samples.composition import OPERATORS
+from embassay.core.types import ItemScores
+from embassay.diagnostics.composition.criteria import (
+    NEAR_A,
+    OperatorView,
+    over_draws,
+    union_cases,
+    union_satisfied,
+)
+from embassay.diagnostics.composition.metrics import METRICS
 from embassay.stats.density import histogram
+from embassay.stats.geometry.closeness import MEASURES
 from embassay.stats.grid import CELLS
 from embassay.stats.units import Floats
-from embassay.types import ItemScores
 
 RATIOS = (0.0, 2.0)
 """The ends of the histograms of ratios."""

@@ -7,13 +7,13 @@ from functools import partial
 
 import numpy as np
 
+from embassay.core.metric_key import MetricKey
+from embassay.core.types import ItemScores
 from embassay.diagnostics.composition.criteria import NEAR_A, OperatorView, criterion_of, excess
 from embassay.diagnostics.composition.ratings import RATING_METRICS
-from embassay.metrics.key import MetricKey
-from embassay.metrics.metric import Direction, Metric
-from embassay.metrics.scoreboard import View
+from embassay.diagnostics.metrics.metric import Direction, Metric
+from embassay.diagnostics.metrics.scoreboard import View
 from embassay.stats.units import Floats, Ints
-from embassay.types import ItemScores
 
 HEADLINE = MetricKey("share", "c1:TT", "cosine", "excess:eps0")
 ABOVE_NULL = {

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.randomness import generator
+from embassay.core.randomness import generator
 from embassay.stats.units import Ints
 
 TRIES = 64

@@ -7,15 +7,15 @@ from functools import partial
 
 import numpy as np
 
+from embassay.core.result import Estimate, Row, Series
+from embassay.core.types import Draws, ItemScores
+from embassay.diagnostics.metrics.metric import Metric
+from embassay.diagnostics.metrics.scoreboard import stream_of
+from embassay.diagnostics.metrics.summary import row
 from embassay.diagnostics.published import table
-from embassay.metrics.metric import Metric
-from embassay.metrics.scoreboard import stream_of
-from embassay.metrics.summary import row
-from embassay.result import Estimate, Row, Series
 from embassay.stats.agreement import krippendorff
 from embassay.stats.resample import mean
 from embassay.stats.units import Floats, Ints, unit_codes
-from embassay.types import Draws, ItemScores
 
 SCALE = (0, 4)
 """From strongly disagree to strongly agree; ``checks.LIKERT`` refuses other ratings."""

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from embassay.core.samples.composition import Composition as Sample
+from embassay.core.vectors import Vectors
 from embassay.diagnostics.composition.criteria import NULL_PLANAR, NULL_RAW, PLANAR, RAW, null_name
-from embassay.geometry.closeness import MEASURES, Measure, Moments, Sums, paired
-from embassay.geometry.plane import project, project_by_products
-from embassay.samples.composition import Composition as Sample
+from embassay.stats.geometry.closeness import MEASURES, Measure, Moments, Sums, paired
+from embassay.stats.geometry.plane import project, project_by_products
 from embassay.stats.units import Floats, Ints
-from embassay.vectors import Vectors
 
 CHUNK = 16_384
 """Samples whose vectors are processed together."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from embassay.layout import (
+from embassay.core.layout import (
     Column,
     ComparisonTable,
     CountBars,

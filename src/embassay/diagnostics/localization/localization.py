@@ -18,6 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from embassay.core.errors import InputError, SpecError
+from embassay.core.formatting import counted
+from embassay.core.result import Example, Result
+from embassay.core.samples.groups import Grouped
+from embassay.core.types import Corpus, Draws, ItemScores, Origin
+from embassay.core.vectors import Vectors
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.localization.layout import LAYOUT
 from embassay.diagnostics.localization.scores import (
@@ -33,17 +39,11 @@ from embassay.diagnostics.localization.scores import (
 )
 from embassay.diagnostics.localization.series import agreement_series, findings, published_series
 from embassay.diagnostics.localization.view import METRICS, NAME, LocalizationView
-from embassay.engine.pending import Pending, Submit, at_once
-from embassay.errors import InputError, SpecError
-from embassay.formatting import counted
-from embassay.metrics.metric import Meaning
-from embassay.metrics.scoreboard import item_example
-from embassay.metrics.summary import Figures
-from embassay.result import Example, Result
-from embassay.samples.groups import Grouped
+from embassay.diagnostics.metrics.metric import Meaning
+from embassay.diagnostics.metrics.scoreboard import item_example
+from embassay.diagnostics.metrics.summary import Figures
+from embassay.run.engine.pending import Pending, Submit, at_once
 from embassay.stats.folds import contiguous_folds
-from embassay.types import Corpus, Draws, ItemScores, Origin
-from embassay.vectors import Vectors
 
 CITATION = """@inproceedings{white2015,
   author = {White, Lyndon and Togneri, Roberto and Liu, Wei and Bennamoun, Mohammed},

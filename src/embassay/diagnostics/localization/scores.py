@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from embassay.geometry.closeness import all_pairs, paired_cosine, paired_dot
+from embassay.core.vectors import Neighbours, Search, VectorMatrix
+from embassay.stats.geometry.closeness import all_pairs, paired_cosine, paired_dot
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints, ranges
-from embassay.vectors import Neighbours, Search, VectorMatrix
 
 FOLDS = 3
 TIE = 1e-12

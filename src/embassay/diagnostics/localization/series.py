@@ -10,14 +10,14 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.claims import COUNT, INTERVAL, LIMIT, Template
-from embassay.data import MSRP, MSRP_GROUPED
+from embassay.core.claims import COUNT, INTERVAL, LIMIT, Template
+from embassay.core.data import MSRP, MSRP_GROUPED
+from embassay.core.formatting import counted
+from embassay.core.result import Finding, Row, Series
+from embassay.core.types import Draws
 from embassay.diagnostics.findings import PublishedShare, against_chance, beside_paper, written
 from embassay.diagnostics.localization.view import CLASSIFIER, NAME, LocalizationView
 from embassay.diagnostics.published import published, published_name, table
-from embassay.formatting import counted
-from embassay.result import Finding, Row, Series
-from embassay.types import Draws
 
 OPINOSIS = (521, 89)
 """Sentences and groups of the released Opinosis groups, which identify that corpus."""

@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.core.result import Estimate
 from embassay.diagnostics.localization.scores import codes
-from embassay.metrics.metric import Metric
-from embassay.metrics.scoreboard import View
-from embassay.result import Estimate
+from embassay.diagnostics.metrics.metric import Metric
+from embassay.diagnostics.metrics.scoreboard import View
 from embassay.stats.resample import too_few
 from embassay.stats.units import Bools, Floats, Ints
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from embassay.diagnostics import overlap
-from embassay.layout import (
+from embassay.core.layout import (
     AcrossTable,
     Column,
     ComparisonTable,
@@ -18,6 +17,7 @@ from embassay.layout import (
     SizeChart,
     SizeTable,
 )
+from embassay.diagnostics import overlap
 
 HEADLINE = ("synonym", "negation_main")
 CONTRASTS = (

@@ -20,30 +20,30 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.claims import COUNT, INTERVAL, LIMIT, Template
+from embassay.core.claims import COUNT, INTERVAL, LIMIT, Template
+from embassay.core.result import Estimate, Example, Finding, Result, Row, Series
+from embassay.core.samples.minimal_pairs import ALL_EDITS
+from embassay.core.samples.minimal_pairs import MinimalPairs as Sample
+from embassay.core.types import Corpus, Draws, ItemScores, Origin
+from embassay.core.vectors import VectorMatrix, Vectors
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, written
+from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric
+from embassay.diagnostics.metrics.scoreboard import (
+    View,
+    item_example,
+)
+from embassay.diagnostics.metrics.summary import Figures
 from embassay.diagnostics.minimal_pairs import layout as minimal_pairs_layout
 from embassay.diagnostics.minimal_pairs.layout import CONTRAST, CONTRASTS, HEADLINE, LABELS
 from embassay.diagnostics.minimal_pairs.published import by_training
 from embassay.diagnostics.overlap import OVERLAP_METRICS, PairOverlap, overlap_rows, overlap_series
-from embassay.geometry.closeness import all_pairs, mean_cosine, paired_cosine
-from embassay.lexical.overlap import METRICS as OVERLAP
-from embassay.lexical.overlap import overlap, pairs_of
-from embassay.metrics.metric import Direction, Meaning, Metric
-from embassay.metrics.scoreboard import (
-    View,
-    item_example,
-)
-from embassay.metrics.summary import Figures
-from embassay.result import Estimate, Example, Finding, Result, Row, Series
-from embassay.samples.minimal_pairs import ALL_EDITS
-from embassay.samples.minimal_pairs import MinimalPairs as Sample
 from embassay.stats.density import density
+from embassay.stats.geometry.closeness import all_pairs, mean_cosine, paired_cosine
+from embassay.stats.lexical.overlap import METRICS as OVERLAP
+from embassay.stats.lexical.overlap import overlap, pairs_of
 from embassay.stats.resample import ABSENT
 from embassay.stats.units import Floats
-from embassay.types import Corpus, Draws, ItemScores, Origin
-from embassay.vectors import VectorMatrix, Vectors
 
 CITATION = """@inproceedings{chiang2023,
   author = {Chiang, Cheng-Han and Chuang, Yung-Sung and Glass, James and Lee, Hung-yi},

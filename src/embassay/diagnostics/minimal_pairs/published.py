@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from embassay.core.result import Series
+from embassay.core.types import Origin
 from embassay.diagnostics.published import grouped_lines, published, published_name, table
-from embassay.result import Series
-from embassay.types import Origin
 
 
 def by_training(

@@ -18,19 +18,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.claims import COUNT, INTERVAL, LIMIT, TWO_INTERVALS, Template
-from embassay.data import SEMANTONEG_V1
-from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.findings import PublishedShare, against_chance, beside_paper, written
-from embassay.diagnostics.negated_antonyms.published import (
-    beside_published,
-    hardest_published,
-    measured_groups,
-    published_model,
-)
-from embassay.diagnostics.published import table
-from embassay.geometry.closeness import paired_cosine
-from embassay.layout import (
+from embassay.core.claims import COUNT, INTERVAL, LIMIT, TWO_INTERVALS, Template
+from embassay.core.data import SEMANTONEG_V1
+from embassay.core.layout import (
     Column,
     ComparisonTable,
     EncoderTable,
@@ -43,17 +33,27 @@ from embassay.layout import (
     ShareBars,
     SubsetTable,
 )
-from embassay.metrics.metric import Meaning, Metric
-from embassay.metrics.scoreboard import (
+from embassay.core.result import Example, Finding, Result, Row, Series
+from embassay.core.samples.choice import Choice
+from embassay.core.types import Corpus, Draws, ItemScores, Origin
+from embassay.core.vectors import Vectors
+from embassay.diagnostics.base import Outcomes
+from embassay.diagnostics.findings import PublishedShare, against_chance, beside_paper, written
+from embassay.diagnostics.metrics.metric import Meaning, Metric
+from embassay.diagnostics.metrics.scoreboard import (
     View,
     item_example,
 )
-from embassay.metrics.summary import Figures
-from embassay.result import Example, Finding, Result, Row, Series
-from embassay.samples.choice import Choice
+from embassay.diagnostics.metrics.summary import Figures
+from embassay.diagnostics.negated_antonyms.published import (
+    beside_published,
+    hardest_published,
+    measured_groups,
+    published_model,
+)
+from embassay.diagnostics.published import table
+from embassay.stats.geometry.closeness import paired_cosine
 from embassay.stats.units import Floats
-from embassay.types import Corpus, Draws, ItemScores, Origin
-from embassay.vectors import Vectors
 
 CITATION = """@inproceedings{vahtola2022,
   author = {Vahtola, Teemu and Creutz, Mathias and Tiedemann, J{\\"o}rg},

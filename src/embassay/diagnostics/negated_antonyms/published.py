@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from embassay.core.result import Series
+from embassay.core.types import Origin
 from embassay.diagnostics.published import published, published_name, table
-from embassay.result import Series
-from embassay.types import Origin
 
 GROUPS = ("general", "paraphrase", "nli", "stsb", "other")
 """The paper's fine-tuning objectives, in the order of its tables 3-6."""

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from embassay.claims import AVERAGE_LOSS, COUNT, INTERVAL, LIMIT, THRESHOLD, Template
+from embassay.core.claims import AVERAGE_LOSS, COUNT, INTERVAL, LIMIT, THRESHOLD, Template
+from embassay.core.formatting import among_first, counted, names, number, size_in_points
+from embassay.core.result import Finding, Row
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
-from embassay.formatting import among_first, counted, names, number, size_in_points
-from embassay.result import Finding, Row
 
 RERANKED = 50
 """How many documents a reranker usually reads for a question."""

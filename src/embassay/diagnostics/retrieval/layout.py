@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from embassay.diagnostics.retrieval.scores import RankingMetric
-from embassay.diagnostics.retrieval.view import LOSS, K, RetrievalParameters
-from embassay.formatting import among_first, size_in_points
-from embassay.geometry.transforms import NAMES as TRANSFORMS
-from embassay.layout import (
+from embassay.core.formatting import among_first, size_in_points
+from embassay.core.layout import (
     Column,
     ComparisonTable,
     CorpusTable,
@@ -23,7 +20,10 @@ from embassay.layout import (
     SubsetTable,
     ThresholdCurves,
 )
-from embassay.result import Result
+from embassay.core.result import Result
+from embassay.diagnostics.retrieval.scores import RankingMetric
+from embassay.diagnostics.retrieval.view import LOSS, K, RetrievalParameters
+from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
 from embassay.stats.thresholds import questions_needed
 
 FOUND = 5

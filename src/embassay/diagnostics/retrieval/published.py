@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from embassay.core.result import Row, Series
+from embassay.diagnostics.metrics.scoreboard import without_baselines
 from embassay.diagnostics.published import published, table
 from embassay.diagnostics.retrieval.rows import IN_RANGE
 from embassay.diagnostics.retrieval.view import NAME, PSI, RetrievalView
-from embassay.metrics.scoreboard import without_baselines
-from embassay.result import Row, Series
 
 K = 5
 """The number of documents that the paper retrieves; figures with another one are not beside it."""

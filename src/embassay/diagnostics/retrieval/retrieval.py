@@ -18,8 +18,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.core.errors import SpecError, begun
+from embassay.core.layout import Layout
+from embassay.core.result import Example, Result, Row, answers_and_findings
+from embassay.core.samples.retrieval import Question, words_of_a_passage
+from embassay.core.types import Corpus, Draws, ItemScores, Origin
+from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
+from embassay.diagnostics.metrics.metric import Kind, Meaning, Metric, with_options
+from embassay.diagnostics.metrics.scoreboard import item_example
+from embassay.diagnostics.metrics.summary import Figures
 from embassay.diagnostics.retrieval.findings import findings_of, first_place, saturation, scale_warnings, words_read
 from embassay.diagnostics.retrieval.layout import FOUND, options_of, page
 from embassay.diagnostics.retrieval.published import beside_published
@@ -37,19 +46,10 @@ from embassay.diagnostics.retrieval.scores import (
 )
 from embassay.diagnostics.retrieval.series import series_of
 from embassay.diagnostics.retrieval.view import LOSS, PSI, K, RetrievalParameters, RetrievalView
-from embassay.errors import SpecError, begun
-from embassay.geometry.transforms import NAMES as TRANSFORMS
-from embassay.layout import Layout
-from embassay.metrics.metric import Kind, Meaning, Metric, with_options
-from embassay.metrics.scoreboard import item_example
-from embassay.metrics.summary import Figures
-from embassay.result import Example, Result, Row, answers_and_findings
-from embassay.samples.retrieval import Question, words_of_a_passage
 from embassay.stats.exams import EXAMS, LENGTH
+from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints
-from embassay.types import Corpus, Draws, ItemScores, Origin
-from embassay.vectors import Neighbours, Vectors
 
 CITATION = """@misc{roychowdhury2024,
   author = {Roychowdhury, Sujoy and Soman, Sumit and Ranjani, H. G. and Chhabra, Vansh and Gunda, Neeraj

@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.core.result import MIN_UNITS, Estimate, Row
+from embassay.core.types import Draws
+from embassay.diagnostics.metrics.scoreboard import pool_of, roles_of
+from embassay.diagnostics.metrics.summary import row
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
-from embassay.geometry.transforms import NAMES as TRANSFORMS
-from embassay.metrics.scoreboard import pool_of, roles_of
-from embassay.metrics.summary import row
-from embassay.result import MIN_UNITS, Estimate, Row
 from embassay.stats.correlate import MIN_ITEMS, Kind, across_models
 from embassay.stats.exams import GRID, above, exams, minima, percentile_of_top, spread
+from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
 from embassay.stats.labels import Labels
 from embassay.stats.resample import too_few
 from embassay.stats.separation import separation
 from embassay.stats.shares import bounded_means
 from embassay.stats.thresholds import questions_needed
 from embassay.stats.units import Floats, Ints
-from embassay.types import Draws
 
 ShareKey = tuple[str, str]
 """Metric and subset of a share."""
@@ -55,7 +55,7 @@ class AtThresholds:
     chosen
         The chosen ψ by subset.
     signed
-        What the limits of the shares depend on besides; see :func:`~embassay.metrics.scoreboard.pool_of`.
+        What the limits of the shares depend on besides; see :func:`~embassay.diagnostics.metrics.scoreboard.pool_of`.
     """
 
     thresholds: Mapping[str, float]

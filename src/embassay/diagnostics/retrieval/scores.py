@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from embassay.core.randomness import generator
+from embassay.core.samples.retrieval import Document, Question, first_passages, right_pairs
+from embassay.core.types import Corpus
+from embassay.core.vectors import Neighbours, Search, Vectors
 from embassay.diagnostics.base import NEAREST
-from embassay.geometry import transforms
-from embassay.geometry.closeness import paired
-from embassay.geometry.isotropy import isotropy
-from embassay.metrics.metric import Metric
-from embassay.randomness import generator
-from embassay.samples.retrieval import Document, Question, first_passages, right_pairs
+from embassay.diagnostics.metrics.metric import Metric
+from embassay.stats.geometry import transforms
+from embassay.stats.geometry.closeness import paired
+from embassay.stats.geometry.isotropy import isotropy
 from embassay.stats.overlap import COMPARED
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.units import Floats, Ints, ranges
-from embassay.types import Corpus
-from embassay.vectors import Neighbours, Search, Vectors
 
 RANDOM = 10
 """Random documents for each question: ROE and the table of similarities are based on them."""

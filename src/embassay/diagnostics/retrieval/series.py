@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from embassay.core.formatting import number
+from embassay.core.result import MIN_UNITS, Row, Series
+from embassay.core.types import Draws
+from embassay.diagnostics.metrics.scoreboard import without_baselines
 from embassay.diagnostics.published import table
 from embassay.diagnostics.retrieval.view import NAME, RetrievalView
-from embassay.formatting import number
-from embassay.metrics.scoreboard import without_baselines
-from embassay.result import MIN_UNITS, Row, Series
 from embassay.stats.density import FINE, bandwidth, density
 from embassay.stats.exams import GRID, range_width
 from embassay.stats.resample import bootstrap_means, percentiles, tail
 from embassay.stats.units import Floats
-from embassay.types import Draws
 
 POINTS = 160
 """Points of each density curve."""

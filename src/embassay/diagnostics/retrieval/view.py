@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.core.result import MIN_UNITS, Estimate
+from embassay.diagnostics.metrics.scoreboard import View
 from embassay.diagnostics.retrieval.scores import RANDOM, RIGHT
-from embassay.metrics.scoreboard import View
-from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.exams import EXAMS, GRID, LENGTH, Answers
 from embassay.stats.labels import Labels
 from embassay.stats.thresholds import Threshold, recommend

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from numpy.random import Generator
 
-from embassay.randomness import generator
-from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.core.randomness import generator
+from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.english.clauses import main_group
 from embassay.testsets.english.frames import has_subject
 from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated

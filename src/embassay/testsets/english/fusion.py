@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from embassay.lexical.language import may_be_english
+from embassay.stats.lexical.language import may_be_english
 from embassay.testsets.english.capitals import lowered
 from embassay.testsets.english.clauses import groups
 from embassay.testsets.english.word_classes import ABBREVIATIONS, SUBORDINATORS, wordset

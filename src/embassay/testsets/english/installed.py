@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from embassay.errors import MissingExtraError
+from embassay.core.errors import MissingExtraError
 
 EXTRA = "build"
 USE = "building a test set"

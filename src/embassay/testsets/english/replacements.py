@@ -14,10 +14,10 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from embassay.corpora.io.records import read_table
-from embassay.corpora.io.texts import read_text
-from embassay.errors import SourceError
-from embassay.store.paths import source_path
+from embassay.core.errors import SourceError
+from embassay.core.store.paths import source_path
+from embassay.core.tables.records import read_table
+from embassay.core.tables.texts import read_text
 from embassay.testsets.english.frames import Around, around_adjective, around_verb
 from embassay.testsets.english.tagger import possible
 from embassay.testsets.english.word_classes import wordset
@@ -212,7 +212,7 @@ def word_lists(own: str = "", protect: str = "") -> WordLists:
     SourceError
         With file, line and column, for a file that cannot be read or a line that is no entry.
     """
-    content = files("embassay.data").joinpath("phrases.txt").read_text(encoding="utf-8")
+    content = files("embassay.core.data").joinpath("phrases.txt").read_text(encoding="utf-8")
     terms = read_text(source_path(Path(protect))).lower() if protect else ""
     listed = _read(source_path(Path(own))) if own else listed_words()
     return WordLists(listed, _phrases((content + terms).splitlines()))
@@ -236,7 +236,7 @@ def _read(path: Path) -> Listed:
 @cache
 def listed_words() -> Listed:
     """Return the entries of the package's list."""
-    text = files("embassay.data").joinpath("replacements.tsv").read_text(encoding="utf-8")
+    text = files("embassay.core.data").joinpath("replacements.tsv").read_text(encoding="utf-8")
     return _by_word(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from numpy.random import Generator
 
-from embassay.corpora.io.texts import read_text
-from embassay.errors import SourceError
-from embassay.store.paths import source_path
+from embassay.core.errors import SourceError
+from embassay.core.store.paths import source_path
+from embassay.core.tables.texts import read_text
 from embassay.testsets.english.brill import lexicon
 from embassay.testsets.english.installed import text_of
 from embassay.testsets.english.tagger import possible

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from embassay.errors import InputError
+from embassay.core.errors import InputError
 
 PARTS = {"a": "adj", "v": "verb", "r": "adv", "n": "noun"}
 """Letters of parts of speech and the suffixes of their files."""

@@ -10,8 +10,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from embassay.corpora.queries.passages import spaced
-from embassay.endpoint.chat import CUT_OFF, FAILED, TOO_LONG, ChatAnswer
-from embassay.lexical.language import language_of
+from embassay.models.endpoint.chat import CUT_OFF, FAILED, TOO_LONG, ChatAnswer
+from embassay.stats.lexical.language import language_of
 
 REFUSED = "the generator refused"
 EMPTY = "an empty answer"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from embassay.corpora.io.texts import read_text
-from embassay.errors import SourceError, SpecError
+from embassay.core.errors import SourceError, SpecError
+from embassay.core.tables.texts import read_text
 from embassay.testsets.base import Advance, Resource, silent
 
 _PLACE = re.compile(r"\{(\w+)\}")

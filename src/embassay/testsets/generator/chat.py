@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from embassay.endpoint.access import OPENAI, OPENAI_KEY, check_amounts, check_whole, open_endpoint
-from embassay.endpoint.attempts import LostError, Retries
-from embassay.endpoint.chat import FAILED, Chat, ChatAnswer
-from embassay.endpoint.spending import Spending, guess
-from embassay.errors import EncoderError, EndpointError, MissingExtraError, SpecError
-from embassay.formatting import counted
+from embassay.core.errors import EncoderError, EndpointError, MissingExtraError, SpecError
+from embassay.core.formatting import counted
+from embassay.core.types import content_hash
+from embassay.models.endpoint.access import OPENAI, OPENAI_KEY, check_amounts, check_whole, open_endpoint
+from embassay.models.endpoint.attempts import LostError, Retries
+from embassay.models.endpoint.chat import FAILED, Chat, ChatAnswer
+from embassay.models.endpoint.spending import Spending, guess
 from embassay.run.specs import bind, parse
 from embassay.testsets.base import Advance, Resource, silent
 from embassay.testsets.generator.answers import cleaned, instructions_of, problem_of
 from embassay.testsets.generator.base import Generator, Reply, Request
 from embassay.testsets.generator.journal import Journal
-from embassay.types import content_hash
 
 WRONG_SPEC = frozenset({401, 403, 404})
 """The statuses of a wrong key, model or address."""

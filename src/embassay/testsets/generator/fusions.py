@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from embassay.corpora.io.passages import collapsed, sentences
-from embassay.lexical.language import may_be_english
+from embassay.stats.lexical.language import may_be_english
 from embassay.testsets.english import lowered
 
 LONGER = 1.3

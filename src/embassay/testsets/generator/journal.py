@@ -15,8 +15,8 @@ from io import FileIO
 from pathlib import Path
 from threading import Lock
 
-from embassay.endpoint.chat import ChatAnswer
-from embassay.errors import OutputError, SourceError
+from embassay.core.errors import OutputError, SourceError
+from embassay.models.endpoint.chat import ChatAnswer
 
 REQUEST = "request"
 """The field that holds the hash of the request."""

@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from embassay.core.errors import SpecError
+from embassay.core.formatting import counted
+from embassay.core.samples.composed import of_document, without_repeats
+from embassay.core.samples.composition import Composition
+from embassay.core.types import Encoder
 from embassay.corpora.io.documents import SourceDocument
-from embassay.errors import SpecError
-from embassay.formatting import counted
-from embassay.samples.composed import of_document, without_repeats
-from embassay.samples.composition import Composition
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import fuse, ready
 from embassay.testsets.fusion_filter import Filter, Which, filtered
@@ -24,7 +25,6 @@ from embassay.testsets.generator.base import Generator, Request, check_prompt, f
 from embassay.testsets.generator.fusions import bared, problem_of
 from embassay.testsets.sources import given, read
 from embassay.testsets.triples import LONGEST, SHORTEST, Triple, is_whole, triples
-from embassay.types import Encoder
 
 __all__ = ["build", "given", "read"]
 PROMPT = """\

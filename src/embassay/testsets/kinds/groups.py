@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from embassay.corpora.io.jsonl import listed
-from embassay.corpora.io.rows import FileRow
+from embassay.core.errors import InputError, SourceError
+from embassay.core.samples.groups import Grouped, closure
+from embassay.core.tables.jsonl import listed
+from embassay.core.tables.rows import FileRow
+from embassay.core.types import Encoder
 from embassay.corpora.queries.sampling import evenly
-from embassay.errors import InputError, SourceError
-from embassay.geometry.complete_linkage import complete_linkage
-from embassay.samples.groups import Grouped, closure
+from embassay.stats.geometry.complete_linkage import complete_linkage
 from embassay.testsets.base import Advance, Built, Reasons, silent
 from embassay.testsets.encoding import vectors_of
 from embassay.testsets.sheets import confirmation, meant, shown, table_of
@@ -30,7 +31,6 @@ from embassay.testsets.sources import (
     read_pairs,
     read_sentences,
 )
-from embassay.types import Encoder
 
 LANGUAGES = "any"
 SMALLEST = 3

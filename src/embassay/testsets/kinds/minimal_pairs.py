@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from embassay.randomness import generator
-from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.core.randomness import generator
+from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import (
     CANDIDATES,

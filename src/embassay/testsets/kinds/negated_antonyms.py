@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from embassay.core.errors import SpecError
+from embassay.core.formatting import counted
+from embassay.core.samples.choice import Choice
 from embassay.corpora.io.passages import whole_sentences
 from embassay.corpora.queries.sampling import evenly
-from embassay.errors import SpecError
-from embassay.formatting import counted
-from embassay.samples.choice import Choice
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import negated_side, open_wordnet, published_quadruples, quadruple
 from embassay.testsets.options import Auxiliary

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+from embassay.core.errors import SpecError
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.made import AGREEMENT, SOURCES, MadeQueries, MadeQuery, made_queries
 from embassay.corpora.queries.passages import Passage, cut_all
 from embassay.corpora.queries.sampling import evenly
-from embassay.errors import SpecError
 from embassay.testsets import sources as sources_module
 from embassay.testsets.base import Advance, Built, Reasons, library, silent
 from embassay.testsets.generator.base import Generator, Request

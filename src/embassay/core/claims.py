@@ -1,0 +1,157 @@
+"""Sentences that findings and verdicts consist of, each declared with what supports it.
+
+A module declares its sentences at its top, beside the code that fills them in; ``docs/findings.md`` lists all of them.
+A test asserts that no sentence claims more than its procedure can show. Absence is what only a test of "not worse" can
+show: a test that finds no difference has not shown that there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from embassay.core.result import Answer, Finding, OfMetric, Row, Standing, Verdict
+
+if TYPE_CHECKING:
+    from embassay.core.types import Origin
+
+Claim = Literal["shown", "not shown", "count", "limit"]
+"""What a sentence says: that something is shown, or is not; what was counted or measured; what limits the answer."""
+
+
+STANDINGS: dict[Claim, Standing] = {
+    "shown": "shown",
+    "not shown": "not shown",
+    "count": "counted",
+    "limit": "cannot be said",
+}
+"""What an answer says of itself, by its claim."""
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """How it is decided that a sentence is said.
+
+    Attributes
+    ----------
+    text
+        In a few words, with the level.
+    claims
+        The kinds of claims that it can support.
+    excludes_loss
+        Whether it can show that something is not so: that a loss of some size is ruled out.
+    """
+
+    text: str
+    claims: tuple[Claim, ...]
+    excludes_loss: bool = False
+
+
+COUNT = Procedure("none", ("count",))
+LIMIT = Procedure("none", ("limit",))
+INTERVAL = Procedure("95% interval over units", ("shown", "not shown"))
+TWO_INTERVALS = Procedure("two 95% intervals over units that do not overlap", ("shown", "not shown"))
+EXCHANGE = Procedure("exchange of items that share labels, p corrected within the family, 5%", ("shown", "not shown"))
+BEST_LIST = Procedure("the verdicts on pairs: nothing shows it to be worse than another one", ("shown", "not shown"))
+NOT_WORSE = Procedure('test of "not worse" at the margin, 5%', ("shown", "not shown"), excludes_loss=True)
+OVERLAP = Procedure(
+    "95% interval of the overlap of the ten nearest documents against a floor of 95%, over questions without labels",
+    ("shown", "not shown", "count"),
+    excludes_loss=True,
+)
+SIGN_FLIPS = Procedure("one-sided exact sign flips, p with Holm's correction, 5%", ("shown", "not shown"))
+LOSS_LIMIT = Procedure(
+    "upper 95% limit of the loss, one more item counted as lost", ("shown", "not shown", "limit"), excludes_loss=True
+)
+THRESHOLD = Procedure("95% limit of the loss", ("shown", "not shown"))
+AVERAGE_LOSS = Procedure("estimate of the loss on average", ("count",))
+POWER = Procedure("effective number of items, at the correction of the pair's family, power 80%", ("limit",))
+
+
+@dataclass(frozen=True)
+class Template:
+    """A sentence with fields in braces.
+
+    Attributes
+    ----------
+    text
+        The sentence, as for ``str.format``.
+    when
+        When it is said.
+    procedure
+        How that is decided.
+    claim
+        What the sentence claims; by default the first that the procedure can support.
+    title, severity, consequence, action
+        Those of the finding that it makes; the title and the action may have fields, too.
+    question
+        What it answers, in a word or two with fields: then it makes an :class:`~embassay.core.result.Answer`.
+    """
+
+    text: str
+    when: str
+    procedure: Procedure
+    claim: Claim | None = None
+    title: str = ""
+    severity: str = "low"
+    consequence: str = ""
+    action: str = ""
+    question: str = ""
+
+    @property
+    def claimed(self) -> Claim:
+        """What the sentence claims."""
+        return self.claim or self.procedure.claims[0]
+
+    def sentence(self, **fields: Any) -> str:
+        """Return the sentence with its fields filled in."""
+        return self.text.format(**fields)
+
+    def finding(
+        self, about: Row | Verdict | Origin | None = None, *, style: str = "percent", severity: str = "", **fields: Any
+    ) -> Finding:
+        """Return the finding with its fields filled in.
+
+        Parameters
+        ----------
+        about
+            A row, with the figure behind it; a verdict; or the origin of scores. Without it, the field ``corpus`` names
+            the corpus if there is one.
+        style
+            How the figure is written.
+        severity
+            If it is another one than usual.
+        fields
+            Those of the texts. ``encoder`` is the encoder that the finding is about, if it is about one.
+        """
+        diagnostic, corpus = "", fields.get("corpus", "")
+        if about is not None:
+            diagnostic, corpus = about.diagnostic, about.corpus
+        title = self.title.format(**fields)
+        made: dict[str, Any] = {
+            "severity": severity or self.severity,
+            "sentence": self.sentence(**fields),
+            # str.capitalize would also change the other letters.
+            "title": f"{title[:1].upper()}{title[1:]}",
+            "diagnostic": diagnostic,
+            "corpus": corpus,
+            "encoder": fields.get("encoder", ""),
+            "consequence": self.consequence,
+            "action": self.action.format(**fields),
+            "format": style,
+            **figure_of(about),
+        }
+        if self.question:
+            return Answer(**made, question=self.question.format(**fields), standing=STANDINGS[self.claimed])
+        return Finding(**made)
+
+
+def figure_of(about: object) -> dict[str, Any]:
+    """Return the fields of a finding that say which figure it is about: those of a row, the metric of a verdict."""
+    names: list[str] = []
+    if isinstance(about, OfMetric):
+        names += ["metric", "subset", "condition"]
+    # The value of a verdict is that of the first candidate, and its findings are about several.
+    if isinstance(about, Row):
+        names += ["value", "low", "high"]
+    return {name: getattr(about, name) for name in names}

@@ -1,0 +1,394 @@
+"""The layout of the page of a diagnostic: declarations only, which ``reports`` turns into tables and charts.
+
+A layout selects rows, series and examples of a :class:`~embassay.core.types.Result` by name and holds no numbers. A new
+diagnostic therefore declares its page in its own file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from embassay.core.metric_key import MetricKey
+
+Format = Literal["percent", "points", "number", "count", "threshold", "declared"]
+"""A share, a difference of shares, any other number, a whole number, a threshold (a number that is rounded down), or
+what the diagnostic declares in its ``METRICS``: a number where it declares nothing."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One metric of each encoder: its heading, and the rows that hold it.
+
+    Attributes
+    ----------
+    format
+        How it is written; by default as the diagnostic declares the metric.
+    similarity_function
+        The similarity function of the rows; empty for the first similarity function of the result.
+    interval
+        Whether the interval is shown too.
+    level
+        What the ``chance`` of the verdict is called, where that is not the value of a guess: ``0``.
+    says
+        What its value means, as a clause with the field ``{value}``; empty for its heading.
+    """
+
+    heading: str
+    metric: str
+    subset: str = "all"
+    condition: str = ""
+    similarity_function: str = ""
+    format: Format = "declared"
+    interval: bool = True
+    level: str = "chance"
+    says: str = ""
+
+    @property
+    def key(self) -> MetricKey:
+        """The metric, in any diagnostic and corpus."""
+        return MetricKey(self.metric, self.subset, self.similarity_function, self.condition)
+
+    def level_with(self, value: str) -> str:
+        """Return the level with its value, which other names than ``chance`` tell by themselves."""
+        if self.level == "chance":
+            return f"chance ({value})"
+        return self.level
+
+
+@dataclass(frozen=True)
+class EncoderTable:
+    """Rows are encoders, columns are metrics with their intervals.
+
+    Attributes
+    ----------
+    similarity_functions
+        One row for each encoder and each of these; then the columns name no similarity function.
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+    note: str = ""
+    similarity_functions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CorpusTable:
+    """Rows are subsets, columns are metrics of the corpus, independent of encoders."""
+
+    title: str
+    columns: tuple[Column, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class AcrossTable:
+    """Rows are encoders; beside this diagnostic's columns stand those of another one, corpus by corpus."""
+
+    title: str
+    columns: tuple[Column, ...]
+    diagnostic: str
+    other: Column
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SizeTable:
+    """Rows are the encoders whose number of parameters is known, the smallest first; left out for fewer than two."""
+
+    title: str
+    columns: tuple[Column, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SizeChart:
+    """Figures of the same encoders over their number of parameters, one colour for each column."""
+
+    title: str
+    columns: tuple[Column, ...]
+    blocks: str = ""
+    """A series of kind ``table`` whose rows begin with a group and an encoder: there is a chart for each group."""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SubsetTable:
+    """Rows are subsets, columns are encoders.
+
+    Attributes
+    ----------
+    prefixes
+        What the subsets' names start with; a prefix without a colon is a whole name.
+    others
+        Take all subsets but these.
+    """
+
+    title: str
+    metric: str
+    prefixes: tuple[str, ...]
+    others: bool = False
+    note: str = ""
+    format: Format = "declared"
+
+
+@dataclass(frozen=True)
+class ComparisonTable:
+    """The paired differences of one metric."""
+
+    title: str
+    column: Column
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SeriesTable:
+    """A series of kind ``table``: columns, rows, and the format of each column."""
+
+    title: str
+    series: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class IntervalChart:
+    """One dot with its interval for each encoder; ``chance`` is a line."""
+
+    title: str
+    column: Column
+    chance: float | None = None
+
+
+@dataclass(frozen=True)
+class ShareBars:
+    """One bar for each encoder, divided among subsets whose values add up to 1."""
+
+    title: str
+    metric: str
+    parts: tuple[tuple[str, str], ...]
+    """(subset, what it is called), from left to right."""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class GroupedBars:
+    """For each subset one bar for each encoder, with its interval."""
+
+    title: str
+    metric: str
+    parts: tuple[tuple[str, str], ...]
+    """(subset, what it is called), from top to bottom."""
+    format: Format = "declared"
+    blocks: str = ""
+    """As of a :class:`SizeChart`; encoders without a group have a chart too."""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A series of kind ``curve``: lines over a common axis.
+
+    Attributes
+    ----------
+    split
+        One picture for each encoder, its lines by name; else one picture, encoders by colour.
+    zero
+        Whether the axis of values starts at 0.
+    """
+
+    title: str
+    series: str
+    note: str = ""
+    split: bool = False
+    zero: bool = True
+
+
+@dataclass(frozen=True)
+class ThresholdCurves:
+    """Metrics of an encoder over the threshold that they belong to: one picture for each encoder.
+
+    Attributes
+    ----------
+    threshold
+        The metric on the x axis.
+    prefix
+        What the names of the subsets start with; each subset is one threshold.
+    parts
+        (metric, what it is called), one line for each.
+    """
+
+    title: str
+    threshold: str
+    prefix: str
+    parts: tuple[tuple[str, str], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Histograms:
+    """A series of kind ``histogram``: one picture for each encoder."""
+
+    title: str
+    series: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class CountBars:
+    """Bars of one column of a series of kind ``table``: how often each value of another column occurs.
+
+    Attributes
+    ----------
+    x, y
+        The columns of the values, in their order, and of the bars' lengths.
+    by
+        The column that groups of bars side by side are told apart by, if any.
+    """
+
+    title: str
+    series: str
+    x: str
+    y: str
+    by: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A series of kind ``matrix``: a share for each pair of names, written as a fraction, the larger the darker."""
+
+    title: str
+    series: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class PointsChart:
+    """A series of kind ``points``: groups side by side, the reader's own points drawn in."""
+
+    title: str
+    series: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class ExampleColumn:
+    """What is shown of each encoder beside an item: a number, a name, or found passages.
+
+    Attributes
+    ----------
+    names
+        The names of values and labels of the example, of which it shows those that there are.
+    passages
+        Whether the labels are references to passages, whose texts are shown too.
+    """
+
+    heading: str
+    names: tuple[str, ...]
+    format: Format = "number"
+    passages: bool = False
+
+
+@dataclass(frozen=True)
+class Examples:
+    """A browser of items: their texts, what each encoder made of them, and whether that is right.
+
+    Attributes
+    ----------
+    heading
+        The name of the text that heads an item.
+    prefix
+        What that text is called; empty where it needs no name.
+    texts
+        (name, what it is called) of the other texts of an item, from top to bottom.
+    columns
+        What is shown of each encoder.
+    margin
+        What the margin is, in words; empty where there is none.
+    threshold
+        The similarity below which found passages would be dropped, if any.
+    """
+
+    title: str
+    heading: str
+    texts: tuple[tuple[str, str], ...]
+    columns: tuple[ExampleColumn, ...]
+    prefix: str = ""
+    margin: str = ""
+    threshold: Column | None = None
+    note: str = ""
+
+
+Part = (
+    EncoderTable
+    | CorpusTable
+    | AcrossTable
+    | SizeTable
+    | SizeChart
+    | SubsetTable
+    | ComparisonTable
+    | SeriesTable
+    | IntervalChart
+    | ShareBars
+    | GroupedBars
+    | Curves
+    | ThresholdCurves
+    | Histograms
+    | CountBars
+    | Matrix
+    | PointsChart
+    | Examples
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A diagnostic's page.
+
+    Attributes
+    ----------
+    title, question
+        What it is called, and what it answers, in one sentence.
+    headline
+        The table that ``embassay show`` prints too. Its first column is that of the scorecard if the verdict ranks the
+        encoders.
+    parts
+        Everything else, from top to bottom. The first picture is shown with the headline; the other parts are folded.
+    paper
+        Figures and tables as the paper has them, folded below the others.
+    """
+
+    title: str
+    question: str
+    headline: EncoderTable
+    parts: tuple[Part, ...]
+    source: str
+    paper: tuple[Part, ...] = ()
+
+
+def check_layout(layout: Any) -> None:
+    """Raise TypeError for an object that cannot be drawn as a layout."""
+    if not isinstance(layout, Layout):
+        raise TypeError(f"its layout is of type {type(layout).__name__}, not a Layout")
+    if not isinstance(layout.headline, EncoderTable) or not layout.headline.columns:
+        raise TypeError("the headline of its layout must be an EncoderTable with a column at least")
+    for part in (*layout.parts, *layout.paper):
+        if not isinstance(part, Part):
+            raise TypeError(f"a part of its layout is of type {type(part).__name__}, which is not known")
+
+
+def plain(name: str, keys: Iterable[MetricKey]) -> Layout:
+    """Return the page of a diagnostic whose own layout cannot be had: every figure of an encoder in one table.
+
+    Parameters
+    ----------
+    keys
+        Those of its rows, in their order.
+    """
+    columns = []
+    for key in dict.fromkeys(key.within_diagnostic for key in keys):
+        heading = ", ".join(filter(None, (key.metric, key.subset, key.condition, key.similarity_function)))
+        columns.append(Column(heading, key.metric, key.subset, key.condition, key.similarity_function))
+    headline = EncoderTable("All figures", tuple(columns) or (Column("value", "value"),))
+    return Layout(name, "The page of this diagnostic is not available here.", headline, (), "the diagnostic's own")

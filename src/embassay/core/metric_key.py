@@ -1,0 +1,195 @@
+"""What a metric is called: one spelling, which options, messages and files share.
+
+    [diagnostic/][corpus/]metric[subset]{condition}
+
+``retrieval/docs/Success@5``, ``accuracy[part_of_speech:noun]``, ``Success@5{whiten}``. The subset ``all`` and an empty
+condition are left out. Where a metric has several similarity functions, the braces name one before the condition:
+``share[c1:TT]{l2,excess:eps0}``.
+
+A user may leave out what is not needed to know which metric is meant. ``retrieval.Success@5`` and
+``share[c1:TT,l2,excess:eps0]`` are read, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from embassay.core.errors import SpecError
+from embassay.core.plugins import DIAGNOSTICS
+
+_SPELLING = re.compile(
+    r"(?:(?P<place>.*?)/)?"  # the diagnostic and the corpus; the label of a corpus may hold anything
+    r"(?P<metric>[^/\[\]{}]+)"
+    r"(?:\[(?P<subset>.*)\])?"
+    r"(?:\{(?P<condition>[^{}]*)\})?"
+)
+
+
+@dataclass(frozen=True)
+class MetricKey:
+    """Which metric a figure is of.
+
+    Attributes
+    ----------
+    similarity_function, diagnostic, corpus
+        Empty for any.
+    """
+
+    metric: str
+    subset: str = "all"
+    similarity_function: str = ""
+    condition: str = ""
+    diagnostic: str = ""
+    corpus: str = ""
+
+    @classmethod
+    def parse(cls, name: str) -> MetricKey:
+        """Return the key with a name. A single place in front is a diagnostic, or else a corpus.
+
+        A text that is not spelled like this is a metric of that name.
+        """
+        first, dot, rest = name.partition(".")
+        if dot and first in DIAGNOSTICS.names():
+            name = f"{first}/{rest}"
+        match = _SPELLING.fullmatch(name)
+        if match is None:
+            return cls(name)
+        place = match["place"] or ""
+        diagnostic, slash, corpus = place.partition("/")
+        if not slash and diagnostic not in DIAGNOSTICS.names():
+            diagnostic, corpus = "", place
+        similarity_function, comma, condition = (match["condition"] or "").partition(",")
+        if not comma:
+            similarity_function, condition = "", similarity_function
+        return cls(match["metric"], match["subset"] or "all", similarity_function, condition, diagnostic, corpus)
+
+    def __str__(self) -> str:
+        """Return the name, which :meth:`parse` reads."""
+        place = "".join(f"{part}/" for part in (self.diagnostic, self.corpus) if part)
+        subset = "" if self.subset == "all" else f"[{self.subset}]"
+        condition = self.condition
+        if self.similarity_function or "," in condition:
+            condition = f"{self.similarity_function},{condition}"
+        if condition:
+            condition = f"{{{condition}}}"
+        return f"{place}{self.metric}{subset}{condition}"
+
+    def slug(self, usual_function: str) -> str:
+        """Return the name of a figure in other libraries: ``similarity_antonym``.
+
+        Parameters
+        ----------
+        usual_function
+            The similarity function that is no part of names.
+        """
+        subset = "" if self.subset == "all" else self.subset
+        similarity_function = "" if self.similarity_function == usual_function else self.similarity_function
+        parts = (self.metric, subset, self.condition, similarity_function)
+        return "_".join(part.replace(":", "_") for part in parts if part)
+
+    @property
+    def within_diagnostic(self) -> MetricKey:
+        """The key without diagnostic and corpus."""
+        return replace(self, diagnostic="", corpus="")
+
+    def covers(self, other: MetricKey) -> bool:
+        """Return whether a figure is of this metric: what is empty for any may be another one there."""
+        if (self.metric, self.subset, self.condition) != (other.metric, other.subset, other.condition):
+            return False
+        return (
+            self.similarity_function in ("", other.similarity_function)
+            and self.diagnostic in ("", other.diagnostic)
+            and self.corpus in ("", other.corpus)
+        )
+
+    def may_mean(self, other: MetricKey) -> bool:
+        """Return whether a user who writes this key may mean another one: an empty condition stands for any, too."""
+        subset = other.subset if self.subset in other.longer_subsets else self.subset
+        return replace(self, subset=subset, condition=self.condition or other.condition).covers(other)
+
+    @property
+    def short(self) -> MetricKey:
+        """The key of metric and subset alone."""
+        return MetricKey(self.metric, self.subset)
+
+    @property
+    def longer_subsets(self) -> tuple[str, str]:
+        """The subset followed by the condition, and by similarity function and condition, as they may be written."""
+        return (
+            f"{self.subset},{self.condition}",
+            f"{self.subset},{self.similarity_function},{self.condition}",
+        )
+
+
+def matching(name: str, keys: Iterable[MetricKey], headlines: Collection[MetricKey] = ()) -> list[MetricKey]:
+    """Return the keys that a name means, in all diagnostics and corpora; an empty list for an unknown name.
+
+    Of several metrics of a diagnostic, the one that is named in full is meant, else the headline, else the one without
+    a condition.
+
+    Raises
+    ------
+    SpecError
+        If it is not clear which metric of a diagnostic is meant; the message lists their names in full.
+    """
+    wanted = MetricKey.parse(name)
+    by_diagnostic: dict[str, list[MetricKey]] = {}
+    for key in keys:
+        if wanted.may_mean(key):
+            by_diagnostic.setdefault(key.diagnostic, []).append(key)
+    matches = list[MetricKey]()
+    for diagnostic, candidates in by_diagnostic.items():
+        meant = _meant(wanted, candidates, headlines)
+        names = dict.fromkeys(str(key.within_diagnostic) for key in meant)
+        if len(names) > 1:
+            raise SpecError(f"{diagnostic} has several metrics {name!r}; name one: {', '.join(names)}")
+        matches += meant
+    return matches
+
+
+def _meant(wanted: MetricKey, candidates: Sequence[MetricKey], headlines: Collection[MetricKey]) -> Sequence[MetricKey]:
+    """Return those that are meant: the one named in full, the headline, those without a condition, or else all."""
+    in_full = [key for key in candidates if _is_in_full(wanted, key)]
+    of_headline = [key for key in candidates if key in headlines]
+    without_condition = [key for key in candidates if not key.condition]
+    return in_full or of_headline or without_condition or candidates
+
+
+def _is_in_full(wanted: MetricKey, key: MetricKey) -> bool:
+    """Return whether a name has the similarity function and the condition of a key."""
+    if wanted.subset == key.longer_subsets[1]:
+        return True
+    return bool(wanted.similarity_function) and wanted.condition == key.condition
+
+
+def shortest_name(key: MetricKey, keys: Collection[MetricKey], headlines: Collection[MetricKey] = ()) -> str:
+    """Return the shortest name that means a metric and no other one of its diagnostic."""
+    of_diagnostic = [other for other in keys if other.diagnostic == key.diagnostic]
+    longest = key.within_diagnostic
+    for shorter in (key.short, replace(longest, similarity_function="")):
+        try:
+            matches = matching(str(shorter), of_diagnostic, headlines)
+        except SpecError:
+            # The name is that of several metrics.
+            continue
+        if all(match.within_diagnostic == longest for match in matches):
+            return str(shorter)
+    # The longest name holds everything, so it is never that of two metrics.
+    return str(longest)
+
+
+def near_names(name: str, keys: Iterable[MetricKey]) -> list[str]:
+    """Return the names of the metric's subsets in words, such as ``tau[recommended]``.
+
+    Where there are none, those without a subset and the most similar ones: there may be hundreds of subsets.
+    """
+    names = list(dict.fromkeys(str(key.short) for key in keys))
+    metric = MetricKey.parse(name).metric
+    in_words = [known for known in names if known.startswith(f"{metric}[") and ":" not in known]
+    if in_words:
+        return in_words
+    without_subset = [known for known in names if "[" not in known]
+    return list(dict.fromkeys([*without_subset, *get_close_matches(name, names, n=5)]))

@@ -1,0 +1,1131 @@
+"""The result of a run: rows, comparisons, verdicts, findings. Frozen dataclasses without NaN or infinity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from numbers import Integral, Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar
+from urllib.parse import quote
+
+from embassay.core.errors import SpecError, UnknownNameError, begun
+from embassay.core.formatting import counted, visible
+from embassay.core.metric_key import MetricKey, matching, near_names
+from embassay.core.plugins import DIAGNOSTICS
+
+if TYPE_CHECKING:
+    from altair import TopLevelMixin
+    from polars import DataFrame
+
+FEW_UNITS = 30
+"""Under this many units a figure is marked "few units"."""
+MIN_UNITS = 10
+"""Under this many units a figure has no interval."""
+MIN_DIFFERENT = 10
+"""Fewer items on which two encoders differ do not tell whether single items differ or whole units."""
+ALPHA = 0.05
+"""A difference is significant up to this p-value."""
+MAX_UNDEFINED = 0.05
+"""A candidate with a larger share of undefined items is not ranked; else all would be ranked on fewer items."""
+
+
+def _check_figures(record: Any, figures: Sequence[str], counts: Sequence[str]) -> None:
+    """Raise ValueError for a record whose figures contradict each other.
+
+    What is undefined is None, never NaN. An interval has two ends, of which the first is not the larger. A value may
+    lie outside its interval: the percentiles of a bootstrap need not hold it.
+    """
+    for name in figures:
+        value = getattr(record, name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value)):
+            raise ValueError(f"{name} must be finite or None, is {value!r}: {record}")
+    for name in counts:
+        count = getattr(record, name)
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
+            raise ValueError(f"{name} must be a whole number of 0 or more, is {count!r}: {record}")
+    if (record.low is None) is not (record.high is None):
+        raise ValueError(f"low and high must both be given or both be None: {record}")
+    if record.low is not None and record.low > record.high:
+        raise ValueError(f"low must not be above high: {record}")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its 95 % interval.
+
+    Attributes
+    ----------
+    value
+        None when nothing was defined; ``reason`` then says why.
+    low, high
+        None when there is no interval; ``reason`` then says why.
+    items, units, undefined
+        How many items and independent units it rests on, and how many items were left out.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    items: int
+    units: int
+    undefined: int = 0
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse NaN, infinity, an interval whose ends are swapped, and a missing value without a reason."""
+        _check_figures(self, ("value", "low", "high"), ("items", "units", "undefined"))
+        if self.value is None and not self.reason:
+            raise ValueError("an estimate without a value needs a reason")
+        if self.units > self.items:
+            raise ValueError(f"units must not be more than items: {self}")
+
+
+class OfMetric:
+    """A record of one metric of a diagnostic on a corpus."""
+
+    diagnostic: str
+    corpus: str
+    metric: str
+    subset: str
+    similarity_function: str
+    condition: str
+
+    @property
+    def key(self) -> MetricKey:
+        """Which metric it is of."""
+        return MetricKey(
+            self.metric, self.subset, self.similarity_function, self.condition, self.diagnostic, self.corpus
+        )
+
+
+@dataclass(frozen=True)
+class Row(OfMetric):
+    """One value with its metric, encoder, corpus and interval.
+
+    Attributes
+    ----------
+    interval
+        What ``low`` and ``high`` are: a 95 % ``confidence`` interval, the 95 % range over ``exams`` of 100 questions,
+        or ``none``.
+    """
+
+    diagnostic: str
+    corpus: str
+    encoder: str
+    subset: str
+    similarity_function: str
+    condition: str
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+    items: int
+    units: int
+    undefined: int
+    reason: str | None
+    signature: str
+    interval: str = "confidence"
+
+    def __post_init__(self) -> None:
+        """Refuse NaN, infinity, and an interval whose ends are swapped."""
+        _check_figures(self, ("value", "low", "high"), ("items", "units", "undefined"))
+
+
+Family = Literal["step", "main", "lexical", "models", "all"]
+
+
+@dataclass(frozen=True)
+class Comparison(OfMetric):
+    """Two encoders on the same items: ``difference`` is a − b, positive where a is higher. Each pair has one.
+
+    Attributes
+    ----------
+    p, p_holm
+        Two-sided p of exchanging items that share labels together, as it is and corrected for all tests of its family
+        (step-down maximum); never 0. None where the items are too few to call one better or worse.
+    pairs_in_family
+        How many p-values the family has.
+    family
+        Why the pair is compared: ``step``, one is derived from the other; ``main``, the reference and the lexical
+        baseline; ``lexical``, another model and the lexical baseline; ``models``, two models; ``all``, any other pair,
+        only on request.
+    step
+        Of the family ``step``: what a adds to b.
+    p_method
+        How p is computed; None where there is none.
+    won, lost
+        On how many items a has the higher and the lower value.
+    """
+
+    diagnostic: str
+    corpus: str
+    subset: str
+    similarity_function: str
+    condition: str
+    metric: str
+    a: str
+    b: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None
+    pairs_in_family: int
+    items: int
+    units: int
+    family: Family = "all"
+    step: str = ""
+    p_method: str | None = None
+    won: int = 0
+    lost: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse NaN, infinity, and an interval whose ends are swapped."""
+        figures = ("difference", "low", "high", "p", "p_holm")
+        _check_figures(self, figures, ("pairs_in_family", "items", "units", "won", "lost"))
+
+
+@dataclass(frozen=True)
+class Series:
+    """Numbers for a figure.
+
+    Attributes
+    ----------
+    kind
+        How to draw ``data``: ``table``, ``curve``, ``histogram``, ``matrix`` or ``points``.
+    data
+        What JSON can hold; numbers are finite or None. Of each kind:
+
+        * ``table``: ``columns``, ``formats`` (of the columns), ``rows`` (lists of cells, one for each), ``source``;
+        * ``curve``: ``x`` and ``y`` (names of the axes), ``at`` (places on x), ``lines``, each with ``encoder``,
+          ``line`` (its name) and ``y`` (as many numbers as ``at``);
+        * ``histogram``: ``x``, ``edges`` (one more than bars), ``panels``, each with ``encoder``, ``line`` and
+          ``shares`` (of each bar, in [0, 1]);
+        * ``matrix``: ``names``, ``numerator`` and ``denominator`` (square lists of whole numbers), ``diagonal`` (what
+          the diagonal counts), ``note``, ``signatures``;
+        * ``points``: ``groups`` (names, in their order), ``points`` and ``own`` (each with ``name`` and the value),
+          ``value`` (the name of the value), ``source``.
+    """
+
+    diagnostic: str
+    corpus: str
+    name: str
+    kind: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Example:
+    """One item of a corpus, or what one encoder made of it.
+
+    An item that is shown has a record of kind ``item`` without an encoder, which holds its texts, and one of kind
+    ``outcome`` for each encoder.
+
+    Attributes
+    ----------
+    encoder
+        Empty for the item itself.
+    texts
+        By name; passages by their reference, the id of the document and the number of the passage: ``id#0``.
+    values
+        Numbers by name, for example the cosine with each candidate; undefined ones are missing.
+    subset
+        The part of the corpus that the item belongs to; empty for none.
+    labels
+        What the encoder chose and what was right, by name: an option, a group or the reference of a passage.
+    correct
+        Whether the encoder is right; None where that is undefined or depends on the order of ties.
+    margin
+        How much nearer what is right is than what is wrong, as the page of the diagnostic says: larger is better. None
+        where it is undefined.
+    """
+
+    diagnostic: str
+    corpus: str
+    encoder: str
+    item: str
+    kind: str
+    texts: Mapping[str, str]
+    values: Mapping[str, float]
+    subset: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    correct: bool | None = None
+    margin: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse NaN and infinity."""
+        for number in (*self.values.values(), self.margin):
+            if number is not None and not math.isfinite(number):
+                raise ValueError(f"the values and the margin of an example must be finite, one is {number!r}: {self}")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The headline value of one encoder minus that of another, as a verdict has it.
+
+    Attributes
+    ----------
+    family, step
+        As in :class:`Comparison`.
+    difference, low, high
+        a − b with its 95 % interval; None where it is undefined, the interval where the items are too few.
+    p
+        Corrected for its family; None where the items are too few.
+    won, tied, lost
+        On how many items a has the higher, the same and the lower value.
+    smallest_difference
+        The smallest true difference of this pair that would be detected in four cases of five; None where unknown.
+    target, items_needed
+        A difference that is clearly smaller, and about how many items it takes to detect that; None where the smallest
+        is small already, or the number is out of reach.
+    """
+
+    family: Family
+    a: str
+    b: str
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    won: int = 0
+    tied: int = 0
+    lost: int = 0
+    smallest_difference: float | None = None
+    target: float | None = None
+    items_needed: int | None = None
+    step: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse NaN, infinity, and an interval whose ends are swapped."""
+        _check_figures(
+            self, ("difference", "low", "high", "p", "smallest_difference", "target"), ("won", "tied", "lost")
+        )
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether one of the two is significantly better."""
+        return self.p is not None and self.p <= ALPHA
+
+    def of(self, encoder: str) -> Difference:
+        """Return the same seen from one of the two encoders, which becomes ``a``."""
+        if encoder == self.a:
+            return self
+
+        def minus(value: float | None) -> float | None:
+            # Adding 0 makes −0.0 a 0.0, which is printed without a sign.
+            return None if value is None else -value + 0.0
+
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            difference=minus(self.difference),
+            low=minus(self.high),
+            high=minus(self.low),
+            won=self.lost,
+            lost=self.won,
+        )
+
+
+@dataclass(frozen=True)
+class Verdict(OfMetric):
+    """The verdict of one diagnostic on one corpus.
+
+    Attributes
+    ----------
+    metric, subset, similarity_function, condition
+        The headline figure that encoders are ranked by; an empty metric where they are not ranked.
+    items, units
+        Those of the corpus, undefined ones included.
+    candidates
+        The requested encoders, highest value first, without baselines that were added automatically.
+    undefined
+        Those asked for that have no value at all.
+    baseline
+        The lexical baseline; empty where there is none.
+    reference
+        The encoder that the others are compared with first; empty where there is none.
+    best_set
+        The base systems that may be the best, highest value first: no verdict shows them to be worse than another one,
+        and their value is at least that of every system that is out.
+    out
+        The base systems that a verdict shows to be worse than another one, with the highest such other.
+    undecided
+        The other base systems: not out, but lower than one that is.
+    rank_low, rank_high
+        By base system 1 + the number of verdicts against it, and the number of systems less the verdicts for it.
+    left_out
+        Candidates with a value that are not ranked: undefined for more than 5 % of the items, or constant on the rest.
+    undefined_as_wrong
+        By candidate its value when every undefined item counts as wrong; empty where nothing is right or wrong.
+    reason
+        Why there is no verdict; None where there is one, and where encoders are not ranked at all.
+    differences
+        What pairs of encoders differ by, each pair once.
+    effective_items
+        How many independent items the items of the headline count as; None where that is not known.
+    chance
+        What blind choice would reach, where that is known.
+    leader
+        What being first is called: ``Best``, or ``Highest`` where higher is not always better.
+    margin
+        The loss from which on a candidate counts as worse; None where the headline has none.
+    """
+
+    diagnostic: str
+    corpus: str
+    metric: str
+    items: int
+    units: int
+    subset: str = "all"
+    similarity_function: str = ""
+    condition: str = ""
+    candidates: tuple[str, ...] = ()
+    undefined: tuple[str, ...] = ()
+    baseline: str = ""
+    reference: str = ""
+    best_set: tuple[str, ...] = ()
+    out: Mapping[str, str] = field(default_factory=dict)
+    undecided: tuple[str, ...] = ()
+    rank_low: Mapping[str, int] = field(default_factory=dict)
+    rank_high: Mapping[str, int] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    undefined_as_wrong: Mapping[str, float] = field(default_factory=dict)
+    reason: str | None = None
+    differences: tuple[Difference, ...] = ()
+    effective_items: float | None = None
+    chance: float | None = None
+    leader: str = "Best"
+    margin: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse NaN, infinity, and counts that are none."""
+        figures = [self.effective_items, self.chance, self.margin]
+        if any(value is not None and not math.isfinite(value) for value in figures):
+            raise ValueError(f"figures must be finite or None: {self}")
+
+    @property
+    def best(self) -> str | None:
+        """The first of the best set; None where there is none."""
+        return next(iter(self.best_set), None)
+
+    def between(self, encoder: str, other: str) -> Difference | None:
+        """Return how one encoder differs from another; None where they are not compared."""
+        for one in self.differences:
+            if {one.a, one.b} == {encoder, other}:
+                return one.of(encoder)
+        return None
+
+    def steps_of(self, encoder: str) -> list[Difference]:
+        """Return how an encoder differs from what it is derived from; empty for a model of its own."""
+        return [one for one in self.differences if one.family == "step" and one.a == encoder]
+
+    def ranks_by(self, record: Row | Comparison) -> bool:
+        """Return whether a row or comparison is of the metric that encoders are ranked by."""
+        # Most records are of other diagnostics and corpora, and a key takes a moment to make.
+        is_here = (record.diagnostic, record.corpus) == (self.diagnostic, self.corpus)
+        return is_here and self.key.covers(record.key)
+
+
+def rows_of(key: MetricKey, rows: Iterable[Row]) -> dict[str, Row]:
+    """Return by encoder the row of a metric: the first that its key covers."""
+    chosen: dict[str, Row] = {}
+    for row in rows:
+        # Most rows are of other metrics, and a key takes a moment to make.
+        if row.metric == key.metric and key.covers(row.key):
+            chosen.setdefault(row.encoder, row)
+    return chosen
+
+
+SEVERITIES = ("high", "medium", "low")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One statement that a run supports, in a sentence, with the figure behind it.
+
+    Attributes
+    ----------
+    severity
+        ``high``: a weakness that was shown, or what decides between encoders; ``medium``: what limits the result, or
+        what is not shown either way; ``low``: anything else.
+    sentence
+        What was found, with its figures. It can be read alone: it names the encoder.
+    title
+        The same in a few words, without the encoder. Findings with one title on one corpus are shown together.
+    diagnostic, corpus, encoder
+        What the finding is about; empty where it is about several, or about the whole run.
+    consequence
+        What this means in use, in one sentence: in search, in RAG, for finding duplicates. May be empty.
+    action
+        What to do next, in one sentence; empty where there is nothing to do.
+    metric, subset, condition
+        The figure behind the sentence, as in ``Row``; empty where there is none.
+    value, low, high
+        The figure with its 95 % interval; None where there is none.
+    p
+        Where it rests on a test, corrected for its family.
+    counts
+        The numbers in the sentence, by what is counted: ``won``, ``tied``, ``lost``, ``units``.
+    format
+        How the figure is written; see ``layout.Format``.
+    link
+        The section of the report that has the evidence: ``#retrieval-mine``.
+    """
+
+    severity: str
+    sentence: str
+    title: str
+    diagnostic: str = ""
+    corpus: str = ""
+    encoder: str = ""
+    consequence: str = ""
+    action: str = ""
+    metric: str = ""
+    subset: str = ""
+    condition: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    format: str = "percent"
+    link: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown severity, NaN, infinity, and an interval whose ends are swapped."""
+        if self.severity not in SEVERITIES:
+            raise ValueError(f"severity must be one of {', '.join(SEVERITIES)}, is {self.severity!r}")
+        _check_figures(self, ("value", "low", "high", "p"), ())
+
+
+Standing = Literal["shown", "not shown", "cannot be said", "counted"]
+
+
+@dataclass(frozen=True)
+class Answer(Finding):
+    """A finding that answers what everyone asks of a diagnostic: what to use, what not, and what limits that.
+
+    Attributes
+    ----------
+    question
+        In a word or two, to stand before the sentence: ``Use``, ``Not``.
+    standing
+        Whether the procedure behind it shows it, does not show it, or cannot say; or whether it is only counted.
+    """
+
+    question: str = ""
+    standing: Standing = "counted"
+
+
+class AnswersAndFindings(TypedDict):
+    """Two fields of a result."""
+
+    answers: tuple[Answer, ...]
+    findings: tuple[Finding, ...]
+
+
+def answers_and_findings(statements: Iterable[Finding]) -> AnswersAndFindings:
+    """Return the answers among some findings, and the others, as the fields of a result."""
+    every = tuple(statements)
+    return {
+        "answers": tuple(one for one in every if isinstance(one, Answer)),
+        "findings": tuple(one for one in every if not isinstance(one, Answer)),
+    }
+
+
+def anchor(diagnostic: str, corpus: str) -> str:
+    """Return the id of a diagnostic's section on a corpus in the report; the same in every report."""
+    return quote(f"{diagnostic}-{corpus}", safe="")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A part of the run that failed; the others finished.
+
+    Attributes
+    ----------
+    encoder
+        Empty where a diagnostic failed on the scores of all encoders.
+    diagnostic, corpus
+        Empty where the encoder itself failed.
+    reason
+        One line.
+    """
+
+    encoder: str
+    diagnostic: str
+    corpus: str
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """Who failed, on what, and why."""
+        where = f"{self.diagnostic} on {self.corpus}" if self.diagnostic else ""
+        return f"{', '.join(part for part in (self.encoder, where) if part)}: {self.reason}"
+
+
+CHANGES = ("int8", "binary", "dtype", "dim", "prompt", "passages", "server", "export")
+"""What a candidate may have that is another than that of the candidate which it is derived from.
+
+The quantisation of vectors, the precision of weights, the number of dimensions, a prompt, how documents are cut, the
+service, or the runtime of an exported model.
+"""
+SCREENED = ("index", "int8", "binary", "dtype", "dim", "server", "export")
+"""Steps after which the same documents should be found."""
+
+
+@dataclass(frozen=True)
+class EncoderRecord:
+    """An encoder in a result.
+
+    Attributes
+    ----------
+    fingerprint
+        Of the encoder before it was fitted; the fitted one's is in the signatures.
+    dim
+        The number of dimensions; None where it depends on the corpus.
+    truncated_in
+        How many of the distinct passages of the documents are longer than ``max_tokens``, by corpus, where there are
+        some; of a corpus without such documents, how many of its distinct texts.
+    similarity
+        What it compares a query with a document by: ``cosine`` or ``dot``.
+    price
+        What a million tokens cost, where the user has said it.
+    unknown_words
+        The share of the tokens of the corpora's texts that it has no vector for; None where it knows no words.
+    without_words
+        How many texts have no token that it knows.
+    setting
+        The options that vary in the run, with their values: ``dim=64,passages=100``. They are the end of the name.
+    vectors
+        How many document vectors there are, by corpus, where there are documents.
+    vector_bytes
+        The size of one stored vector; None where the number of dimensions depends on the corpus.
+    texts_in
+        Of how many, by corpus, where some are longer.
+    unread_in
+        The share of the tokens of all passages that are after ``max_tokens`` of theirs, by corpus, where some are.
+    missing_prompts
+        Which prompts the model was probably trained with, where none is set.
+    dim_in
+        The number of dimensions on each corpus, where it depends on the corpus.
+    parts
+        The encoders of the run that it is built on or derived from, if it is.
+    step
+        What it adds to them, ``fusion``, ``reranker``, ``index`` or a word of another package, or what it changes, one
+        of ``CHANGES``; empty where it adds and changes nothing.
+    question_price
+        What 1,000 questions cost with all that it is built on, by corpus, where the user has said prices: estimated
+        from the length of texts.
+    """
+
+    name: str
+    spec: str
+    fingerprint: str
+    revision: str
+    dim: int | None
+    parameters: int | None
+    prompts: Mapping[str, str]
+    baseline: bool
+    max_tokens: int | None = None
+    similarity: Literal["cosine", "dot"] = "cosine"
+    price: float | None = None
+    unknown_words: float | None = None
+    without_words: int | None = None
+    truncated_in: Mapping[str, int] = field(default_factory=dict)
+    setting: str = ""
+    vectors: Mapping[str, int] = field(default_factory=dict)
+    vector_bytes: int | None = None
+    texts_in: Mapping[str, int] = field(default_factory=dict)
+    unread_in: Mapping[str, float] = field(default_factory=dict)
+    missing_prompts: str = ""
+    dim_in: Mapping[str, int] = field(default_factory=dict)
+    parts: tuple[str, ...] = ()
+    step: str = ""
+    question_price: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def dimensions(self) -> str:
+        """The number of dimensions as text: ``384``, or ``2,973 on msrp, 1,085 on opinosis``; a dash for lists."""
+        if self.dim is not None:
+            return f"{self.dim:,}"
+        return ", ".join(f"{dim:,} on {corpus}" for corpus, dim in self.dim_in.items()) or "–"
+
+    def index_bytes(self, corpus: str) -> int | None:
+        """Return the bytes of all document vectors of a corpus, of one vector where there are no documents.
+
+        None where they are not known.
+        """
+        if self.vector_bytes is None:
+            return None
+        return self.vectors.get(corpus, 1) * self.vector_bytes
+
+
+ScreeningOutcome = Literal["same", "differs", "near", "few"]
+
+
+@dataclass(frozen=True)
+class Screening:
+    """How much of what the exact search of its original finds a set-up lists, judged without labels.
+
+    Attributes
+    ----------
+    corpus, encoder, base
+        The labels of the corpus, of the set-up, and of its original.
+    step
+        What it changes: one of ``SCREENED``.
+    overlap, low, high
+        The share of the ten nearest documents of the original that are among its own ten, a mean over questions, with
+        its 95 % interval; None under ``FEW_UNITS`` questions.
+    questions
+        How many there are, answered or not; equal texts count once.
+    changed, most_points
+        For how many of them the first five documents changed, and by how many points Success@5 can move at most: the
+        upper 95 % limit of their share.
+    outcome
+        ``same``: at least 95 % are listed; ``differs``: less; ``near``: neither is shown; ``few``: under ``FEW_UNITS``
+        questions.
+    more_questions
+        How many more of them would decide, where it is near.
+    settings
+        What an index was set to, as far as that is known: ``lists=122, probes=1``.
+    recommended
+        A setting of the index that reaches 95 %, where this one does not: ``probes=16``. Empty where none was tried.
+    """
+
+    corpus: str
+    encoder: str
+    base: str
+    step: str
+    overlap: float
+    low: float | None
+    high: float | None
+    questions: int
+    changed: int
+    most_points: float
+    outcome: ScreeningOutcome
+    more_questions: int | None = None
+    settings: str = ""
+    recommended: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse NaN, infinity, and an interval whose ends are swapped."""
+        _check_figures(self, ("overlap", "low", "high", "most_points"), ("questions", "changed"))
+
+
+@dataclass(frozen=True)
+class CorpusRecord:
+    """A corpus in a result.
+
+    Attributes
+    ----------
+    effective_units
+        How many units would spread the items as evenly if each item were in one unit and all were of equal size.
+    documents, passages
+        What can be found, where the items are questions; else 0.
+    right_documents
+        How many documents are right for some question.
+    most_right
+        The document that is right for most questions, with their number; empty where no document is right for several.
+    document_noun
+        What its documents are called in sentences: ``page``, ``paragraph``.
+    mismatch
+        How questions and documents differ in script, language or words, where that hinders all that matches words.
+    loader
+        What read it; empty for a corpus that was made in Python.
+    settings
+        The options that findings give advice on, where the user has set them: ``passages`` and ``about``.
+    """
+
+    name: str
+    shape: str
+    fingerprint: str
+    items: int
+    units: int
+    effective_units: float
+    duplicates: int
+    distinct_texts: int
+    licence: str
+    source: str
+    builtin: bool
+    documents: int = 0
+    passages: int = 0
+    loader: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    right_documents: int = 0
+    most_right: Mapping[str, int] = field(default_factory=dict)
+    document_noun: str = "document"
+    mismatch: str = ""
+
+
+NamedRecord = TypeVar("NamedRecord", EncoderRecord, CorpusRecord)
+
+
+def record_of(records: Iterable[NamedRecord], name: str) -> NamedRecord:
+    """Return the record of the encoder or corpus with a name."""
+    return next(record for record in records if record.name == name)
+
+
+class ItemFrames(Protocol):
+    """Makes frames of single items."""
+
+    def frame(self, diagnostic: str) -> DataFrame:
+        """Return one row for each item and encoder; see :meth:`Result.scores`."""
+        ...
+
+    def save(self, folder: str | Path, *, overwrite: bool) -> Path:
+        """Write the run of these items; see :meth:`Result.save`."""
+        ...
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """Everything that a run found, in flat rows; the same for the same inputs, byte for byte.
+
+    A notebook shows it as its scorecard and findings.
+
+    Attributes
+    ----------
+    screenings
+        How much of what the exact search of its original finds each index and each cheaper copy of a model lists.
+    failed
+        The encoders and diagnostics that failed; ``failures`` in ``result.json``.
+    answers
+        To what everyone asks of each diagnostic on each corpus: what to use, instead and not, then the others, those
+        about the best encoder first.
+    findings
+        What no answer says, the most important one first.
+    items
+        What :meth:`scores` is made from; no part of ``result.json``. None for a result without its run.
+    """
+
+    seed: int
+    resamples: int
+    encoders: tuple[EncoderRecord, ...] = ()
+    corpora: tuple[CorpusRecord, ...] = ()
+    rows: tuple[Row, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    series: tuple[Series, ...] = ()
+    examples: tuple[Example, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    screenings: tuple[Screening, ...] = ()
+    failed: tuple[Failure, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    schema: int = 6
+    items: ItemFrames | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        """Return counts and the most important finding, in a few lines."""
+        return _in_one_line(self)
+
+    @property
+    def statements(self) -> tuple[Finding, ...]:
+        """The answers and the findings together, the most important one first."""
+        statements = (*self.answers, *self.findings)
+        return tuple(sorted(statements, key=lambda statement: SEVERITIES.index(statement.severity)))
+
+    def _repr_html_(self) -> str:
+        """Return scorecard and findings for a notebook."""
+        return _renderer().html(self)
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the run into a folder, as ``embassay run -o`` does, and return its path.
+
+        Parameters
+        ----------
+        overwrite
+            Replace another run in the folder.
+
+        Raises
+        ------
+        OutputError
+            If the folder cannot be written to, or holds something else.
+        SpecError
+            If the result was not made by :func:`embassay.assay` in this process.
+        """
+        if self.items is None:
+            raise SpecError("this result has no item scores; copy the folder of its run")
+        return self.items.save(folder, overwrite=overwrite)
+
+    def scores(self, diagnostic: str) -> DataFrame:
+        """Return one row for each item and encoder, as a polars frame.
+
+        Columns: ``diagnostic``, ``corpus``, ``encoder``, ``item`` (the id in the file), ``unit`` (of independence),
+        ``subset``, ``correct`` (null where undecided), ``margin`` (how clearly it is right, larger is better); then
+        ``text_…``, ``label_…`` (what was right and what the encoder chose) and ``value_…`` (for example cosines), with
+        the names that the diagnostic gives them. There are no texts from a run with ``--no-texts``.
+
+        Raises
+        ------
+        UnknownNameError
+            If the run has no such diagnostic, or it shows no single items.
+        SourceError
+            If a corpus of a run on disk cannot be read again.
+        SpecError
+            If the result was read without its run's folder.
+        """
+        if self.items is None:
+            raise SpecError("this result has no item scores; read the run's folder with ea.read(RUN)")
+        return self.items.frame(diagnostic)
+
+    def failures(self, encoder: str, diagnostic: str | None = None, *, against: str = "") -> DataFrame:
+        """Return the rows of :meth:`scores` that an encoder is wrong about, the clearest failures first.
+
+        Parameters
+        ----------
+        encoder
+            Its label.
+        diagnostic
+            Only this one; by default all that show items, one after the other.
+        against
+            The label of another encoder: the rows on which the first is worse than that one, instead. What is
+            undecided, such as a tie of the first document, lies between right and wrong.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such encoder or diagnostic.
+        SpecError
+            If no diagnostic of the result shows items.
+        """
+        import polars
+
+        labels = [record.name for record in self.encoders]
+        for label in (encoder, against or encoder):
+            if label not in labels:
+                raise UnknownNameError("encoder", label, labels)
+        if diagnostic is None:
+            names = list(dict.fromkeys(example.diagnostic for example in self.examples))
+        else:
+            names = [diagnostic]
+        if not names:
+            raise SpecError("no diagnostic of this result shows items")
+        grade = polars.col("correct").cast(float).fill_null(0.5)
+        of_other = grade.filter(polars.col("encoder") == against).first().over("corpus", "item")
+        # Without another encoder, only what is wrong is below this.
+        is_failure = (polars.col("encoder") == encoder) & (grade < of_other.fill_null(0.5))
+        frames = [self.scores(name).filter(is_failure).sort("margin", nulls_last=True) for name in names]
+        # Each diagnostic has columns of its own.
+        return polars.concat(frames, how="diagonal_relaxed")
+
+    def rank(self, diagnostic: str = "", corpus: str | None = None) -> DataFrame:
+        """Return the candidates of a diagnostic, the highest value first, as a polars frame.
+
+        Columns: ``encoder``, ``value``, ``low``, ``high`` (95 % interval), ``rank_low``, ``rank_high`` (all ranks hold
+        together with 95 % confidence; null without a ranking), ``may_be_best``, ``difference``, ``p`` (against the best
+        lexical baseline, ``p`` corrected within its family; null without one).
+
+        Parameters
+        ----------
+        diagnostic, corpus
+            See :meth:`verdict`.
+
+        Raises
+        ------
+        UnknownNameError
+            See :meth:`verdict`.
+        SpecError
+            See :meth:`verdict`; also if the diagnostic does not rank encoders.
+        """
+        import polars
+
+        verdict = self.verdict(diagnostic, corpus)
+        if not verdict.metric:
+            raise SpecError(f"{verdict.diagnostic} does not rank encoders")
+        row_of = self.headline(verdict)
+        ranks = []
+        for name in verdict.candidates:
+            row = row_of.get(name)
+            against_baseline = verdict.between(name, verdict.baseline)
+            may_be_best = None
+            if verdict.best_set:
+                may_be_best = name in verdict.best_set
+            ranks.append(
+                {
+                    "encoder": name,
+                    "value": row.value if row else None,
+                    "low": row.low if row else None,
+                    "high": row.high if row else None,
+                    "rank_low": verdict.rank_low.get(name),
+                    "rank_high": verdict.rank_high.get(name),
+                    "may_be_best": may_be_best,
+                    "difference": against_baseline.difference if against_baseline else None,
+                    "p": against_baseline.p if against_baseline else None,
+                }
+            )
+        return polars.DataFrame(ranks, schema=_RANKS, orient="row")
+
+    def plot(self, diagnostic: str = "", corpus: str | None = None) -> TopLevelMixin:
+        """Return the first chart of a diagnostic in the report, as an Altair chart.
+
+        Parameters
+        ----------
+        diagnostic, corpus
+            See :meth:`verdict`.
+
+        Raises
+        ------
+        UnknownNameError
+            See :meth:`verdict`.
+        SpecError
+            See :meth:`verdict`; also if there is nothing to draw.
+        """
+        verdict = self.verdict(diagnostic, corpus)
+        drawn = _renderer().chart(self, verdict)
+        if drawn is None:
+            raise SpecError(f"{verdict.diagnostic} on {verdict.corpus} has nothing to draw")
+        return drawn
+
+    def verdict(self, diagnostic: str = "", corpus: str | None = None) -> Verdict:
+        """Return the verdict of a diagnostic.
+
+        Parameters
+        ----------
+        diagnostic
+            May be omitted where only one ran.
+        corpus
+            May be omitted where the diagnostic ran on one corpus only.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such diagnostic or corpus.
+        SpecError
+            If several diagnostics ran, or the diagnostic ran on several corpora, and none is named.
+        """
+        if not diagnostic:
+            diagnostic, *others = dict.fromkeys(verdict.diagnostic for verdict in self.verdicts) or ("",)
+            if others:
+                raise SpecError(f"several diagnostics ran; name one: {', '.join((diagnostic, *others))}")
+        of_diagnostic = {verdict.corpus: verdict for verdict in self.verdicts if verdict.diagnostic == diagnostic}
+        if not of_diagnostic:
+            raise UnknownNameError("diagnostic", diagnostic, dict.fromkeys(v.diagnostic for v in self.verdicts))
+        if corpus is None:
+            if len(of_diagnostic) > 1:
+                raise SpecError(f"{diagnostic} ran on several corpora; name one: {', '.join(of_diagnostic)}")
+            (corpus,) = of_diagnostic
+        if corpus not in of_diagnostic:
+            raise UnknownNameError("corpus", corpus, of_diagnostic)
+        return of_diagnostic[corpus]
+
+    def headline(self, verdict: Verdict) -> dict[str, Row]:
+        """Return by encoder the row of the metric that a verdict ranks by."""
+        return rows_of(verdict.key, self.rows)
+
+    def figure(self, metric: str, encoder: str) -> Row:
+        """Return the row of a metric and an encoder.
+
+        Parameters
+        ----------
+        metric
+            Its name, as for ``embassay check --floor``: ``Success@5``; where several diagnostics, corpora or conditions
+            have it, more of ``retrieval/docs/Success@5[all]{whiten}``.
+        encoder
+            Its label; empty for a property of the corpus.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such encoder, or it has no such metric.
+        SpecError
+            If it has several.
+        """
+        row_of = {row.key: row for row in self.rows if row.encoder == encoder}
+        if not row_of:
+            raise UnknownNameError("encoder", encoder, [record.name for record in self.encoders])
+        ranked_by = [verdict.key for verdict in self.verdicts]
+        headlines = {key for key in row_of if any(headline.covers(key) for headline in ranked_by)}
+        matches = matching(metric, row_of, headlines)
+        if not matches:
+            raise UnknownNameError("metric", metric, near_names(metric, row_of))
+        if len(matches) > 1:
+            raise SpecError(f"there are several metrics {metric!r}; name one: {', '.join(map(str, matches))}")
+        return row_of[matches[0]]
+
+    def table(self, diagnostic: str | None = None) -> DataFrame:
+        """Return the rows as a polars frame, all or one diagnostic's.
+
+        The frame is empty for a diagnostic that exists and of which the result has no rows.
+
+        Raises
+        ------
+        UnknownNameError
+            If no diagnostic has this name.
+        """
+        import polars
+
+        known = {*DIAGNOSTICS.names(), *(row.diagnostic for row in self.rows)}
+        if diagnostic is not None and diagnostic not in known:
+            raise UnknownNameError("diagnostic", diagnostic, known)
+        rows = [vars(row) for row in self.rows if diagnostic in (None, row.diagnostic)]
+        return polars.DataFrame(rows, schema=columns_of(Row), orient="row")
+
+
+class Renderer(Protocol):
+    """Draws a result. The methods of :class:`Result` that show something use the one that is registered."""
+
+    def html(self, result: Result, /) -> str:
+        """Return the result as HTML for a notebook."""
+        ...
+
+    def chart(self, result: Result, verdict: Verdict, /) -> TopLevelMixin | None:
+        """Return the first chart of a verdict's diagnostic; None if it has none."""
+        ...
+
+
+_renderers: list[Callable[[], Renderer]] = []
+
+
+def register_renderer(load: Callable[[], Renderer]) -> None:
+    """Let results be drawn by what a function returns; it is called when a result is drawn."""
+    _renderers.append(load)
+
+
+def _renderer() -> Renderer:
+    """Return the renderer that was registered last."""
+    if not _renderers:
+        raise SpecError("nothing is there to draw a result with: import embassay.api")
+    return _renderers[-1]()
+
+
+LONGEST = 900
+"""Characters of a result's line of text at most."""
+
+
+def _in_one_line(result: Result) -> str:
+    """Return what a result holds and its most important finding, in under 1,000 characters."""
+    encoders = counted(len(result.encoders), "encoder")
+    corpora = visible(", ".join(corpus.name for corpus in result.corpora))
+    rows = counted(len(result.rows), "row")
+    line = f"<Result: {encoders} on {corpora}; {rows}"
+    if result.failed:
+        failures = counted(len(result.failed), "failure")
+        line += f", {failures}"
+    statements = result.statements
+    if statements:
+        line += f"; {counted(len(statements), 'statement')}, the first: {visible(statements[0].sentence)}"
+    return f"{begun(line, LONGEST)}>"
+
+
+def columns_of(record: type) -> dict[str, type]:
+    """Return the fields of a kind of record as columns of a frame; what is no number and no text is kept as text."""
+    types = {"int": int, "float": float, "bool": bool}
+    # ``float | None`` is a column of floats: every column may hold null.
+    return {one.name: types.get(str(one.type).split(" ")[0], str) for one in fields(record)}
+
+
+_RANKS = {
+    "encoder": str,
+    "value": float,
+    "low": float,
+    "high": float,
+    "rank_low": int,
+    "rank_high": int,
+    "may_be_best": bool,
+    "difference": float,
+    "p": float,
+}

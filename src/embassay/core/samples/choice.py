@@ -1,0 +1,54 @@
+"""An input and three candidates, one of which means the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from embassay.core.samples.base import Text
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An input and three candidates, one of which means the same (shape ``choice``).
+
+    Attributes
+    ----------
+    antonym
+        The input with one word replaced by its opposite: means the opposite.
+    polarity
+        The input with a negation added or removed: means the opposite.
+    paraphrase
+        Both changes at once: means the same.
+    part_of_speech, pair
+        The part of speech of the replaced word; the two words in alphabetical order, joined by an en dash.
+    negation
+        The negation pattern (``not``, ``never`` …), empty if unknown.
+    """
+
+    id: str
+    input: str
+    antonym: str
+    polarity: str
+    paraphrase: str
+    part_of_speech: str
+    pair: str
+    negation: str = ""
+
+    @property
+    def unit(self) -> str:
+        """The entry itself. :func:`independent_units` merges entries that share a sentence."""
+        return self.id
+
+    def texts(self) -> tuple[Text, ...]:
+        """Return input, antonym, polarity and paraphrase, all as plain texts."""
+        return tuple(("text", text) for text in self.fields().values())
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the four sentences by name."""
+        return {
+            "input": self.input,
+            "antonym": self.antonym,
+            "polarity": self.polarity,
+            "paraphrase": self.paraphrase,
+        }

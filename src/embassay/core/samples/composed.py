@@ -1,0 +1,84 @@
+"""The nine samples of three consecutive sentences and two fusions, and the samples that are left out.
+
+Bansal et al. (2025), "Set-Theoretic Compositionality of Sentence Embeddings", section 5. Loaders of corpora and the
+builder of test sets make the same samples of the same five sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from embassay.core.samples.composition import Composition, Operator
+
+SENTENCES = ("S1", "S2", "S3", "F12", "F23")
+SAMPLES: tuple[tuple[Operator, str, str, str], ...] = (
+    ("overlap", "F12", "F23", "S2"),
+    ("difference", "F12", "S1", "S2"),
+    ("difference", "F12", "S2", "S1"),
+    ("difference", "F12", "F23", "S1"),
+    ("difference", "F23", "S3", "S2"),
+    ("difference", "F23", "S2", "S3"),
+    ("difference", "F23", "F12", "S3"),
+    ("union", "S1", "S2", "F12"),
+    ("union", "S2", "S3", "F23"),
+)
+"""Operator, a, b and target of the nine samples of a document (Bansal et al. 2025, section 5)."""
+
+
+def sample_name(operator: str, a: str, b: str) -> str:
+    """Return the name of a sample within its document: ``difference.F12.S2``."""
+    return f"{operator}.{a}.{b}"
+
+
+def of_document(
+    name: str, texts: Mapping[str, str], ratings: Mapping[str, tuple[float, ...]] | None = None, unit: str = ""
+) -> list[Composition]:
+    """Return the nine samples of three consecutive sentences and the fusions of neighbours.
+
+    Parameters
+    ----------
+    texts
+        S1, S2, S3, F12 and F23.
+    ratings
+        Ratings by :func:`sample_name`, if there are any.
+    unit
+        The key of the unit of independence; by default the name of the document.
+    """
+    samples = list[Composition]()
+    for operator, a, b, target in SAMPLES:
+        key = sample_name(operator, a, b)
+        sample = Composition(
+            id=f"{name}.{key}",
+            operator=operator,
+            a=texts[a],
+            b=texts[b],
+            target=texts[target],
+            group=unit or name,
+            ratings=(ratings or {}).get(key, ()),
+        )
+        samples.append(sample)
+    return samples
+
+
+def degenerate(texts: Mapping[str, str]) -> bool:
+    """Return whether two of S1, S2 and S3 are equal when only letters and digits are compared.
+
+    Bansal et al. (2025), section 5, leave out equal neighbours. We also leave out equal S1 and S3: both fusions say
+    the same then, so there is no difference between them, and their overlap is more than S2.
+    """
+    bare = [re.sub(r"\W|_", "", texts[name]).lower() for name in ("S1", "S2", "S3")]
+    return len(set(bare)) < 3
+
+
+def without_repeats(samples: Iterable[Composition]) -> tuple[tuple[Composition, ...], int]:
+    """Return the samples without repeats (same operator and three texts), and the number of repeats."""
+    kept: dict[tuple[str, str, str, str], Composition] = {}
+    repeats = 0
+    for sample in samples:
+        content = (sample.operator, sample.a, sample.b, sample.target)
+        if content in kept:
+            repeats += 1
+        else:
+            kept[content] = sample
+    return tuple(kept.values()), repeats

@@ -1,0 +1,53 @@
+"""Two sentences and the result of a set operation on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from embassay.core.samples.base import Text
+
+Operator = Literal["overlap", "difference", "union"]
+
+
+OPERATORS: tuple[Operator, ...] = get_args(Operator)
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Two sentences and the result of a set operation on them (shape ``composition``).
+
+    Attributes
+    ----------
+    operator
+        ``overlap`` (what both say), ``difference`` (what a says and b does not) or ``union`` (what either says).
+    group
+        The key of the unit, for example a document; if empty, the sample's id.
+    mirrored
+        True for the difference b − a if the corpus also has a − b; in this sample a and b are swapped.
+    ratings
+        Human ratings from 0 to 4, one for each annotator.
+    """
+
+    id: str
+    operator: Operator
+    a: str
+    b: str
+    target: str
+    group: str = ""
+    mirrored: bool = False
+    ratings: tuple[float, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """Its group, or its own id."""
+        return self.group or self.id
+
+    def texts(self) -> tuple[Text, ...]:
+        """Return a, b and the target, all as plain texts."""
+        return tuple(("text", text) for text in (self.a, self.b, self.target))
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the three sentences by name."""
+        return {"a": self.a, "b": self.b, self.operator: self.target}

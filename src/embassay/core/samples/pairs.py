@@ -1,0 +1,41 @@
+"""Two sentences and their similarity as rated by people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from embassay.core.samples.base import Text
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sentences and their similarity as rated by people (shape ``pairs``).
+
+    Attributes
+    ----------
+    score
+        The human score; larger is more similar. None if there is none.
+    subset
+        The part of the corpus that it belongs to, for example a genre; empty for none.
+    """
+
+    id: str
+    first: str
+    second: str
+    score: float | None
+    subset: str = ""
+
+    @property
+    def unit(self) -> str:
+        """The pair itself. :func:`independent_units` merges pairs that share a sentence."""
+        return self.id
+
+    def texts(self) -> tuple[Text, ...]:
+        """Return both sentences as plain texts."""
+        return ("text", self.first), ("text", self.second)
+
+    def fields(self) -> Mapping[str, str]:
+        """Return both sentences by name, and the score if there is one."""
+        score = {} if self.score is None else {"score": f"{self.score:g}"}
+        return {"first": self.first, "second": self.second, **score}

@@ -1,0 +1,122 @@
+"""Questions, and the documents that answer them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.core.samples.base import Text
+
+COUNTED = 1000
+"""Documents whose words are counted; more would take time and change little."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and the documents that answer it (shape ``retrieval``).
+
+    Attributes
+    ----------
+    right
+        Ids of the documents that answer it; empty if no document does.
+    gains
+        The graded relevance of each right document, at least 1; if empty, all are 1.
+    units
+        The keys of its units: an article, or its right documents; if empty, the question's id.
+    """
+
+    id: str
+    question: str
+    right: tuple[str, ...]
+    gains: tuple[int, ...] = ()
+    units: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """The first of its units, or its own id."""
+        return self.units[0] if self.units else self.id
+
+    def texts(self) -> tuple[Text, ...]:
+        """Return the question, as a query; the documents belong to the corpus."""
+        return (("query", self.question),)
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the question, and the ids of the right documents."""
+        return {"question": self.question, "right": ", ".join(self.right) or "(none: not answered by the documents)"}
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document to search. Its similarity to a question is that of its closest passage.
+
+    Attributes
+    ----------
+    passages
+        Its text, whole or divided into parts; at least one.
+    shared
+        The number of words that a passage shares with the next one.
+    """
+
+    id: str
+    passages: tuple[str, ...]
+    shared: int = 0
+
+    @property
+    def whole(self) -> str:
+        """The text of all passages, with the words that two of them share once."""
+        texts = list(self.passages[:1])
+        for passage in self.passages[1:]:
+            words = passage.split()
+            texts.append(" ".join(words[self.shared :]))
+        return "\n".join(texts)
+
+
+class StoredDocuments(Sequence[Document]):
+    """Documents whose vectors are stored, and whose texts are not at hand.
+
+    There may be too many to hold in memory: a document is made when it is asked for. It has one passage, its id, which
+    stands for the text where documents are shown.
+    """
+
+    @property
+    @abstractmethod
+    def path(self) -> Path:
+        """The folder that holds the vectors."""
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """A hash of the ids and the texts, in their order."""
+
+    @abstractmethod
+    def places(self, ids: Collection[str]) -> dict[str, int]:
+        """Return the place of each id; ids that no document has are missing."""
+
+
+def right_pairs(samples: Sequence[Question], documents: Sequence[Document]) -> NDArray[np.int64]:
+    """Return (R, 2) the places of each question and of each of its right documents."""
+    if isinstance(documents, StoredDocuments):
+        place_of = documents.places({name for sample in samples for name in sample.right})
+    else:
+        place_of = {document.id: place for place, document in enumerate(documents)}
+    pairs = [(question, place_of[name]) for question, sample in enumerate(samples) for name in sample.right]
+    # Two columns also where no question has a right document.
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def first_passages(documents: Sequence[Document]) -> NDArray[np.int64]:
+    """Return (N,) the first passage of each document, counted over all documents."""
+    sizes = np.array([len(document.passages) for document in documents], dtype=np.int64)
+    return np.cumsum(sizes) - sizes
+
+
+def words_of_a_passage(documents: Sequence[Document]) -> float:
+    """Return the mean number of words of a passage, of at most about ``COUNTED`` documents that are evenly spread."""
+    step = max(1, len(documents) // COUNTED)
+    counts = [len(text.split()) for document in documents[::step] for text in document.passages]
+    return float(np.mean(counts))

@@ -1,0 +1,37 @@
+"""Arrays of numbers and strings in ``.npz`` files; nothing is pickled."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.core.store.canonical import write
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file by name; empty if there is no such file, or if it is damaged."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            return dict(stored)
+    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):
+        return {}
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a compressed file of arrays whole or not at all.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written to.
+    """
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    write(path, buffer.getvalue())

@@ -1,0 +1,117 @@
+"""Paths as users write them, and the files behind them: checked before anything is opened."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from io import BufferedReader
+from pathlib import Path
+
+from embassay.core.errors import InputError, OutputError, SourceError
+
+MAX_SHOWN = 120
+"""Characters of an unusable path that a message repeats."""
+SPECIAL = (
+    (stat.S_ISFIFO, "a named pipe (FIFO)"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+"""Neither files nor folders. Opening one may block forever, and reading one may never end."""
+
+
+def source_path(path: Path | str) -> Path:
+    """Return the path of something to read, with ``~`` expanded. Nothing needs to exist there.
+
+    Raises
+    ------
+    SourceError
+        If the path cannot name a file on this system, such as one that is too long; for a web address.
+    """
+    # Path("https://x") is written with one slash.
+    if re.match("(https?|ftp|s3|gs):/", str(path)):
+        raise SourceError("is a web address; download it first, and name the file or the folder", path)
+    return _usable(path, SourceError)
+
+
+def output_path(path: Path | str) -> Path:
+    """Return the path of something to write, with ``~`` expanded.
+
+    Raises
+    ------
+    OutputError
+        If the path cannot name a file on this system.
+    """
+    return _usable(path, lambda problem, place: OutputError(f"{place}: {problem}"))
+
+
+def special_kind(mode: int) -> str:
+    """Return the kind of a file that is neither a regular file nor a folder; an empty text for these."""
+    for is_kind, name in SPECIAL:
+        if is_kind(mode):
+            return name
+    return ""
+
+
+def check_readable(path: Path) -> None:
+    """Check that a path exists and that opening it does not block.
+
+    Raises
+    ------
+    SourceError
+        If there is nothing at the path, if its folder must not be read, or for a named pipe, a socket or a device.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        raise unreadable(error, path) from None
+    if kind := special_kind(mode):
+        raise SourceError(f"{kind}, where a regular file is needed; write its content to a file first", path)
+
+
+def open_file(path: Path) -> BufferedReader:
+    """Open a regular file for reading.
+
+    Raises
+    ------
+    SourceError
+        If it does not exist, is not a regular file, or must not be read.
+    """
+    check_readable(path)
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise unreadable(error, path) from None
+
+
+def unreadable(error: OSError | ValueError, path: Path) -> SourceError:
+    """Return the error of a file that the system cannot open or read."""
+    if isinstance(error, FileNotFoundError):
+        return SourceError("no such file", path)
+    return SourceError(f"cannot be read: {reason_in(error)}", path)
+
+
+def _usable(path: Path | str, error_of: Callable[[str, Path | str], InputError]) -> Path:
+    """Return a path with ``~`` expanded; raise an error if the system cannot use it.
+
+    Parameters
+    ----------
+    error_of
+        Makes the error from the problem and from the path as the message shows it.
+    """
+    try:
+        expanded = Path(path).expanduser()
+        # Only the system knows what a path may hold, and how long it may be. A file to write need not exist yet.
+        with suppress(FileNotFoundError, NotADirectoryError):
+            expanded.stat()
+    except (OSError, RuntimeError, ValueError) as error:
+        # A path that is too long, NUL or half of a surrogate pair in it, the home of an unknown user.
+        raise error_of(f"cannot be used as a path: {reason_in(error)}", repr(str(path)[:MAX_SHOWN])) from None
+    return expanded
+
+
+def reason_in(error: Exception) -> str:
+    """Return why a call of the system failed, without the path, which messages begin with."""
+    return getattr(error, "strerror", None) or str(error)

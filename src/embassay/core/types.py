@@ -1,0 +1,666 @@
+"""The few types that the work is done with: corpus, encoder, vectors, item scores; what comes out is in ``result``.
+
+All are frozen dataclasses. NaN lives only inside the arrays of :class:`ItemScores`, where it means "undefined".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from html import escape
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay._version import __version__
+from embassay.core.errors import SpecError, begun, quoted
+from embassay.core.formatting import counted, visible
+from embassay.core.result import Result
+from embassay.core.samples.base import Role, Sample, Text
+from embassay.core.samples.checks import check_content
+from embassay.core.samples.groups import Grouped
+from embassay.core.samples.retrieval import Document, StoredDocuments
+from embassay.core.samples.units import label_sets
+from embassay.core.vectors import Similarity, VectorMatrix, Vectors
+
+S = TypeVar("S", bound=Sample)
+JsonObject: TypeAlias = dict[str, Any]
+"""An object read from a JSON file; its content is not checked yet."""
+Function: TypeAlias = Callable[[list[str]], Any]
+"""Returns the (n, d) vectors of n texts."""
+SHOWN_SAMPLES = 3
+"""Samples that a notebook shows of a corpus."""
+MAX_LISTED = 8
+"""Sentences of a group that are shown with one of them, at most."""
+
+
+def content_hash(value: object) -> str:
+    """Return 16 hexadecimal digits of a SHA-256 over a JSON value, keys sorted."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Counts of a corpus: items, independent units, duplicate rows, texts.
+
+    ``documents`` and ``passages`` are counted for retrieval; otherwise they are 0.
+    """
+
+    items: int
+    units: int
+    duplicates: int
+    texts: int
+    distinct: int
+    documents: int = 0
+    passages: int = 0
+
+
+@dataclass(frozen=True, repr=False)
+class Corpus(Generic[S]):
+    """Samples of one shape.
+
+    Attributes
+    ----------
+    name
+        The label in every table.
+    shape
+        What the samples are: ``choice``, ``composition``, ``groups``, ``minimal_pairs``, ``pairs`` or ``retrieval``, or
+        a shape of another package's diagnostic. A diagnostic says which shape it needs.
+    version, licence, source
+        Its origin; ``source`` says how it was made (hand-written, generated …).
+    builtin
+        True for the small corpora that ship with the package: no best model is named on them.
+    notes
+        How the loader read the source and what it assumed, one sentence each.
+    filtered_with
+        Specs of the encoders that selected its samples; the corpus favours them.
+    documents
+        For questions, the documents to search, including those that answer no question: a tuple, or
+        :class:`StoredDocuments`, whose vectors only a ``vectors:FOLDER`` encoder has.
+    variant_of
+        In a run that varies options of a corpus, the label of that corpus; ``name`` also has the setting.
+    settings
+        The options that advice depends on, where the user has set them: ``passages`` and ``unit``.
+    file
+        The file or folder that it was read from; empty for a corpus that was made in Python.
+    document_noun
+        What its documents are called in sentences: ``page``, ``paragraph``.
+    """
+
+    name: str
+    shape: str
+    samples: tuple[S, ...]
+    version: str = ""
+    licence: str = "unknown"
+    source: str = ""
+    loader: str = ""
+    builtin: bool = False
+    notes: tuple[str, ...] = ()
+    filtered_with: tuple[str, ...] = ()
+    documents: Sequence[Document] = ()
+    variant_of: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    file: str = field(default="", compare=False)
+    document_noun: str = field(default="document", compare=False)
+
+    def __repr__(self) -> str:
+        """Return name, shape and counts in one line."""
+        size = f"{counted(len(self.samples), 'item')} in {counted(self._unit_count, 'unit')}"
+        line = f"<Corpus {self.name!r}: {self.shape}, {size}"
+        if self.documents:
+            line += f", {counted(len(self.documents), 'document')}"
+        return f"{line}; licence {begun(self.licence)}>"
+
+    def _repr_html_(self) -> str:
+        """Return counts and the first samples for a notebook."""
+        html = f"<p>{escape(visible(repr(self)))}</p><table><tbody>"
+        for sample in self.samples[:SHOWN_SAMPLES]:
+            for name, text in self.shown(sample.id).items():
+                html += "<tr>"
+                for cell in (sample.id, name, begun(text)):
+                    html += f"<td>{escape(visible(cell))}</td>"
+                html += "</tr>"
+        return f"{html}</tbody></table>"
+
+    @property
+    def _unit_count(self) -> int:
+        return len(np.unique(self.units))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits of the content: shape, samples and documents, not the name."""
+        content = [self.shape, [[sample.id, sample.unit, *sample.texts(), vars(sample)] for sample in self.samples]]
+        if self.stored_documents is not None:
+            content.append(self.stored_documents.fingerprint)
+        elif self.documents:
+            content.append([[document.id, *document.passages] for document in self.documents])
+        return content_hash(content)
+
+    @property
+    def stored_documents(self) -> StoredDocuments | None:
+        """The documents, if only their vectors are at hand and not their texts; else None."""
+        return self.documents if isinstance(self.documents, StoredDocuments) else None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether some document has several passages."""
+        return not self.stored_documents and any(len(document.passages) > 1 for document in self.documents)
+
+    @cached_property
+    def whole(self) -> Corpus[S]:
+        """The corpus with each document as one passage."""
+        documents = tuple(Document(document.id, (document.whole,)) for document in self.documents)
+        return replace(self, documents=documents)
+
+    def need_texts(self, purpose: str) -> None:
+        """Raise SpecError if the texts of the documents are not at hand.
+
+        Parameters
+        ----------
+        purpose
+            What needs them, as the beginning of the message.
+        """
+        if self.stored_documents:
+            raise SpecError(
+                f"{purpose} needs the texts of the documents, and corpus {self.name!r} has only their vectors "
+                f"({self.stored_documents.path}); give the documents themselves"
+            )
+
+    @cached_property
+    def _label_sets(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return label_sets(self.samples)
+
+    @property
+    def units(self) -> NDArray[np.int64]:
+        """(n,) the unit of independence of each sample, from 0: of a question with several labels, its label set."""
+        return self._label_sets[0]
+
+    @property
+    def unit_labels(self) -> NDArray[np.int64]:
+        """(m, 2) each unit with each of its labels; empty where no two units share one."""
+        return self._label_sets[1]
+
+    def check(self) -> None:
+        """Refuse content that cannot be measured; loaders have refused it already, and name the line.
+
+        Raises
+        ------
+        SpecError
+            For the first error, with the number of the sample or document.
+        """
+        # A corpus that is watched during a training is given to each assay again.
+        _ = self._is_sound
+
+    @cached_property
+    def _is_sound(self) -> bool:
+        check_content(self.name, self.shape, self.samples, self.documents)
+        return True
+
+    def texts(self) -> tuple[Text, ...]:
+        """Return the distinct (role, text), in the order in which they are first seen."""
+        texts: dict[Text, None] = {}
+        for sample in self.samples:
+            texts.update(dict.fromkeys(sample.texts()))
+        # Of stored documents there is no text to encode.
+        for document in () if self.stored_documents else self.documents:
+            texts.update(dict.fromkeys(("document", passage) for passage in document.passages))
+        return tuple(texts)
+
+    def learnt(self) -> tuple[str, ...]:
+        """Return the texts that an encoder may learn its words from: the documents, where there are any, else all."""
+        if not self.documents or self.stored_documents:
+            return tuple(dict.fromkeys(text for _, text in self.texts()))
+        return tuple(dict.fromkeys(passage for document in self.documents for passage in document.passages))
+
+    def passage(self, reference: str) -> str:
+        """Return the text of a passage by its document's id and its number: ``id#0``; of a sample without documents.
+
+        Raises
+        ------
+        KeyError
+            If there is no such document or sample.
+        """
+        name, _, number = reference.rpartition("#")
+        if self.documents:
+            return self._document(name).passages[int(number)]
+        return self._sample_by_id[name].texts()[int(number)][1]
+
+    def _document(self, name: str) -> Document:
+        if self.stored_documents:
+            return Document(name, (name,))
+        return self._by_id[name]
+
+    @cached_property
+    def _by_id(self) -> dict[str, Document]:
+        return {document.id: document for document in self.documents}
+
+    @cached_property
+    def _sample_by_id(self) -> dict[str, S]:
+        return {sample.id: sample for sample in self.samples}
+
+    def shown(self, item: str) -> dict[str, str]:
+        """Return the texts of a sample by name, for people.
+
+        Of a question also how its right documents begin (``right``), of a sentence of a group also the other sentences
+        of that group (``others``).
+        """
+        sample = self._sample_by_id[item]
+        shown = dict(sample.fields())
+        right = [" ".join(self._document(name).passages) for name in getattr(sample, "right", ())]
+        if right:
+            shown["right"] = " / ".join(map(begun, right[:MAX_LISTED]))
+        others = self._others(sample) if isinstance(sample, Grouped) else []
+        if others:
+            shown["others"] = " / ".join(map(begun, others))
+        return shown
+
+    def _others(self, sample: Grouped) -> list[str]:
+        """Return the other sentences of a sentence's group, some of many."""
+        same = (s for s in self.samples if isinstance(s, Grouped) and s.group == sample.group)
+        found = [s.text for s in same if s.id != sample.id]
+        return found if len(found) <= MAX_LISTED else [*found[:MAX_LISTED], f"and {len(found) - MAX_LISTED:,} more"]
+
+    def audit(self) -> Audit:
+        """Count items, units, duplicate rows and texts."""
+        rows = [sample.texts() for sample in self.samples]
+        passages = len(self.documents)
+        if not self.stored_documents:
+            passages = sum(len(document.passages) for document in self.documents)
+        return Audit(
+            items=len(rows),
+            units=self._unit_count,
+            duplicates=len(rows) - len(set(rows)),
+            texts=sum(map(len, rows)) + passages,
+            distinct=len(self.texts()),
+            documents=len(self.documents),
+            passages=passages,
+        )
+
+
+AnyCorpus: TypeAlias = Corpus[Any]
+"""A corpus of any shape."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is known of an encoder without running it.
+
+    Attributes
+    ----------
+    spec
+        The canonical spec, scheme first, without secrets.
+    fitted
+        True when it learns from a corpus's texts before it encodes.
+    cached
+        True when its vectors are stored in the cache.
+    prompts
+        The prompt of each role that has one.
+    missing_prompts
+        Which prompts the model was probably trained with, where none is set; empty where that is not known.
+    similarity
+        How it compares a query with a document.
+    shapes
+        The only corpus shapes that it can be used with; all if empty.
+    remote
+        True when texts are sent to a service: requests are sent only when they are needed.
+    route
+        How its vectors are computed if there are several ways, whose vectors agree to 1e-6; empty for the usual one. It
+        is part of the key in the cache, and not of the fingerprint.
+    price
+        Price per million tokens, if known.
+    target, options
+        Scheme and model, and the options that are set by name, where a spec is made of both; empty for all others.
+    known
+        True when the fingerprint covers everything that its vectors depend on. If not, as for a function without a
+        source file, its scores are never reused.
+    full
+        The encoder whose vectors it is computed from (see :class:`~embassay.models.base.Derived`); None if it
+        encodes by itself.
+    """
+
+    spec: str
+    revision: str = ""
+    parameters: int | None = None
+    max_tokens: int | None = None
+    fitted: bool = False
+    cached: bool = True
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    missing_prompts: str = ""
+    warnings: tuple[str, ...] = ()
+    similarity: Similarity = "cosine"
+    shapes: tuple[str, ...] = ()
+    remote: bool = False
+    route: str = ""
+    price: float | None = None
+    target: str = ""
+    options: Mapping[str, object] = field(default_factory=dict)
+    known: bool = True
+    full: Encoder | None = field(default=None, repr=False)
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors. Its fingerprint identifies its vectors.
+
+    Optional abilities (own batches, token counts, releasing memory …) are in ``embassay.models.base``.
+    """
+
+    @property
+    def name(self) -> str:
+        """A short name for people."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of everything that its vectors depend on, including the texts it was fitted on.
+
+        Vectors and scores are stored under it, so it must be the same in every process.
+        """
+        ...
+
+    @property
+    def card(self) -> Card:
+        """What is known of it without running it."""
+        ...
+
+    def fit(self, texts: Sequence[str]) -> Encoder:
+        """Return an encoder that has learnt from these texts; itself, if it learns nothing."""
+        ...
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
+        """Return the (n, d) float32 matrix of the texts, dense or CSR, in their order; d is the same in every call.
+
+        Rows need not have length 1. They are finite; a row of zeros has no cosine, which is then undefined.
+        """
+        ...
+
+
+def check_device(device: str) -> None:
+    """Raise SpecError unless the text names a device: ``auto``, ``cpu``, ``mps``, ``cuda``, ``cuda:1``."""
+    if not re.fullmatch(r"auto|cpu|mps|(cuda|xpu)(:\d+)?", device):
+        raise SpecError(f"unknown device {device!r}; known: auto, cpu, cuda, cuda:1 …, mps, xpu")
+
+
+def sha256_of(path: Path) -> str:
+    """Return the hexadecimal SHA-256 of a file's content; an unchanged file is read once in a process."""
+    status = path.stat()
+    return _sha256_of(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _sha256_of(path: Path, size: int, changed: int) -> str:
+    """Return the hash of a file; size and time of change are only there to notice a change."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """How and where encoders run; nothing here changes what their vectors mean.
+
+    Attributes
+    ----------
+    device
+        ``auto``, or the name of a device, such as ``cuda:1``.
+    backend
+        ``auto``, or the route that a neural encoder must use.
+    sha256
+        Hashes a file; a run passes a function that remembers files by path, size and time.
+    remembered
+        Results of paid requests that are kept between runs: the probes of services.
+    tell
+        Takes a message while an encoder works, for example why it waits.
+    """
+
+    device: str = "auto"
+    backend: str = "auto"
+    trust_remote_code: bool = False
+    sha256: Callable[[Path], str] = sha256_of
+    remembered: MutableMapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    tell: Callable[[str], None] = field(default=lambda line: None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a device that has no such name, before any work."""
+        check_device(self.device)
+
+    def hashes(self, folder: Path, names: Iterable[str]) -> dict[str, str]:
+        """Return the hash of each of these files of a folder, by name."""
+        return {name: self.sha256(folder / name) for name in names}
+
+
+def cache_key(fingerprint: str, route: str) -> str:
+    """Return the key of an encoder's vectors in the cache: vectors of two routes are not mixed in one run."""
+    if route:
+        return f"{fingerprint}-{route}"
+    return fingerprint
+
+
+def is_chance(spec: str) -> bool:
+    """Return whether a spec gives random vectors; such an encoder represents chance and is not a candidate."""
+    return spec.split(",")[0] == "random"
+
+
+def reads_whole_documents(spec: str) -> bool:
+    """Return whether a spec gives an encoder that compares whole documents, however they are cut into passages."""
+    return "whole=true" in spec.split(",")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Which diagnostic scored which encoder on which corpus.
+
+    Attributes
+    ----------
+    baseline
+        Whether the run added the encoder by itself.
+    version
+        Of the diagnostic: a number, or of another package's a hash of its source.
+    reference
+        Whether it is the encoder that the others are compared with.
+    route
+        The encoder's ``card.route``.
+    group
+        The group that the user put the encoder into; empty for none.
+    published
+        What papers call the model, where the spec does not say it; empty for none.
+    parts
+        The labels of the encoders that it is derived from.
+    step
+        What it adds to them: ``fusion``, ``index``, ``int8`` …; empty for a model of its own.
+    """
+
+    diagnostic: str
+    options: str
+    corpus: str
+    corpus_fingerprint: str
+    encoder: str
+    encoder_fingerprint: str
+    spec: str = ""
+    baseline: bool = False
+    version: str = ""
+    reference: bool = False
+    route: str = ""
+    group: str = ""
+    published: str = ""
+    parts: tuple[str, ...] = ()
+    step: str = ""
+
+    @property
+    def cache_key(self) -> str:
+        """The key of the encoder's vectors in the cache."""
+        return cache_key(self.encoder_fingerprint, self.route)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The seed and the number of bootstrap resamples.
+
+    Raises
+    ------
+    SpecError
+        For a seed or a number of resamples that is no whole number, or too small.
+    """
+
+    seed: int = 0
+    resamples: int = 1000
+
+    def __post_init__(self) -> None:
+        """Check both."""
+        for name, least in (("seed", 0), ("resamples", 1)):
+            number = getattr(self, name)
+            if not isinstance(number, Integral) or number < least:
+                raise SpecError(f"{name} must be a whole number of {least} or more, is {quoted(number)}")
+
+
+@dataclass(frozen=True)
+class ItemScores:
+    """The scores of one encoder on one corpus, item by item, before any statistics.
+
+    Attributes
+    ----------
+    similarity_function
+        What its closeness values are: ``cosine`` …
+    item, unit
+        (n,) stable ids and the unit of independence of each.
+    unit_labels
+        (m, 2) each unit with each of its labels, where units share labels; see ``Corpus.unit_labels``.
+    labels
+        (n,) strings by name, for example which words an item is about.
+    values
+        (n,) or (n, k) float64 by name; NaN is undefined.
+    scalars
+        Finite numbers by name that belong to no single item.
+    """
+
+    origin: Origin
+    similarity_function: str
+    item: NDArray[np.str_]
+    unit: NDArray[np.int64]
+    labels: Mapping[str, NDArray[np.str_]]
+    values: Mapping[str, NDArray[np.float64]]
+    scalars: Mapping[str, float] = field(default_factory=dict)
+    unit_labels: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not belong together.
+
+        Raises
+        ------
+        ValueError
+            For labels that are no texts, values that are no float64, units or values of another number than items, and
+            a unit without a label where units have labels.
+        """
+        number = len(self.item)
+        if self.item.dtype.kind != "U" or any(labels.dtype.kind != "U" for labels in self.labels.values()):
+            raise ValueError("items and labels must be arrays of str")
+        if any(values.dtype != np.float64 for values in self.values.values()):
+            raise ValueError("values must be arrays of float64")
+        for name, array in {"unit": self.unit, **self.values}.items():
+            if len(array) != number:
+                raise ValueError(f"{name!r} has {len(array)} entries, and there are {number} items")
+        pairs = self.unit_labels
+        if pairs.shape[1:] != (2,) or (len(pairs) and not np.isin(self.unit, pairs[:, 0]).all()):
+            raise ValueError("'unit_labels' must be pairs of a unit and a label, with each unit of the items")
+
+    @cached_property
+    def digest(self) -> str:
+        """16 hexadecimal digits of the content; equal digests mean equal scores."""
+        sha256 = hashlib.sha256()
+        # Names are sorted: the order in which arrays were added is no part of the content.
+        for name, labels in sorted(self.labels.items()):
+            sha256.update(f"{name}{labels.dtype}{labels.shape}".encode())
+            sha256.update(labels.tobytes())
+        for name, values in sorted(self.values.items()):
+            sha256.update(f"{name}{values.dtype}{values.shape}".encode())
+            # Values may be large. Their buffer is hashed without a copy, which hashlib cannot do for strings.
+            sha256.update(np.ascontiguousarray(values).data)
+        sha256.update(self.unit.tobytes())
+        sha256.update(self.unit_labels.tobytes())
+        hash_of_rest = content_hash([self.item.tolist(), dict(self.scalars)])
+        sha256.update(hash_of_rest.encode())
+        return sha256.hexdigest()[:16]
+
+    def signature(self, draws: Draws, similarity_function: str = "", **more: str) -> str:
+        """Return all that a figure made of these scores depends on, in one line.
+
+        Parameters
+        ----------
+        similarity_function
+            What the figure is of; the scores' own similarity function by default.
+        more
+            Anything else that it depends on, by name.
+        """
+        origin = self.origin
+        diagnostic = origin.diagnostic
+        if origin.version:
+            diagnostic += f"@{origin.version}"
+        if origin.options:
+            diagnostic += f"({origin.options})"
+        parts = {
+            "corpus": f"{origin.corpus}@{origin.corpus_fingerprint}",
+            "encoder": f"{origin.encoder}@{origin.encoder_fingerprint}",
+            "similarity_function": similarity_function or self.similarity_function,
+            "scores": self.digest,
+            **more,
+            "seed": draws.seed,
+            "resamples": draws.resamples,
+            "version": __version__,
+        }
+        return "|".join([diagnostic, *(f"{name}:{part}" for name, part in parts.items())])
+
+    def part(self, *names: str) -> ItemScores:
+        """Return the same with some of the values only: what a figure is made of, and what its signature hashes."""
+        return replace(self, values={name: self.values[name] for name in names})
+
+    def of_corpus(self, *names: str) -> ItemScores:
+        """Return values that depend on the corpus alone, under no encoder's name."""
+        origin = replace(self.origin, encoder="", encoder_fingerprint="", spec="", baseline=False)
+        return replace(self.part(*names), origin=origin, labels={}, scalars={})
+
+
+class Diagnostic(Protocol):
+    """One published method, in two steps: see ``docs/decisions/diagnostics.md``.
+
+    What one may do beyond that (refuse a corpus, set two side by side …) is in ``embassay.diagnostics.base``. Its
+    module also has ``METRICS``, what it measures (:class:`~embassay.diagnostics.metrics.metric.Metric`), and, for a page of its
+    own, ``LAYOUT``, a :class:`~embassay.core.layout.Layout`, or ``layout(result)``, which returns one.
+    """
+
+    @property
+    def shape(self) -> str:
+        """The shape of corpus that it needs; ``any`` where it reads the texts of every corpus."""
+        ...
+
+    @property
+    def options(self) -> str:
+        """Its options that move a score, in a canonical form such as ``k=3,seed=1``; empty for the defaults."""
+        ...
+
+    def score(self, corpus: AnyCorpus, vectors: Vectors, origin: Origin) -> ItemScores:
+        """Look at one encoder's vectors; no statistics.
+
+        The n items and their order are the same for every encoder. The scores are kept on disk: they depend on the
+        arguments and the options alone, and where chance is needed its seed is an option.
+        """
+        ...
+
+    def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
+        """Look at all encoders' scores on one corpus; no vectors, no models.
+
+        Parameters
+        ----------
+        scores
+            One for each encoder, baselines included (``origin.baseline``); at least one.
+
+        Returns
+        -------
+        Rows, comparisons, series, examples and a verdict. Encoders and corpora are added to it afterwards.
+        """
+        ...

@@ -1,0 +1,276 @@
+"""The vectors of an encoder, the result of a search among them, and checks of the arrays that encoders return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from embassay.core.errors import EncoderError, begun
+from embassay.core.samples.base import Role, Text
+
+Similarity = Literal["cosine", "dot"]
+"""How a model compares a query with a document."""
+DenseVectors: TypeAlias = NDArray[np.float32]
+"""Vectors, one a row."""
+Indices: TypeAlias = NDArray[np.int64]
+"""Numbers of rows or columns, from 0."""
+VectorBatch: TypeAlias = tuple[Indices, DenseVectors]
+"""Indices of texts, and their vectors in the same order."""
+VectorMatrix: TypeAlias = DenseVectors | csr_array
+"""Vectors, one a row: dense float32, or sparse."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The documents nearest to each of Q queries, and the ranks of given documents; all similarities in float64.
+
+    Attributes
+    ----------
+    documents
+        (Q, k) indices, nearest first, ties by index; −1 where fewer than k documents have a similarity.
+    passages
+        (Q, k) the row of each document's nearest passage, the first of equal ones; −1 likewise.
+    similarity
+        (Q, k) of that passage, larger is nearer; NaN likewise.
+    own, own_passages
+        (R,) the similarity of each of R given (query, document) pairs, NaN where it is undefined, and the row of the
+        document's nearest passage, −1 likewise.
+    greater, tied
+        (R,) how many documents are strictly nearer to the query than the given one, and how many are exactly as near,
+        itself included. Documents without a similarity rank after all others and are tied with each other; −1 where
+        the query has no similarity to any document, or where no list has the document.
+    """
+
+    documents: Indices
+    passages: Indices
+    similarity: NDArray[np.float64]
+    own: NDArray[np.float64]
+    own_passages: Indices
+    greater: Indices
+    tied: Indices
+
+    def shown_by(self, passages: Indices) -> Neighbours:
+        """Return it with the (N,) passages that stand for documents, where each was searched as one passage."""
+
+        def shown(documents: Indices) -> Indices:
+            return np.where(documents < 0, -1, passages[documents])
+
+        return replace(self, passages=shown(self.passages), own_passages=shown(self.own_passages))
+
+    def first(self, depth: int) -> NDArray[np.float64]:
+        """Return (Q, m) the first documents of each query, and all others that are exactly as near as the last of them.
+
+        NaN after the last one.
+        """
+        is_listed = self.documents >= 0
+        if self.documents.shape[1] > depth:
+            is_listed[:, depth:] &= self.similarity[:, depth:] == self.similarity[:, depth - 1 : depth]
+        return np.where(is_listed, self.documents, np.nan)[:, is_listed.any(axis=0)]
+
+
+class Search(Protocol):
+    """Finds the nearest documents; see ``engine/search/top.py``."""
+
+    def __call__(
+        self,
+        queries: Any,
+        passages: Any,
+        *,
+        k: int,
+        similarity_function: Similarity,
+        starts: Indices | None = None,
+        pairs: Indices | None = None,
+    ) -> Neighbours:
+        """Search (P, d) passages for the k documents nearest to each of (Q, d) queries.
+
+        Parameters
+        ----------
+        starts
+            (N,) the first passage of each document, ascending from 0; with None every passage is a document.
+        pairs
+            (R, 2) the queries and documents whose ranks are needed.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The vectors that a diagnostic receives from an encoder: a matrix, and the row of each text.
+
+    Attributes
+    ----------
+    matrix
+        (n, d) float32, dense or CSR, finite, with a row for each distinct (role, text) of the corpus. Rows may be zero
+        and need not have length 1. The texts of other corpora may have rows too.
+    row
+        The row of each (role, text).
+    similarity
+        How the model compares a query with a document.
+    search
+        Finds the documents nearest to queries; None if the diagnostic does not search.
+    learn
+        Takes the indices of (m,) rows to learn from; returns the (n, d) matrix of all rows by an encoder that was
+        trained on these only. None if the encoder does not train inside a fold.
+    documents
+        (p, d) the vectors of documents whose texts are not at hand, read on access; None for all other corpora.
+    of_whole_documents
+        Whether the documents have a row each, that of their whole text, instead of one for each passage.
+    """
+
+    matrix: Any
+    row: Mapping[Text, int]
+    similarity: Similarity = "cosine"
+    search: Search | None = None
+    learn: Callable[[Indices], Any] | None = None
+    documents: Any = None
+    of_whole_documents: bool = False
+
+    def need_search(self, purpose: str) -> Search:
+        """Return the search.
+
+        Raises
+        ------
+        ValueError
+            If the vectors have none.
+        """
+        if self.search is None:
+            raise ValueError(
+                f"{purpose} needs vectors that can be searched: Vectors(…, search=engine.search.top.search)"
+            )
+        return self.search
+
+    def take(self, texts: Iterable[str], role: Role = "text") -> Any:
+        """Return the (n, d) rows of the texts, in their order."""
+        return self.matrix[[self.row[role, text] for text in texts]]
+
+
+QUOTED = 40
+"""Characters of a text that a message shows."""
+
+
+def dense_rows(vectors: VectorMatrix) -> DenseVectors:
+    """Return (n, d) vectors as a dense array of float32."""
+    return np.asarray(vectors if isinstance(vectors, np.ndarray) else vectors.toarray(), dtype=np.float32)
+
+
+def as_array(output: Any) -> Any:
+    """Return the output of an encoder as an array; a sparse matrix is returned unchanged.
+
+    Raises
+    ------
+    EncoderError
+        If the rows have different lengths or cannot be read as numbers.
+    """
+    if issparse(output):
+        return output
+    try:
+        return np.asarray(output)
+    except ValueError:
+        lengths = sorted({len(row) for row in output if hasattr(row, "__len__")})
+        if len(lengths) > 1:
+            raise EncoderError(f"it returned vectors of different lengths, {lengths[0]} to {lengths[-1]}") from None
+        raise EncoderError(
+            f"it returned {type(output).__name__} that cannot be read as an (n, d) array of numbers"
+        ) from None
+
+
+def described(output: Any, matrix: Any) -> str:
+    """Describe the output of an encoder by its type and, unless ``matrix`` is a scalar, by dtype and shape."""
+    kind = type(output).__name__
+    if not matrix.ndim:
+        return kind
+    return f"{kind} of dtype {matrix.dtype} and shape {matrix.shape}"
+
+
+def as_float32(rows: Any, texts: Sequence[str]) -> Any:
+    """Return the (n, d) rows of n texts as float32, dense or sparse.
+
+    Raises
+    ------
+    EncoderError
+        If a finite number is too large for float32, or a vector becomes zeros.
+    """
+    with np.errstate(over="ignore"):
+        converted = rows.astype(np.float32, copy=False)
+    # Only a wider float can be too large.
+    if rows.dtype.kind == "f" and rows.dtype.itemsize > converted.dtype.itemsize:
+        index = _first_row_with(_overflows, rows)
+        if index is not None:
+            largest = f"(numbers of up to {np.finfo(np.float32).max:.1e})"
+            raise EncoderError(f"it returned a number too large for float32 {largest} for {_described(index, texts)}")
+        index = _first_vanished_row(rows, converted)
+        if index is not None:
+            raise EncoderError(
+                f"it returned a vector whose numbers are all too small for float32 for {_described(index, texts)}"
+            )
+    return converted
+
+
+def with_narrow_indices(rows: Any) -> Any:
+    """Return CSR rows with 32-bit indices, or unchanged if these are too small; liblinear accepts no others."""
+    largest = max(rows.nnz, *rows.shape)
+    if largest > np.iinfo(np.int32).max:
+        return rows
+    indices = rows.indices.astype(np.int32, copy=False)
+    starts = rows.indptr.astype(np.int32, copy=False)
+    return csr_array((rows.data, indices, starts), shape=rows.shape)
+
+
+def check_finite(rows: Any, texts: Sequence[str]) -> None:
+    """Raise EncoderError if a vector has NaN or infinity; the message names the text."""
+    index = _first_row_with(_not_finite, rows)
+    if index is not None:
+        raise EncoderError(f"it returned a vector with NaN or infinity for {_described(index, texts)}")
+
+
+def _overflows(numbers: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Return which numbers are finite, but infinite in float32."""
+    with np.errstate(over="ignore"):
+        overflows: NDArray[np.bool_] = np.isfinite(numbers) & np.isinf(numbers.astype(np.float32))
+    return overflows
+
+
+def _not_finite(numbers: NDArray[np.floating]) -> NDArray[np.bool_]:
+    not_finite: NDArray[np.bool_] = ~np.isfinite(numbers)
+    return not_finite
+
+
+def _first_row_with(fault: Callable[[NDArray[np.floating]], NDArray[np.bool_]], rows: Any) -> int | None:
+    """Return the index of the first row with a number for which ``fault`` is true; None if no row has one."""
+    if issparse(rows):
+        if not fault(rows.data).any():
+            return None
+        # Only CSR stores the numbers row by row.
+        by_row = csr_array(rows)
+        first = fault(by_row.data).argmax()
+        return int(np.searchsorted(by_row.indptr, first, side="right")) - 1
+    is_faulty = fault(rows)
+    if not is_faulty.any():
+        return None
+    if not is_faulty.ndim:
+        return 0
+    return int(np.argwhere(is_faulty)[0][0])
+
+
+def _first_vanished_row(rows: Any, converted: Any) -> int | None:
+    """Return the index of the first row that has only zeros after its conversion, and had others before."""
+    if rows.ndim != 2:
+        return None
+    vanished = np.asarray((rows != 0).sum(axis=1) > 0) & np.asarray((converted != 0).sum(axis=1) == 0)
+    if not vanished.any():
+        return None
+    return int(vanished.argmax())
+
+
+def _described(index: int, texts: Sequence[str]) -> str:
+    """Describe a text by its number in the batch (from 1) and its first characters."""
+    text = ""
+    # An encoder may return more rows than it received texts.
+    if index < len(texts):
+        text = begun(" ".join(texts[index].split()), QUOTED)
+    return f"text {index + 1} of the {len(texts)} in its batch, {text!r}"

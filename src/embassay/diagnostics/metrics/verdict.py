@@ -1,0 +1,150 @@
+"""The verdict of a diagnostic: what pairs of encoders differ by, and which may therefore be the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from embassay.core.result import MAX_UNDEFINED, Difference, Estimate, Verdict
+from embassay.diagnostics.metrics.item_metric import Headline
+from embassay.diagnostics.metrics.scoreboard import Scoreboard
+from embassay.stats.best import Standings
+from embassay.stats.detectable import Precision
+from embassay.stats.families import PairedDifference
+from embassay.stats.labels import effective_number
+from embassay.stats.units import Floats
+
+
+def verdict(
+    board: Scoreboard,
+    headline: Headline,
+    estimates: Mapping[str, Estimate],
+    differences: Sequence[PairedDifference],
+    *,
+    chance: float | None = None,
+    is_ranking_of_right: bool = True,
+) -> Verdict:
+    """Return which systems may be the best on the headline, and what pairs differ by.
+
+    Parameters
+    ----------
+    board
+        The scores of all encoders.
+    estimates
+        The headline's estimate by encoder.
+    differences
+        The paired differences on the headline, each pair once.
+    chance
+        What blind choice would reach, where that is known.
+    is_ranking_of_right
+        Whether items are right or wrong: then a higher value is better.
+    """
+    roles = board.roles()
+    values = {name: one.value for name, one in estimates.items() if one.value is not None}
+    left_out = tuple(name for name in _often_undefined(headline.values, roles.base_systems) if name in values)
+    ranked = {name: values[name] for name in roles.base_systems if name in values and name not in left_out}
+    reason = None
+    if not ranked:
+        reason = f"no candidate is defined for {1 - MAX_UNDEFINED:.0%} of the items"
+    elif headline.labels.too_few:
+        reason = headline.labels.too_few.partition(": ")[2]
+    standings = Standings() if reason else Standings.of(ranked, differences)
+    number = _effective_items(headline, roles.base_systems)
+    undefined_as_wrong = {}
+    if is_ranking_of_right:
+        undefined_as_wrong = _undefined_as_wrong({name: headline.values[name] for name in roles.candidates})
+    return Verdict(
+        board.diagnostic,
+        board.corpus,
+        headline.metric,
+        items=len(board.unit),
+        units=board.labels.sets,
+        subset=headline.subset,
+        similarity_function=board[0].similarity_function,
+        condition=headline.condition,
+        # Of equal values, the one named first comes first.
+        candidates=tuple(sorted((n for n in roles.candidates if n in values), key=lambda name: -values[name])),
+        undefined=tuple(name for name in roles.candidates if name not in values),
+        baseline=roles.lexical or "",
+        reference=next(iter(roles.models), ""),
+        best_set=standings.may_be_best,
+        out=dict(standings.out),
+        undecided=standings.undecided,
+        rank_low=dict(standings.rank_low),
+        rank_high=dict(standings.rank_high),
+        left_out=left_out,
+        undefined_as_wrong=undefined_as_wrong,
+        reason=reason,
+        differences=tuple(_difference(pair, headline, number) for pair in differences),
+        effective_items=number,
+        chance=chance,
+        leader="Best" if is_ranking_of_right else "Highest",
+        margin=headline.margin,
+    )
+
+
+def _often_undefined(values: Mapping[str, Floats], names: Sequence[str]) -> list[str]:
+    """Return the systems that are undefined for too many of the items that any system is defined for."""
+    undefined = {name: np.isnan(values[name]) for name in names if name in values}
+    for_all = np.logical_and.reduce(list(undefined.values())) if undefined else np.array([], dtype=bool)
+    possible = np.count_nonzero(~for_all)
+    return [name for name, of_name in undefined.items() if (of_name & ~for_all).sum() > MAX_UNDEFINED * possible]
+
+
+def _effective_items(headline: Headline, base_systems: Sequence[str]) -> float | None:
+    """Return n* of the headline; None where its values are not known to lie in [0, 1]."""
+    if not headline.is_bounded or not headline.labels.items:
+        return None
+    pool = [headline.values[name] for name in base_systems if name in headline.values]
+    return effective_number(headline.labels, pool, of_shares=headline.of_shares)
+
+
+def _undefined_as_wrong(values: Mapping[str, Floats]) -> dict[str, float]:
+    """Return the mean of each candidate with undefined items counted as wrong, if any candidate has the item."""
+    defined_for_any = ~np.all([np.isnan(items) for items in values.values()], axis=0) if values else np.array([])
+    if not defined_for_any.any():
+        return {}
+    return {name: float(np.nan_to_num(items[defined_for_any]).mean()) for name, items in values.items()}
+
+
+def _difference(pair: PairedDifference, headline: Headline, number: float | None) -> Difference:
+    """Return a pair as a verdict has it, with the difference that could be detected."""
+    smallest, target, needed = None, None, None
+    if pair.p is not None:
+        differences = headline.values[pair.a] - headline.values[pair.b]
+        precision = Precision.of(differences, headline.labels, number, pair.tests)
+        if precision is not None:
+            smallest = precision.smallest_difference
+            target, needed = precision.next_target(headline.margin)
+    return Difference(
+        pair.family,
+        pair.a,
+        pair.b,
+        pair.difference,
+        pair.low,
+        pair.high,
+        pair.p_adjusted,
+        won=pair.won,
+        tied=pair.items - pair.won - pair.lost,
+        lost=pair.lost,
+        smallest_difference=smallest,
+        target=target,
+        items_needed=needed,
+        step=pair.step.kind if pair.step else "",
+    )
+
+
+def unranked(board: Scoreboard) -> Verdict:
+    """Return the verdict of a diagnostic that does not rank encoders."""
+    roles = board.roles()
+    return Verdict(
+        board.diagnostic,
+        board.corpus,
+        "",
+        items=len(board.unit),
+        units=board.labels.sets,
+        candidates=roles.candidates,
+        baseline=roles.lexical or "",
+        reference=next(iter(roles.models), ""),
+    )

@@ -1,0 +1,210 @@
+"""BM25, the lexical ranking that dense retrieval has to beat; for retrieval only.
+
+Robertson & Zaragoza (2009), with the idf that is never negative: the dot product of a question's word counts with
+idf · tf · (k1 + 1)/(tf + k1 · (1 − b + b · length/mean length)), idf = ln(1 + (n − df + ½)/(df + ½)), is the score.
+Words are lower-cased, those of :mod:`embassay.stats.lexical.words`, by default neither stemmed nor stopped; n, df and the
+mean length are those of the passages. ``stopwords=english`` are the 33 words of Lucene's ``EnglishAnalyzer``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+from embassay.core.errors import EncoderError, SpecError
+from embassay.core.samples.base import Role
+from embassay.core.store.paths import source_path
+from embassay.core.tables.texts import read_text
+from embassay.core.types import Card, Runtime, content_hash
+from embassay.core.vectors import VectorMatrix
+from embassay.models.base import spec_of
+from embassay.models.lexical.counts import count_words, document_frequencies, rows_of_values
+from embassay.models.tokens import need_nltk
+from embassay.stats.lexical.words import WORD, prepared, words
+
+IDENTIFIER = re.compile(rf"{WORD}(?:[-./:@+#&]+{WORD})+")
+"""Words that are joined by signs without a space: ``38.331``, ``e-utra``, ``os.path.join``."""
+K1, B = 1.2, 0.75
+ENGLISH = frozenset(
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this "
+    "to was will with".split()
+)
+Tokens = Literal["words", "identifiers"]
+Stemmer = Literal[
+    "none",
+    "arabic",
+    "danish",
+    "dutch",
+    "english",
+    "finnish",
+    "french",
+    "german",
+    "hungarian",
+    "italian",
+    "norwegian",
+    "portuguese",
+    "romanian",
+    "russian",
+    "spanish",
+    "swedish",
+]
+"""The languages of nltk's ``SnowballStemmer``."""
+
+
+def create(
+    target: str,
+    runtime: Runtime,
+    *,
+    k1: float = K1,
+    b: float = B,
+    whole: bool = False,
+    tokens: Tokens = "words",
+    stopwords: str = "",
+    stemmer: Stemmer = "none",
+) -> BM25Encoder:
+    """Make the encoder; it learns its words and weights from each corpus's passages.
+
+    Parameters
+    ----------
+    k1
+        Term-frequency saturation, 0 or more: the larger, the more repetitions of a word count.
+    b
+        Length normalisation of passages, from 0 (none) to 1 (full).
+    whole
+        Compare whole documents, however the corpus cuts them into passages.
+    tokens
+        ``words``, or ``identifiers``: words that are joined by one of ``-./:@+#&``, such as ``38.331``, also count as
+        one word, besides their parts.
+    stopwords
+        Words that do not count: ``english``, or a file with one word a line.
+    stemmer
+        The language whose Snowball stemmer (through nltk) shortens words: ``english``, ``german`` …
+
+    Raises
+    ------
+    SpecError
+        For a number out of range, or a file that cannot be read.
+    MissingExtraError
+        If nltk is wanted and not installed.
+    """
+    del target
+    if not (k1 >= 0 and np.isfinite(k1)) or not 0 <= b <= 1:
+        raise SpecError(f"encoder 'bm25': k1 must be 0 or more and b between 0 and 1, are {k1:g} and {b:g}")
+    if stemmer != "none":
+        need_nltk(f"encoder 'bm25', stemmer={stemmer},")
+    stopped = frozenset[str]()
+    if stopwords:
+        stopped = ENGLISH
+        if stopwords != "english":
+            stopped = frozenset(prepared(read_text(source_path(stopwords)).lower()).split())
+    return BM25Encoder(k1, b, whole, tokens, stopwords, stopped, stemmer)
+
+
+@dataclass(frozen=True)
+class BM25Encoder:
+    """An encoder whose dot products are BM25 scores; it learns words and weights from the passages.
+
+    Attributes
+    ----------
+    whole
+        Whether it is given whole documents as the passages.
+    tokens, stemmer
+        As in :func:`create`.
+    stopwords, stopped
+        How the words that do not count were given, and the words.
+    columns
+        The column of each word; empty before :meth:`fit`.
+    idf
+        The weight of each column.
+    mean_length
+        The mean number of words of a passage.
+    """
+
+    k1: float = K1
+    b: float = B
+    whole: bool = False
+    tokens: Tokens = "words"
+    stopwords: str = ""
+    stopped: frozenset[str] = frozenset()
+    stemmer: Stemmer = "none"
+    columns: dict[str, int] = field(default_factory=dict, repr=False)
+    idf: tuple[float, ...] = field(default=(), repr=False)
+    mean_length: float = 0.0
+    name: str = "bm25"
+
+    @property
+    def card(self) -> Card:
+        """The properties of the encoder that are known without running it."""
+        options = {
+            "k1": "" if self.k1 == K1 else f"{self.k1:g}",
+            "b": "" if self.b == B else f"{self.b:g}",
+            "whole": self.whole or None,
+            "tokens": "" if self.tokens == "words" else self.tokens,
+            "stopwords": self.stopwords,
+            "stemmer": "" if self.stemmer == "none" else self.stemmer,
+        }
+        return Card(
+            spec_of("bm25", options), parameters=0, fitted=True, cached=False, similarity="dot", shapes=("retrieval",)
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of constants, words and weights, and of whether these are of whole documents."""
+        words = [self.tokens, sorted(self.stopped), self.stemmer]
+        options = [] if words == ["words", [], "none"] else words
+        learnt = [list(self.columns), self.idf, self.mean_length]
+        return content_hash(["bm25", self.k1, self.b, *learnt, *options, *["whole"] * self.whole])
+
+    def fit(self, texts: Sequence[str]) -> BM25Encoder:
+        """Learn words, their idf and the mean length.
+
+        Raises
+        ------
+        EncoderError
+            If there is no word in the texts.
+        """
+        words = self.words(texts)
+        frequencies = document_frequencies(words)
+        if not frequencies:
+            raise EncoderError("bm25: the texts contain no words")
+        df = np.array(list(frequencies.values()), dtype=np.float64)
+        # Logarithms differ in the last bit between processors. Rounding makes the vectors equal.
+        idf = np.round(np.log1p((len(texts) - df + 0.5) / (df + 0.5)), 10)
+        columns = {name: place for place, name in enumerate(frequencies)}
+        mean_length = sum(map(len, words)) / len(texts)
+        return replace(self, columns=columns, idf=tuple(idf.tolist()), mean_length=mean_length)
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
+        """Return (n, words) CSR float32: counts for questions, BM25 weights otherwise; unknown words are left out."""
+        if not self.columns:
+            raise EncoderError("bm25 learns its vocabulary from a corpus; call fit(texts) first")
+        words = self.words(texts)
+        counts = count_words(words, self.columns)
+        # The weights are on the side of the passages; a dot product then gives the whole score.
+        if role != "query":
+            k1, b = self.k1, self.b
+            lengths = np.array([len(words_of_text) for words_of_text in words])
+            damping = k1 * (1 - b + b * lengths / self.mean_length)
+            saturated = counts.data * (k1 + 1) / (counts.data + damping[rows_of_values(counts)])
+            counts.data = np.array(self.idf)[counts.indices] * saturated
+        return counts.astype(np.float32)
+
+    def words(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the words of each text that count, lower-cased and stemmed."""
+        stem: Callable[[str], str] = str
+        if self.stemmer != "none":
+            from nltk.stem.snowball import SnowballStemmer
+
+            stem = cache(SnowballStemmer(self.stemmer).stem)
+        return [[stem(word) for word in self._tokens(text.lower()) if word not in self.stopped] for text in texts]
+
+    def _tokens(self, text: str) -> list[str]:
+        """Return the tokens of a text, words that are joined after their parts."""
+        if self.tokens == "words":
+            return words(text)
+        return words(text) + IDENTIFIER.findall(prepared(text))

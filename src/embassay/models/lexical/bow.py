@@ -1,0 +1,37 @@
+"""Bag of words: one dimension for each word of the corpus, punctuation included, counts, lower-cased.
+
+Source: the baselines BOW and PCA BOW of White et al. (2015), section 3.2.4: ``tokens=treebank`` and ``pca=300``.
+"""
+
+from __future__ import annotations
+
+from embassay.core.types import Runtime
+from embassay.models.lexical.counts import Fit, LexicalEncoder, lexical_encoder
+from embassay.models.tokens import Cutting
+
+
+def create(
+    target: str, runtime: Runtime, *, tokens: Cutting = "words", pca: int = 0, fit: Fit = "fold"
+) -> LexicalEncoder:
+    """Make the encoder; it learns its words from each corpus.
+
+    Parameters
+    ----------
+    tokens
+        How lower-cased texts are tokenised: ``words`` (words and single punctuation marks) or ``treebank`` (the Penn
+        Treebank's rules, through nltk).
+    pca
+        Keep this many dimensions by PCA, learnt from the corpus's texts, and where a diagnostic trains on folds from
+        the training texts of each; fewer where the texts have fewer; 0 for no PCA.
+    fit
+        ``fold`` as above, or ``all``: PCA is learnt from all texts, also those that a fold tests.
+
+    Raises
+    ------
+    SpecError
+        For a negative ``pca``, and for ``fit=all`` without PCA.
+    MissingExtraError
+        If nltk is wanted and not installed.
+    """
+    del target, runtime
+    return lexical_encoder("bow", tokens, pca, fit)

@@ -1,0 +1,37 @@
+"""Bag of words with tf-idf weights and unit length: the lexical baseline of every run.
+
+Weights as scikit-learn's ``TfidfVectorizer``: tf · (1 + ln((1 + n)/(1 + df))), learnt from each corpus.
+"""
+
+from __future__ import annotations
+
+from embassay.core.types import Runtime
+from embassay.models.lexical.counts import Fit, LexicalEncoder, lexical_encoder
+from embassay.models.tokens import Cutting
+
+
+def create(
+    target: str, runtime: Runtime, *, tokens: Cutting = "words", pca: int = 0, fit: Fit = "fold"
+) -> LexicalEncoder:
+    """Make the encoder; it learns its words and weights from each corpus.
+
+    Parameters
+    ----------
+    tokens
+        How lower-cased texts are tokenised: ``words`` (words and single punctuation marks) or ``treebank`` (the Penn
+        Treebank's rules, through nltk).
+    pca
+        Keep this many dimensions by PCA, learnt from the corpus's texts, and where a diagnostic trains on folds from
+        the training texts of each; fewer where the texts have fewer; 0 for no PCA.
+    fit
+        ``fold`` as above, or ``all``: PCA is learnt from all texts, also those that a fold tests.
+
+    Raises
+    ------
+    SpecError
+        For a negative ``pca``, and for ``fit=all`` without PCA.
+    MissingExtraError
+        If nltk is wanted and not installed.
+    """
+    del target, runtime
+    return lexical_encoder("tfidf", tokens, pca, fit)

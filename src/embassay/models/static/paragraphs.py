@@ -1,0 +1,228 @@
+"""Paragraph vectors, PV-DM and PV-DBOW, out of a folder written by ``embassay train paragraphs``.
+
+Le & Mikolov (2014), "Distributed representations of sentences and documents"; baselines of White et al. (2015),
+section 3.2.2: hierarchical softmax; PV-DM concatenates the text's vector with those of the words around the predicted
+one, PV-DBOW predicts each word from the text's vector alone. The vector of a new text is inferred: the text's vector
+learns to predict its words, all else staying as it is, until it moves less than 0.1 % in an epoch, 200 epochs at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from embassay.core.errors import SpecError
+from embassay.core.randomness import generator
+from embassay.core.samples.base import Role
+from embassay.core.store.paths import source_path
+from embassay.core.types import Card, Runtime, content_hash
+from embassay.core.vectors import DenseVectors
+from embassay.models.base import Route, UnknownWords, spec_of
+from embassay.models.loaded import LoadedEncoder
+from embassay.models.static.trained_folder import TrainedFolder
+from embassay.models.tokens import TOKENS_VERSION, CutWords, count_unknown, cutter
+
+if TYPE_CHECKING:
+    from gensim.models.doc2vec import Doc2Vec
+
+TARGET = "FOLDER"
+EXTRA = "words"
+REQUIRES = ("gensim",)
+ParagraphKind = Literal["dm", "dbow"]
+EPOCHS = 200
+"""Maximum number of epochs of inference."""
+MOVED = 1e-3
+"""Inference stops when an epoch moves the vector by less than this share of its length."""
+RATE, LAST_RATE = 0.025, 0.0001
+"""The learning rate of inference falls linearly from the first to the second value over the maximum of epochs."""
+
+
+def create(target: str, runtime: Runtime, *, seed: int = 0) -> ParagraphsEncoder:
+    """Look at the folder; the model is built when the first text is encoded.
+
+    Parameters
+    ----------
+    target
+        A folder written by ``embassay train paragraphs``.
+    seed
+        Seed of each text's initial vector, 0 or more.
+
+    Raises
+    ------
+    SourceError
+        If there is no such folder, or no finished model in it.
+    SpecError
+        For a negative seed.
+    MissingExtraError
+        If it was trained on nltk's words and nltk is not installed.
+    """
+    if seed < 0:
+        raise SpecError(f"encoder 'paragraphs:{target}', option 'seed': must be 0 or more, is {seed}")
+    folder = TrainedFolder.of(source_path(target), "paragraphs")
+    cut = cutter(folder.settings.tokens, f"encoder 'paragraphs:{target}'")
+    return ParagraphsEncoder(target, folder, runtime, cut, seed)
+
+
+def build(kind: ParagraphKind, dim: int, window: int, counts: Mapping[str, int], seed: int = 0) -> Doc2Vec:
+    """Return an untrained gensim Doc2Vec with these words, in their order.
+
+    It does not depend on Python's hash or on how a sort orders equal counts.
+    """
+    from gensim.models.doc2vec import Doc2Vec
+
+    model = Doc2Vec(
+        vector_size=dim,
+        window=window,
+        dm=int(kind == "dm"),
+        dm_concat=int(kind == "dm"),
+        hs=1,
+        negative=0,
+        sample=0,
+        min_count=1,
+        workers=1,
+        sorted_vocab=0,
+        seed=seed,
+    )
+    model.build_vocab_from_freq(dict(counts), corpus_count=1)
+    return model
+
+
+@dataclass(frozen=True, eq=False)
+class ParagraphModel:
+    """A trained model.
+
+    Attributes
+    ----------
+    counts
+        The number of occurrences of each word in the training text, in the order of the rows.
+    gensim
+        gensim's model, with the trained arrays.
+    """
+
+    kind: ParagraphKind
+    counts: Mapping[str, int]
+    gensim: Doc2Vec
+
+    @classmethod
+    def of(cls, folder: TrainedFolder) -> ParagraphModel:
+        """Read a folder: ``words.npy`` (PV-DM only), ``hidden.npy``, and the record's ``vocabulary`` and ``counts``.
+
+        Raises
+        ------
+        SourceError
+            If an array has another shape than the settings say.
+        """
+        settings, words = folder.settings, folder.record.vocabulary
+        kind: ParagraphKind = "dm" if settings.model == "dm" else "dbow"
+        dim, window = settings.dim, settings.window
+        count_of = dict(zip(words, folder.record.counts, strict=True))
+        model = build(kind, dim, window, count_of)
+        if kind == "dm":
+            rows = len(words) + 1  # the null word
+            model.syn1 = folder.array("hidden.npy", (rows, dim * (1 + 2 * window)))
+            model.wv.vectors = folder.array("words.npy", (rows, dim))
+        else:
+            model.syn1 = folder.array("hidden.npy", (len(words), dim))
+        return cls(kind, count_of, model)
+
+    def infer(self, words: Sequence[str], text: str, seed: int) -> tuple[DenseVectors, bool]:
+        """Return the (dim,) vector of a text, and whether it had converged when inference stopped.
+
+        The initial vector is random; the text selects the random stream. Words and softmax stay fixed. Inference stops
+        when an epoch changes the vector by less than :data:`MOVED` times its length, or after :data:`EPOCHS`. A text
+        without a known word has the zero vector. gensim reads at most the first 10,000 words of a text.
+        """
+        from gensim.models.doc2vec_inner import train_document_dbow, train_document_dm_concat
+
+        model = self.gensim
+        dim = model.vector_size
+        if not any(word in self.counts for word in words):
+            return np.zeros(dim, dtype=np.float32), True
+        uniform = generator(seed, "paragraph", text).random((1, dim), np.float32)
+        vector = (uniform - np.float32(0.5)) / np.float32(dim)
+        # gensim stores only addresses, so all these arrays must exist as long as the calls.
+        factors = np.ones(1, dtype=np.float32)
+        fixed = {"doctag_vectors": vector, "doctags_lockf": factors, "learn_words": False, "learn_hidden": False}
+        work = np.zeros(model.layer1_size, dtype=np.float32)
+        errors = np.zeros(model.layer1_size, dtype=np.float32)
+        for epoch in range(EPOCHS):
+            before = vector.copy()
+            rate = RATE - (RATE - LAST_RATE) * epoch / (EPOCHS - 1)
+            if self.kind == "dbow":
+                train_document_dbow(model, words, [0], rate, work, **fixed)
+            else:
+                train_document_dm_concat(model, words, [0], rate, work, errors, **fixed)
+            if np.linalg.norm(vector - before) < MOVED * np.linalg.norm(vector):
+                return vector[0], True
+        return vector[0], False
+
+
+@dataclass(frozen=True, eq=False)
+class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
+    """An encoder that infers a vector for each text.
+
+    Attributes
+    ----------
+    converged
+        For each text so far, whether its inference converged.
+    """
+
+    name: str
+    folder: TrainedFolder
+    runtime: Runtime = field(repr=False)
+    cut: CutWords = field(repr=False)
+    seed: int
+    converged: dict[str, bool] = field(default_factory=dict, repr=False)
+
+    def load(self) -> ParagraphModel:
+        """Read the folder."""
+        return ParagraphModel.of(self.folder)
+
+    @property
+    def card(self) -> Card:
+        """The properties of the encoder that the folder's record contains."""
+        return Card(spec_of(f"paragraphs:{self.name}", {"seed": self.seed}))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the folder's files, of the constants of inference, and of the seed."""
+        return content_hash(["paragraphs", self.folder.hashes(self.runtime), EPOCHS, MOVED, self.seed, TOKENS_VERSION])
+
+    def route(self) -> Route:
+        """Return facts about inference, for ``run.json``: the number of texts, and the share that did not converge."""
+        if not self.converged:
+            return {}
+        texts = len(self.converged)
+        converged = sum(self.converged.values())
+        return {"inferred": texts, "epochs": EPOCHS, "stopped_by_limit": 1 - converged / texts}
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
+        """Return (n, d) float32; a text without a known word is a zero row.
+
+        Raises
+        ------
+        EncoderError
+            If a file of the folder is damaged.
+        """
+        model = self.model
+        matrix = np.zeros((len(texts), model.gensim.vector_size), dtype=np.float32)
+        for place, text in enumerate(texts):
+            vector, converged = model.infer(self._words(text), text, self.seed)
+            matrix[place] = vector
+            self.converged[text] = converged
+        return matrix
+
+    def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
+        """Return (unknown tokens, tokens, texts without a known token)."""
+        counts = self.model.counts
+        return count_unknown(map(self._words, texts), lambda word: word in counts)
+
+    def _words(self, text: str) -> list[str]:
+        # As the training text was, so that words are found in the vocabulary.
+        if self.folder.settings.lower:
+            text = text.lower()
+        return self.cut(text)

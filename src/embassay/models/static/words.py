@@ -1,0 +1,261 @@
+"""Word vectors (GloVe, word2vec) pooled over a text's words: their mean, their sum, or SIF.
+
+Mean and sum are the baselines MOWE and SOWE of White et al. (2015), section 3.2.3; smooth inverse frequency (SIF) is
+Arora, Liang & Ma (2017), "A simple but tough-to-beat baseline for sentence embeddings", algorithm 1. Words without a
+vector are skipped; a text without any word vector has the zero vector.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.core.errors import EncoderError, SpecError
+from embassay.core.samples.base import Role
+from embassay.core.store.paths import source_path
+from embassay.core.types import Card, Runtime, content_hash
+from embassay.core.vectors import DenseVectors
+from embassay.models.base import Route, UnknownWords, spec_of
+from embassay.models.loaded import LazyModel
+from embassay.models.static.trained_folder import TrainedFolder
+from embassay.models.static.word_files import WordFormat, WordVectors, read, recognise
+from embassay.models.tokens import TOKENS_VERSION, Cutting, CutWords, count_unknown, cutter
+
+TARGET = "FILE"
+EXTRA = "words"
+A = 1e-3
+"""The a of SIF's weights a/(a + p(w))."""
+WordPooling = Literal["mean", "sum", "sif"]
+
+
+def create(
+    target: str,
+    runtime: Runtime,
+    *,
+    pool: WordPooling = "mean",
+    lower: bool | None = None,
+    tokens: Cutting | None = None,
+    limit: int = 0,
+) -> WordsEncoder:
+    """Look at the beginning of the file; it is read when the first text is encoded.
+
+    Parameters
+    ----------
+    target
+        A file of word vectors (GloVe text, word2vec text or binary, gzipped or not), or a folder written by
+        ``embassay train words``.
+    pool
+        What a text's vector is: ``mean`` or ``sum`` of its words' vectors, or ``sif``, which learns how frequent each
+        word is, and a common direction to take out, from the corpus's texts.
+    lower
+        Lower-case the text (true) or not (false); otherwise each word is looked up as it is, then lower-cased, and
+        in a trained folder as it was trained.
+    tokens
+        How texts are cut: ``words`` (words and single punctuation marks), or ``treebank`` through nltk; ``words``,
+        and in a trained folder what it was trained with, where this is not said.
+    limit
+        Read only this many words from the start of the file, usually the most frequent ones; 0 for all.
+
+    Raises
+    ------
+    SourceError
+        If the file is not there or does not begin as word vectors do.
+    SpecError
+        For a negative limit.
+    MissingExtraError
+        If nltk is wanted and not installed.
+    """
+    if limit < 0:
+        raise SpecError(f"encoder 'words:{target}', option 'limit': must be 1 or more, or 0 for all; is {limit}")
+    path = source_path(target)
+    spec = spec_of(
+        f"words:{target}",
+        {"pool": "" if pool == "mean" else pool, "lower": lower, "tokens": tokens, "limit": limit},
+    )
+    if path.is_dir():
+        folder = TrainedFolder.of(path, "words")
+        path = path / "words.bin"
+        tokens = tokens or folder.settings.tokens
+        lower = folder.settings.lower if lower is None else lower
+    tokens = tokens or "words"
+    file = WordFile(path, limit, recognise(path))
+    cut = cutter(tokens, f"encoder 'words:{target}'")
+    return WordsEncoder(target, file, runtime, cut, tokens, pool, lower, spec)
+
+
+@dataclass(frozen=True)
+class WordFile(LazyModel[WordVectors]):
+    """A file of word vectors, read at the first access.
+
+    Attributes
+    ----------
+    limit
+        Only this many words from the start of the file are read; 0 for all.
+    notes
+        Irregularities in the file, one sentence each; they stay when the words are released.
+    """
+
+    path: Path
+    limit: int
+    format: WordFormat
+    notes: list[str] = field(default_factory=list, compare=False)
+
+    def load(self) -> WordVectors:
+        """Read the words and their vectors."""
+        vectors = read(self.path, self.limit)
+        self.notes[:] = vectors.notes
+        return vectors
+
+
+@dataclass(frozen=True)
+class WordsEncoder:
+    """An encoder that pools the vectors of a text's words.
+
+    Attributes
+    ----------
+    learnt
+        The texts from which SIF learns; None before :meth:`fit`.
+    """
+
+    name: str
+    file: WordFile
+    runtime: Runtime = field(repr=False)
+    cut: CutWords = field(repr=False)
+    tokens: Cutting = "words"
+    pool: WordPooling = "mean"
+    lower: bool | None = None
+    spec: str = ""
+    learnt: tuple[str, ...] | None = field(default=None, repr=False)
+
+    @property
+    def card(self) -> Card:
+        """The properties of the encoder; after the file has been read, also its irregularities as warnings."""
+        is_fitted = self.pool == "sif"
+        return Card(self.spec, fitted=is_fitted, cached=not is_fitted, warnings=tuple(self.file.notes))
+
+    def prepare(self) -> None:
+        """Read the file."""
+        _ = self.file.model
+
+    def route(self) -> Route:
+        """Return facts about the file, for ``run.json``; empty before the first text is encoded."""
+        if not self.file.is_loaded:
+            return {}
+        rows, dim = self.file.model.matrix.shape
+        return {"form": self.file.format.kind, "words": rows, "dim": dim, "notes": list(self.file.notes)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the file's content, of all options that change vectors, and of the texts from which SIF learns."""
+        content = self.runtime.sha256(self.file.path)
+        settings = [self.pool, self.tokens, self.lower, self.file.limit, TOKENS_VERSION]
+        parts = ["words", content, settings]
+        if self.learnt is not None:
+            parts.append(self.learnt)
+        return content_hash(parts)
+
+    def fit(self, texts: Sequence[str]) -> WordsEncoder:
+        """Return an encoder that learns from these texts, for SIF; otherwise itself."""
+        if self.pool != "sif":
+            return self
+        return replace(self, learnt=tuple(texts))
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
+        """Return (n, d) float32; a text without a known word is a zero row.
+
+        Raises
+        ------
+        EncoderError
+            If the file cannot be read to its end, or SIF has not learnt from texts yet.
+        """
+        if self.pool != "sif":
+            return self._pooled(texts, None).astype(np.float32)
+        sif = self._sif
+        pooled = self._pooled(texts, sif.weights)
+        # Remove the component along the common direction.
+        components = pooled @ sif.direction
+        return (pooled - np.outer(components, sif.direction)).astype(np.float32)
+
+    def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
+        """Return (tokens without a vector, tokens, texts without any word vector)."""
+        return count_unknown(map(self._words, texts), lambda word: self._row(word) is not None)
+
+    def release(self) -> None:
+        """Release the words; they are read again for the next text."""
+        self.file.release()
+
+    def _words(self, text: str) -> list[str]:
+        if self.lower:
+            text = text.lower()
+        return self.cut(text)
+
+    def _row(self, word: str) -> int | None:
+        """Return the row of a word; None if it has no vector."""
+        # With ``lower=None``, a word is lower-cased only if it has no vector as it is.
+        rows = self.file.model.row
+        row = rows.get(word)
+        if row is None and self.lower is None:
+            row = rows.get(word.lower())
+        return row
+
+    def _rows(self, words: Sequence[str]) -> list[int]:
+        """Return the rows of the words that have one, in their order."""
+        rows = map(self._row, words)
+        return [row for row in rows if row is not None]
+
+    def _pooled(self, texts: Sequence[str], weights: Mapping[int, float] | None) -> NDArray[np.float64]:
+        """Return the (n, d) sums or means of the texts' word vectors; ``weights`` has the weight of each row."""
+        matrix = self.file.model.matrix
+        pooled = np.zeros((len(texts), matrix.shape[1]))
+        for place, text in enumerate(texts):
+            rows = self._rows(self._words(text))
+            if not rows:
+                continue
+            if weights is None:
+                pooled[place] = matrix[rows].sum(axis=0, dtype=np.float64)
+            else:
+                # A word that does not occur in the learnt texts has p(w) = 0, so its weight is 1.
+                row_weights = np.array([weights.get(row, 1.0) for row in rows])
+                pooled[place] = row_weights @ matrix[rows].astype(np.float64)
+            if self.pool != "sum":
+                pooled[place] /= len(rows)
+        return pooled
+
+    @cached_property
+    def _sif(self) -> Sif:
+        """The weights and the common direction of SIF.
+
+        p(w) is the share of w among all tokens of the learnt texts. The direction is the first right singular vector of
+        the (n, d) weighted means of these texts, which are not centred.
+        """
+        if self.learnt is None:
+            raise EncoderError("words with pool=sif learns word frequencies from a corpus; call fit(texts) first")
+        total = 0
+        counts: Counter[int] = Counter()
+        for text in self.learnt:
+            words = self._words(text)
+            total += len(words)
+            counts.update(self._rows(words))
+        weights = {row: A / (A + count / total) for row, count in counts.items()}
+        means = self._pooled(self.learnt, weights)
+        eigenvalues, eigenvectors = np.linalg.eigh(means.T @ means)
+        direction = eigenvectors[:, -1]
+        if eigenvalues[-1] <= 0:
+            # All means are zero, so there is no direction.
+            direction = np.zeros_like(direction)
+        return Sif(weights, direction)
+
+
+@dataclass(frozen=True)
+class Sif:
+    """The weight of each row that occurs in the learnt texts, and the (d,) common direction to remove."""
+
+    weights: Mapping[int, float]
+    direction: NDArray[np.float64]

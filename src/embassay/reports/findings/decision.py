@@ -1,0 +1,426 @@
+"""The decision of one verdict in sentences: what to use, what instead, what not, how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from embassay.core.claims import Template
+from embassay.core.formatting import (
+    counted,
+    difference_format,
+    interval,
+    names,
+    number,
+    of_100,
+    size_in_points,
+)
+from embassay.core.layout import Column, Format
+from embassay.core.result import (
+    CorpusRecord,
+    Difference,
+    EncoderRecord,
+    Finding,
+    Result,
+    Row,
+    Screening,
+    Verdict,
+    record_of,
+)
+from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.reports.findings import templates
+from embassay.reports.findings.advice import WITH_ABOUT_OPTION
+from embassay.reports.findings.costs import written_ratio
+from embassay.reports.findings.screenings import screening_sentence
+from embassay.stats.decide import Choice, decide
+
+FAR = 2.5
+"""In margins: what is lower by more is not to be used, with or without a verdict."""
+MOST_REJECTED = 3
+"""Candidates that are named as not to be used, at most."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict with what its sentences need.
+
+    Attributes
+    ----------
+    headline
+        The name and the format of the headline.
+    accept
+        The loss at which a cheaper candidate is still used; None for the margin of the headline.
+    """
+
+    result: Result
+    verdict: Verdict
+    headline: Column
+    accept: float | None = None
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what to use, what instead and what not, what set-ups add, and how sure that is."""
+        v = self.verdict
+        if self.corpus.builtin:
+            return
+        if not v.candidates:
+            yield self.without_candidates()
+            return
+        yield from self.same_encoders()
+        yield from self.not_ranked()
+        yield from self.undefined_as_wrong()
+        if self.choice is None:
+            return
+        if self.decides:
+            yield self.use(self.choice)
+            yield from self.alternatives(self.choice)
+            yield from self.rejected(self.choice)
+        else:
+            yield self.highest(self.choice)
+        yield from self.steps(self.choice)
+        yield from self.screened(self.choice)
+        yield from self.precision(self.choice)
+        yield from self.about()
+
+    def finding(self, template: Template, severity: str = "", **fields: Any) -> Finding:
+        """Return a finding about the headline, without a figure."""
+        return template.finding(self.verdict, style=self.headline.format, severity=severity, **fields)
+
+    @cached_property
+    def corpus(self) -> CorpusRecord:
+        """The corpus of the verdict."""
+        return record_of(self.result.corpora, self.verdict.corpus)
+
+    @cached_property
+    def encoders(self) -> dict[str, EncoderRecord]:
+        """The encoders of the result, by label."""
+        return {record.name: record for record in self.result.encoders}
+
+    @cached_property
+    def rows(self) -> dict[str, Row]:
+        """By encoder the row of the metric that encoders are ranked by."""
+        return self.result.headline(self.verdict)
+
+    @property
+    def difference_style(self) -> Format:
+        """The format of a difference of two headline values."""
+        return difference_format(self.headline.format)
+
+    @property
+    def has_made_queries(self) -> bool:
+        """Whether a program made the queries of the corpus."""
+        return self.corpus.source in MADE_QUERIES.values()
+
+    @property
+    def decides(self) -> bool:
+        """Whether a higher value is a reason to choose an encoder: not if a program made the queries."""
+        return self.verdict.leader == "Best" and not self.has_made_queries
+
+    # The choice
+
+    @cached_property
+    def choice(self) -> Choice | None:
+        """The decision over candidates and lexical baseline; None if none has a value.
+
+        An index is chosen for a model, and a copy that lists the same stands for its original.
+        """
+        v = self.verdict
+        names_of_candidates = [name for name in v.candidates if name not in v.left_out]
+        names_of_candidates += [v.baseline] if v.baseline and v.baseline not in names_of_candidates else []
+        screened = {one.encoder for one in self.screenings if one.step == "index" or one.outcome != "differs"}
+        values = dict[str, float]()
+        for name in sorted(names_of_candidates, key=list(self.encoders).index):
+            row = self.rows.get(name)
+            if name not in screened and row is not None and row.value is not None:
+                values[name] = row.value
+        if not values:
+            return None
+        worse_than: dict[str, set[str]] = {}
+        for one in v.differences:
+            if one.is_significant and one.difference:
+                winner, loser = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
+                worse_than.setdefault(loser, set()).add(winner)
+        accept = v.margin or 0.0 if self.accept is None else self.accept
+        costs = {name: self.cost(name) for name in values}
+        return decide(values, worse_than, costs, accept=accept, far=max(FAR * (v.margin or 0.0), accept))
+
+    def cost(self, name: str) -> tuple[float, float, float]:
+        """Return what a candidate costs: the number of models and steps, parameters, bytes of its vectors.
+
+        Parameters stand for the time of a question: measured times differ from run to run, and a decision must not.
+        """
+        parts = self.with_parts(name)
+        parameters = [self.encoders[model].parameters for model in self.models(name)]
+        known = [number for number in parameters if number is not None]
+        size = self.encoders[name].index_bytes(self.verdict.corpus)
+        return (
+            float(len(parts)),
+            float(sum(known)) if len(known) == len(parameters) else math.inf,
+            math.inf if size is None else float(size),
+        )
+
+    def with_parts(self, name: str) -> set[str]:
+        """Return what a set-up consists of: itself, and all that it is built on; a copy of a model is one thing."""
+        record = self.encoders[name]
+        if record.step not in ("fusion", "reranker"):
+            return {name}
+        return {name}.union(*(self.with_parts(part) for part in record.parts if part in self.encoders))
+
+    def models(self, name: str) -> set[str]:
+        """Return the models that a candidate runs: itself, or those that it is derived from."""
+        parts = [part for part in self.encoders[name].parts if part in self.encoders]
+        return set[str]().union(*map(self.models, parts)) or {name}
+
+    def use(self, choice: Choice) -> Finding:
+        """Return what to use."""
+        row = self.rows[choice.use]
+        template = templates.USE_NONE if is_below(row.high, self.verdict.chance) else templates.USE
+        found = self.finding(template, encoder=choice.use, headline=self.said_headline(choice.use))
+        return replace(found, value=row.value, low=row.low, high=row.high)
+
+    def highest(self, choice: Choice) -> Finding:
+        """Return which value is the highest, where that recommends nobody, and which are lower."""
+        lower = [f" {self.versus(name, choice.highest)}." for name, better in choice.rejected.items() if better]
+        return self.finding(
+            templates.HIGHEST_VALUE,
+            encoder=choice.highest,
+            headline=self.said_headline(choice.highest),
+            more="".join(lower[:MOST_REJECTED]),
+        )
+
+    def alternatives(self, choice: Choice) -> Iterator[Finding]:
+        """Yield what may be used instead, each with what it costs beside the one to use."""
+        size_of_use = self.encoders[choice.use].index_bytes(self.verdict.corpus)
+        for name in choice.others:
+            said = self.versus(name, choice.use)
+            size = self.encoders[name].index_bytes(self.verdict.corpus)
+            if size and size_of_use and size != size_of_use:
+                said += f", {written_ratio(size / size_of_use)} the bytes"
+            yield self.with_difference(self.finding(templates.OR, encoder=name, others=said), name, choice.use)
+
+    def rejected(self, choice: Choice) -> Iterator[Finding]:
+        """Yield what not to use: what is shown to be worse, and what is far lower."""
+        pairs = list(self.rejected_pairs(choice).items())
+        said = []
+        for name, other in pairs[:MOST_REJECTED]:
+            text = self.versus(name, other, than=other != choice.use)
+            pair = self.verdict.between(name, other)
+            if pair is None or pair.p is None:
+                text += templates.NOT_TESTED.sentence()
+            elif not pair.is_significant:
+                text += templates.MAY_BE_CHANCE.sentence()
+            said.append(text)
+        if len(pairs) > MOST_REJECTED:
+            said.append(f"And {len(pairs) - MOST_REJECTED:,} more")
+        if said:
+            yield self.finding(templates.NOT, rejected=". ".join(said))
+
+    def rejected_pairs(self, choice: Choice) -> dict[str, str]:
+        """Return with what each rejected candidate is compared: the one to use, if that verdict is one against it."""
+        compared = {}
+        for name, better in choice.rejected.items():
+            pair = self.verdict.between(name, choice.use)
+            is_shown = pair is not None and pair.is_significant
+            compared[name] = choice.use if better is None or is_shown else better
+        return compared
+
+    def with_difference(self, finding: Finding, name: str, other: str) -> Finding:
+        """Return a finding with the figure of a pair, if the two are compared."""
+        pair = self.verdict.between(name, other)
+        if pair is None:
+            return finding
+        counts = {"won": pair.won, "tied": pair.tied, "lost": pair.lost} if self.counts_items else {}
+        return replace(
+            finding,
+            value=pair.difference,
+            low=pair.low,
+            high=pair.high,
+            p=pair.p,
+            counts=counts,
+            format=self.difference_style,
+        )
+
+    @property
+    def counts_items(self) -> bool:
+        """Whether items are won and lost: of shares."""
+        return self.headline.format == "percent"
+
+    def versus(self, name: str, other: str, *, than: bool = False) -> str:
+        """Write how a candidate differs from another one: what was observed, its interval, items won and lost."""
+        return templates.VERSUS.sentence(encoder=name, difference=self.difference(name, other, than=than))
+
+    def difference(self, name: str, other: str, *, than: bool = False) -> str:
+        """Write ``3.3 points lower [−9.1, +2.4] (2 won, 4 lost)``.
+
+        Parameters
+        ----------
+        than
+            Whether the other one is named.
+        """
+        pair = self.verdict.between(name, other)
+        if pair is None:
+            value, of_other = self.rows[name].value or 0.0, self.rows[other].value or 0.0
+            pair = Difference("all", name, other, value - of_other)
+        size = pair.difference or 0.0
+        style = self.difference_style
+        written = number(abs(size), style)
+        text, word = f"{written} {'lower' if size < 0 else 'higher'}", "than"
+        if not any(digit in written for digit in "123456789"):
+            text, word = "the same value", "as"
+        if than:
+            text += f" {word} {other}"
+        text = f"{text} {interval(pair.low, pair.high, style, signed=True)}".rstrip()
+        if self.counts_items and pair.family != "all":
+            text += f" ({pair.won:,} won, {pair.lost:,} lost)"
+        return text
+
+    # Beside it
+
+    def steps(self, choice: Choice) -> Iterator[Finding]:
+        """Yield what a fusion, a reranker and other set-ups add, where no other line says it."""
+        said = self.said_pairs(choice)
+        screened = {one.encoder for one in self.screenings}
+        for one in self.verdict.differences:
+            if one.family == "step" and one.a not in screened and frozenset((one.a, one.b)) not in said:
+                found = self.finding(
+                    templates.STEP,
+                    encoder=one.a,
+                    step=one.step,
+                    question=one.step.capitalize(),
+                    difference=self.difference(one.a, one.b, than=True),
+                )
+                yield self.with_difference(found, one.a, one.b)
+
+    def said_pairs(self, choice: Choice) -> set[frozenset[str]]:
+        """Return the pairs whose difference stands with the choice."""
+        if not self.decides:
+            return set()
+        others = {frozenset((choice.use, name)) for name in choice.others}
+        return others | {frozenset(pair) for pair in self.rejected_pairs(choice).items()}
+
+    @property
+    def screenings(self) -> list[Screening]:
+        """What was judged without labels on the corpus."""
+        return [one for one in self.result.screenings if one.corpus == self.verdict.corpus]
+
+    def screened(self, choice: Choice) -> Iterator[Finding]:
+        """Yield what indexes and copies of a model list of what the exact search of the original finds."""
+        said = self.said_pairs(choice)
+        for question, is_index in ((templates.INDEX, True), (templates.COPIES, False)):
+            sentences = []
+            for one in self.screenings:
+                if (one.step == "index") == is_index:
+                    sentences.append(screening_sentence(one))
+                    # What the labels say stands beside it, never in front.
+                    if one.outcome == "differs" and frozenset((one.encoder, one.base)) not in said:
+                        difference = self.difference(one.encoder, one.base)
+                        sentences.append(templates.BY_LABELS.sentence(difference=difference))
+            if sentences:
+                yield self.finding(templates.SCREENED, sentences=" ".join(sentences), question=question)
+
+    def precision(self, choice: Choice) -> Iterator[Finding]:
+        """Yield which difference could be detected, and how many items a smaller one needs; or why none can."""
+        v = self.verdict
+        if v.reason:
+            yield self.finding(templates.NO_REASON, reason=v.reason)
+            return
+        pair = self.deciding_pair(choice)
+        if pair is None or pair.smallest_difference is None:
+            return
+        style = self.difference_style
+        more = ""
+        # More queries of a program would not make up for real questions.
+        if pair.target is not None and pair.items_needed is not None and not self.has_made_queries:
+            target = size_in_points(pair.target) if style == "points" else number(pair.target, style)
+            items = counted(pair.items_needed, "question" if self.corpus.documents else "item")
+            more = templates.MORE_ITEMS.sentence(target=target, items=items)
+        found = self.finding(
+            templates.DATA, smallest=number(pair.smallest_difference, style), a=pair.a, b=pair.b, more=more
+        )
+        yield replace(found, value=pair.smallest_difference, format=style)
+
+    def deciding_pair(self, choice: Choice) -> Difference | None:
+        """Return the pair that the choice depends on most: with the next best, else the main one, else any."""
+        pairs = [self.verdict.between(choice.use, name) for name in (*choice.others, *choice.rejected)]
+        pairs += [one for one in self.verdict.differences if one.family == "main"] + list(self.verdict.differences)
+        known = [pair for pair in pairs if pair is not None and pair.smallest_difference is not None]
+        return next(iter(known), None)
+
+    def about(self) -> Iterator[Finding]:
+        """Yield what the verdict is about, of questions on documents."""
+        if self.corpus.loader not in WITH_ABOUT_OPTION or self.has_made_queries:
+            return
+        if self.corpus.settings.get("about") == "these-documents":
+            yield self.finding(templates.ABOUT_THESE, pages=f"{self.corpus.document_noun}s")
+        elif self.corpus.most_right and not self.verdict.reason:
+            yield self.finding(templates.ABOUT_OTHERS, pages=f"{self.corpus.document_noun}s")
+
+    def said_headline(self, name: str) -> str:
+        """Write a candidate's headline value as a clause that begins with a capital letter."""
+        row = self.rows[name]
+        style = self.headline.format
+        value = f"{number(row.value, style, signed=style == 'points')} {interval(row.low, row.high, style)}".rstrip()
+        said = (self.headline.says or f"{{value}} {self.headline.heading}").format(
+            value=value, of_100=of_100(row.value, row.low, row.high), document=self.corpus.document_noun
+        )
+        below = ""
+        if is_below(row.high, self.verdict.chance):
+            level = self.headline.level_with(number(self.verdict.chance, style))
+            below = templates.BELOW_LEVEL.sentence(level=level)
+        return f"{said[:1].upper()}{said[1:]}{below}"
+
+    # What cannot be ranked
+
+    def without_candidates(self) -> Finding:
+        """Return why there is no candidate."""
+        if self.verdict.undefined:
+            return self.finding(templates.UNDEFINED, undefined=self.undefined())
+        return self.finding(templates.NO_CANDIDATE if self.result.failed else templates.ONLY_BASELINES)
+
+    def same_encoders(self) -> Iterator[Finding]:
+        """Yield which labels stand for one encoder."""
+        labels: dict[tuple[str, str, str], list[str]] = {}
+        for name in self.verdict.candidates:
+            encoder = self.encoders[name]
+            labels.setdefault((encoder.fingerprint, encoder.similarity, encoder.setting), []).append(name)
+        for same in labels.values():
+            if len(same) > 1:
+                yield self.finding(templates.SAME_ENCODER, encoders=names(same))
+
+    def not_ranked(self) -> Iterator[Finding]:
+        """Yield which candidates are not ranked, and why."""
+        if self.verdict.undefined:
+            yield self.finding(templates.NOT_COMPARED, undefined=self.undefined())
+        if self.verdict.left_out:
+            yield self.finding(templates.OFTEN_UNDEFINED, encoders=names(self.verdict.left_out))
+
+    def undefined(self) -> str:
+        """Name the candidates without a value, with the reasons in brackets."""
+        undefined = self.verdict.undefined
+        rows = [self.rows[name] for name in undefined if name in self.rows]
+        reasons = dict.fromkeys(row.reason for row in rows if row.reason)
+        if not reasons:
+            return names(undefined)
+        return f"{names(undefined)} ({'; '.join(reasons)})"
+
+    def undefined_as_wrong(self) -> Iterator[Finding]:
+        """Yield the value with undefined items counted as wrong, for each candidate with more of them than another."""
+        undefined: dict[str, int] = {}
+        for name in self.verdict.candidates:
+            row = self.rows.get(name)
+            if row is not None and row.value is not None:
+                undefined[name] = row.undefined
+        fewest = min(undefined.values(), default=0)
+        as_wrong = self.verdict.undefined_as_wrong
+        for name, count in undefined.items():
+            # Items that are undefined for all candidates favour none.
+            if count > fewest and name in as_wrong:
+                value = number(as_wrong[name], self.headline.format)
+                yield self.finding(templates.UNDEFINED_ITEMS, encoder=name, items=counted(count, "item"), value=value)
+
+
+def is_below(high: float | None, chance: float | None) -> bool:
+    """Return whether the upper end of an interval is below chance; False if one of them is not known."""
+    return high is not None and chance is not None and high < chance

@@ -1,0 +1,249 @@
+"""The findings of a whole run, the most important first.
+
+Each diagnostic states findings about single encoders, and :mod:`embassay.reports.findings.decision` those on the choice between
+them. This module adds what limits the whole result, such as truncated texts, and sorts all findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from embassay.core.formatting import counted
+from embassay.core.layout import Column
+from embassay.core.result import SEVERITIES, Answer, CorpusRecord, EncoderRecord, Finding, Result, anchor
+from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.diagnostics.metrics.metric import meaning_of
+from embassay.reports.findings import templates
+from embassay.reports.findings.advice import WITH_ABOUT_OPTION
+from embassay.reports.findings.decision import Decision
+
+MANY_TRUNCATED = 0.01
+"""From this share of the tokens of the documents on (of the texts, without documents), truncation limits a result."""
+MUCH_UNREAD = 0.1
+"""From this share of the tokens of all documents on, shorter passages are advised; less explains few misses."""
+WORDS_PER_TOKEN = 0.4
+"""Words of a passage for each token that an encoder reads: text with code in it has about 2.5 tokens per word."""
+
+
+def findings_of(result: Result, headlines: Mapping[str, Column], accept: float | None = None) -> tuple[Finding, ...]:
+    """Return all findings of a run, the most important first.
+
+    Parameters
+    ----------
+    result
+        The result with the findings of its diagnostics.
+    headlines
+        By diagnostic that ranks encoders, the name and format of its headline.
+    accept
+        The loss at which a cheaper candidate is still used; None for the margin of each headline.
+
+    Returns
+    -------
+    Answers first, then the others by severity; among answers, and within one severity, decisions first, then the
+    diagnostics in the order of the run.
+    """
+    findings: list[Finding] = []
+    for corpus in result.corpora:
+        findings += _made_queries(corpus)
+        if corpus.mismatch:
+            findings.append(templates.FEW_SHARED_WORDS.finding(corpus=corpus.name, mismatch=corpus.mismatch))
+    decisions = list(_decisions(result, headlines, accept))
+    findings += decisions
+    findings += _of_use(_best_first(result), decisions)
+    if result.failed and all(encoder.baseline for encoder in result.encoders):
+        # All requested encoders failed. What is known of the baselines is in the tables.
+        findings = [finding for finding in findings if not finding.encoder]
+    findings += _limits(result)
+    # The sort is stable: within one severity the order stays, and that of the answers does everywhere.
+    findings.sort(key=lambda finding: -1 if isinstance(finding, Answer) else SEVERITIES.index(finding.severity))
+    return tuple(_linked(finding) for finding in findings)
+
+
+def _decisions(result: Result, headlines: Mapping[str, Column], accept: float | None) -> Iterator[Finding]:
+    """Yield which encoders and set-ups to use, for each verdict that ranks encoders."""
+    for verdict in result.verdicts:
+        if verdict.metric:
+            yield from Decision(result, verdict, headlines[verdict.diagnostic], accept).findings()
+
+
+def _of_use(findings: Iterable[Finding], decisions: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings, of those about missed questions only that about the encoder to use, or the first one."""
+    question = templates.MISSES.question
+    use = {(one.diagnostic, one.corpus): one.encoder for one in decisions if is_decision(one)}
+    for finding in findings:
+        if isinstance(finding, Answer) and finding.question == question:
+            place = finding.diagnostic, finding.corpus
+            if use.setdefault(place, finding.encoder) != finding.encoder:
+                continue
+        yield finding
+
+
+def is_decision(finding: Finding) -> bool:
+    """Return whether a finding names the encoder to use, or the highest one where none is recommended."""
+    questions = (templates.USE.question, templates.HIGHEST_VALUE.question)
+    return isinstance(finding, Answer) and finding.question in questions
+
+
+def _limits(result: Result) -> Iterator[Finding]:
+    """Yield what limits the result: what was not tested, built-in corpora, few units, truncation, unknown words."""
+    yield from _negation_not_tested(result)
+    builtin_corpora = [corpus for corpus in result.corpora if corpus.builtin]
+    if builtin_corpora:
+        yield _builtin(has_own_data=len(builtin_corpora) < len(result.corpora))
+    for corpus in result.corpora:
+        yield from _few_units(corpus)
+    for encoder in result.encoders:
+        if encoder.missing_prompts:
+            yield templates.MISSING_PROMPTS.finding(
+                encoder=encoder.name, missing=encoder.missing_prompts, spec=encoder.spec
+            )
+        yield from _truncated(encoder, result)
+        yield from _unknown_words(encoder, result)
+
+
+def _best_first(result: Result) -> list[Finding]:
+    """Return the findings of the diagnostics in the order of the report, those about the best encoders first.
+
+    Within a section, findings about encoders with learnt parameters come before those about word counts, because users
+    choose among the former; those about no single encoder come last.
+    """
+    models = {encoder.name for encoder in result.encoders if encoder.parameters}
+    # A section of the report is one diagnostic on one corpus.
+    section_places: dict[tuple[str, str], int] = {}
+    ranks: dict[tuple[str, str, str], int] = {}
+    for section_place, verdict in enumerate(result.verdicts):
+        section_places[verdict.diagnostic, verdict.corpus] = section_place
+        # The candidates of a verdict are sorted, the highest value first.
+        for rank, encoder in enumerate(verdict.candidates):
+            ranks[verdict.diagnostic, verdict.corpus, encoder] = rank
+
+    def order(finding: Finding) -> tuple[int, bool, int]:
+        section = finding.diagnostic, finding.corpus
+        section_place = section_places.get(section, len(section_places))
+        is_no_model = finding.encoder not in models
+        # Findings about all encoders, or about one that is no candidate, have no rank.
+        rank = ranks.get((*section, finding.encoder), len(ranks))
+        return section_place, is_no_model, rank
+
+    return sorted(result.findings, key=order)
+
+
+def _linked(finding: Finding) -> Finding:
+    """Return a finding with the link to its section of the report."""
+    if not finding.diagnostic:
+        return finding
+    return replace(finding, link=f"#{anchor(finding.diagnostic, finding.corpus)}")
+
+
+def _made_queries(corpus: CorpusRecord) -> Iterator[Finding]:
+    """Yield a finding if the queries of a corpus were made by a program."""
+    if corpus.source in MADE_QUERIES.values():
+        yield templates.MADE_QUERIES.finding(corpus=corpus.name, items=corpus.items, source=corpus.source)
+
+
+def _builtin(*, has_own_data: bool) -> Finding:
+    """Return the finding that no best encoder is named on built-in corpora."""
+    action = ""
+    if not has_own_data:
+        action = (
+            "To see which encoder may be the best, and whether it is better than bm25, run it on your own data: "
+            "embassay run -c mine=./docs,questions=questions.csv"
+        )
+    return templates.BUILTIN.finding(action=action)
+
+
+def _negation_not_tested(result: Result) -> Iterator[Finding]:
+    """Yield a finding if the run tests search, but not whether an encoder notices a negation."""
+    tested = {topic for verdict in result.verdicts for topic in meaning_of(verdict.diagnostic).about}
+    has_candidates = any(not encoder.baseline for encoder in result.encoders)
+    if has_candidates and "search" in tested and "negation" not in tested:
+        yield templates.NEGATION_NOT_TESTED.finding()
+
+
+def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
+    """Yield a finding if the effective number of units of a corpus is below half its items."""
+    # How many the questions on documents count as stands in the heading.
+    if corpus.effective_units >= corpus.items / 2 or corpus.builtin or corpus.documents:
+        return
+    yield templates.FEW_INDEPENDENT.finding(
+        corpus=corpus.name,
+        items=f"{corpus.items:,} items",
+        units=counted(corpus.units, "unit"),
+        effective=corpus.effective_units,
+    )
+
+
+def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
+    """Yield the share of the documents of each corpus that an encoder truncates; of texts where it has none.
+
+    The encoder that reads least says how long passages may be: what suits it suits the others.
+    """
+    for corpus in result.corpora:
+        truncated = encoder.truncated_in.get(corpus.name, 0)
+        if not truncated:
+            continue
+        texts = encoder.texts_in[corpus.name]
+        share = truncated / texts
+        noun, unread, weight = "text", "", share
+        if corpus.name in encoder.unread_in:
+            is_cut = corpus.passages > corpus.documents
+            noun = "passage" if is_cut else corpus.document_noun
+            weight = encoder.unread_in[corpus.name]
+            unread = f", and does not read {weight:.0%} of their tokens" if weight >= MANY_TRUNCATED else ""
+        severity = "low"
+        action = ""
+        if weight >= MANY_TRUNCATED:
+            severity = "medium"
+            limits = [other.max_tokens for other in result.encoders if corpus.name in other.truncated_in]
+            reads_least = encoder.max_tokens == min(filter(None, limits), default=None)
+            is_varied = "passages=" in encoder.setting or "max_length=" in encoder.setting
+            is_unread = weight >= MUCH_UNREAD and not corpus.mismatch
+            if is_unread and reads_least and not is_varied and corpus.loader in WITH_ABOUT_OPTION:
+                action = _shorter_passages(encoder, corpus)
+        finding = templates.TRUNCATED.finding(
+            severity=severity,
+            encoder=encoder.name,
+            tokens=encoder.max_tokens,
+            truncated=truncated,
+            texts=counted(texts, noun),
+            unread=unread,
+            corpus=corpus.name,
+            share=share,
+            action=action,
+        )
+        yield replace(finding, value=share)
+
+
+def _unknown_words(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
+    """Yield the share of the words that an encoder does not know; nothing for encoders that know all."""
+    if encoder.unknown_words is None:
+        return
+    where = " of all corpora together" if len(result.corpora) > 1 else ""
+    severity, texts = "low", ""
+    if encoder.without_words:
+        severity = "medium"
+        texts = f"; {counted(encoder.without_words, 'text has', 'texts have')} no known word"
+    finding = templates.UNKNOWN_WORDS.finding(
+        severity=severity, encoder=encoder.name, share=encoder.unknown_words, where=where, texts=texts
+    )
+    yield replace(finding, value=encoder.unknown_words)
+
+
+def _shorter_passages(encoder: EncoderRecord, corpus: CorpusRecord) -> str:
+    """Say how to cut documents so that an encoder reads them whole; nothing if that could lengthen the passages.
+
+    The number of words is a multiple of ten.
+    """
+    readable_words = (encoder.max_tokens or 0) * WORDS_PER_TOKEN
+    tens = round(readable_words / 10)
+    words = max(10, 10 * tens)
+    present = corpus.settings.get("passages", "")
+    # Most paragraphs and sentences are shorter than that already, so only whole documents are sure to become shorter.
+    # With made queries, each passage is a document of its own.
+    are_longer = corpus.passages == corpus.documents and corpus.source not in MADE_QUERIES.values()
+    if present.isdecimal():
+        are_longer = int(present) > words
+    if not are_longer:
+        return ""
+    return f"Cut documents into shorter passages: set passages={words} in -c."

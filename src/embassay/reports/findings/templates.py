@@ -1,0 +1,545 @@
+"""Sentences about the choice between encoders, the limits of a run, and those of check, compare, plan and adapt.
+
+Those about one encoder stand with their diagnostic. Where a sentence has several parts, each part is a template.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from embassay.core.claims import (
+    BEST_LIST,
+    COUNT,
+    EXCHANGE,
+    INTERVAL,
+    LIMIT,
+    LOSS_LIMIT,
+    NOT_WORSE,
+    OVERLAP,
+    POWER,
+    SIGN_FLIPS,
+    Template,
+)
+
+STEPS = ("fusion", "reranker", "prompt", "passages", "index", "int8", "binary", "dtype", "dim", "server", "export")
+"""What set-ups add to what they are derived from, in the order in which people decide."""
+
+
+def place_of_step(step: str) -> int:
+    """Return the place of a step in this order, after what is built on nothing; a word of another package is last."""
+    known = ("", *STEPS)
+    return known.index(step) if step in known else len(known)
+
+
+# What a verdict rests on, speed and price
+
+UNRANKED = Template("This diagnostic does not rank encoders.", "it has no headline", LIMIT)
+NO_BEST_ON_BUILTIN = Template(
+    "Built-in corpora are for trying things out: no best model is named.",
+    "the corpus is built in; nothing is called better or worse",
+    LIMIT,
+)
+TIME_OF_TEXTS = Template(
+    "It takes {share} the time of {other}: {texts} in {seconds:.2g} s, not {seconds_of_other:.2g} s.",
+    "of what stands beside the one to use, where both were timed on the same texts and one device (medians)",
+    COUNT,
+)
+TIME_OF_QUESTION = Template(
+    "A question takes {milliseconds} ms, {before} ms with {base}.",
+    "of each set-up that is derived from others, where all of these were timed, one after the other (medians)",
+    COUNT,
+)
+PRICE_OF_QUESTIONS = Template(
+    "1,000 questions cost about {price}, {before} with {base}.",
+    "of the same, where the prices of all services are known; estimated from the length of texts",
+    COUNT,
+)
+
+# The choice between encoders
+
+ONLY_BASELINES = Template(
+    "The run has only baselines.",
+    "no encoder was asked for",
+    LIMIT,
+    title="Only baselines",
+    severity="medium",
+    action="Add an encoder with -e.",
+)
+NO_CANDIDATE = Template(
+    "No candidate finished; the figures are of baselines.",
+    "all encoders that were asked for failed",
+    LIMIT,
+    title="No candidate finished",
+    severity="high",
+)
+UNDEFINED = Template(
+    "Undefined for every item: {undefined}.",
+    "no candidate has a value",
+    LIMIT,
+    title="Undefined",
+    severity="medium",
+)
+NOT_COMPARED = replace(
+    UNDEFINED,
+    text="Undefined for every item, so not compared: {undefined}.",
+    when="a candidate has no value",
+    title="Not ranked",
+)
+OFTEN_UNDEFINED = replace(
+    NOT_COMPARED,
+    text="Undefined for more than 5% of the items, so not ranked: {encoders}.",
+    when="of the items that any candidate is defined for",
+)
+UNDEFINED_ITEMS = Template(
+    "{encoder} is undefined for {items}; counted as wrong, the value is {value}.",
+    "it has more undefined items than another candidate, and an item is right or wrong",
+    COUNT,
+    title="Undefined items",
+    severity="medium",
+)
+SAME_ENCODER = Template(
+    "{encoders} are the same encoder (same fingerprint).",
+    "an encoder was asked for twice",
+    COUNT,
+    title="The same encoder",
+    severity="high",
+)
+BELOW_LEVEL = Template(", below {level}", "its interval lies wholly below chance, 0 or a wrong target", INTERVAL)
+USE = Template(
+    "{encoder}. {headline}.",
+    "the cheapest of those that no verdict shows to be worse than another one and whose observed loss against the "
+    "highest is at most the accepted one (the margin, or --accept), else the highest; docs/statistics.md",
+    COUNT,
+    title="The one to use",
+    question="Use",
+    severity="high",
+)
+USE_NONE = replace(
+    USE,
+    text="None of them: the highest value is {encoder}. {headline}.",
+    when="the same, where its interval lies wholly below chance",
+    procedure=INTERVAL,
+    title="All are below chance",
+)
+HIGHEST_VALUE = replace(
+    USE,
+    text="{encoder}. {headline}.{more}",
+    when="where a higher value does not recommend an encoder, or a program made the queries",
+    title="The highest value",
+    question="Highest",
+    severity="medium",
+)
+OR = Template(
+    "{others}.",
+    "at most two cheaper ones that are not shown to be worse, and the highest where that is not the one to use",
+    COUNT,
+    title="Instead",
+    question="Or",
+    severity="medium",
+)
+NOT = Template(
+    "{rejected}.",
+    "those that a verdict shows to be worse, p ≤ 0.05 in the family of the pair, and those that are lower by more than "
+    "two and a half margins, of which that is said",
+    EXCHANGE,
+    title="Not these",
+    question="Not",
+    severity="medium",
+)
+VERSUS = Template("{encoder}: {difference}", "of each", COUNT)
+MAY_BE_CHANCE = Template(
+    " (may be chance)", "after a difference of more than two and a half margins with p above 0.05", LIMIT
+)
+NOT_TESTED = Template(" (not tested)", "after such a difference of a pair that is not compared", LIMIT)
+NO_REASON = Template(
+    "No verdict on others like these: {reason}.",
+    "fewer than 10 units, or one that two thirds of the items have; of a correlation, one with a third of the items",
+    LIMIT,
+    title="No verdict",
+    question="Data",
+    severity="medium",
+)
+STEP = Template(
+    "{encoder}: {difference}.",
+    "of each set-up that is derived from another one, where that is said nowhere else; of a fusion against each part",
+    COUNT,
+    title="What {step} {encoder} adds",
+    question="{question}",
+    severity="medium",
+)
+INDEX, COPIES = "Index", "Copies"
+"""The questions about what is judged beside its original."""
+SCREENED = Template(
+    "{sentences}",
+    "of each index, and of each other precision, size, server or export of a model, where the original is in the run",
+    COUNT,
+    title="What is listed of what the original finds",
+    question="{question}",
+    severity="medium",
+)
+BY_LABELS = Template("By the labels: {difference}.", "after it, where it differs from the original", COUNT)
+DATA = Template(
+    "A true difference of {smallest} between {a} and {b} would be detected 80% of the time{more}.",
+    "of the pair that a choice depends on",
+    POWER,
+    title="What could be detected",
+    question="Data",
+)
+MORE_ITEMS = Template("; {target} need about {items}", "where that is not small already", POWER)
+ABOUT_OTHERS = Template(
+    "other {pages} like these. If these are all the {pages}: about=these-documents.",
+    "of questions about documents",
+    LIMIT,
+    title="What it is about",
+    question="About",
+)
+ABOUT_THESE = replace(
+    ABOUT_OTHERS,
+    text="these {pages} only, if each question was asked on its own.",
+    when="the same, with about=these-documents",
+)
+
+# Screening without labels
+
+SAME_LISTS = Template(
+    "{encoder} lists {overlap} of what {exact} finds: as good as {original}.",
+    "of each index, and each int8, binary, dtype, dim, other service and export of a candidate, with 30 questions or "
+    "more: the lower end of the interval, with one more question that shares half, reaches the floor",
+    OVERLAP,
+)
+OTHER_LISTS_OF_INDEX = Template(
+    "{encoder} lists {overlap} of what {exact} finds: do not use it as it is{settings}{recommended}.",
+    "of an index; the upper end is below the floor",
+    OVERLAP,
+)
+OTHER_LISTS = Template(
+    "{encoder} lists {overlap} of what {exact} finds: it cannot stand for {original}, and its own figures decide.",
+    "of each other step; the upper end is below the floor",
+    OVERLAP,
+)
+NEAR_THE_FLOOR = Template(
+    "{encoder} lists {overlap} of what {exact} finds, near the floor of 95%: about {more}, without labels, "
+    "would decide{recommended}.",
+    "the floor is inside the interval. With s the standard deviation of the questions and of the one more, about "
+    "(1.96 s/(overlap − floor))² questions would decide",
+    OVERLAP,
+    "count",
+)
+FEW_QUESTIONS_FOR_LISTS = Template(
+    "{encoder} lists {overlap} of what {exact} finds ({questions}; a verdict needs 30).",
+    "there are fewer than 30 questions",
+    OVERLAP,
+    "count",
+)
+
+# What limits a run
+
+MADE_QUERIES = Template(
+    "{corpus} has no questions: the results are of {items:,} {source}. They tell weak encoders from strong ones; they "
+    "do not choose among the best, and they understate word matching (bm25).",
+    "a program made the queries",
+    LIMIT,
+    title="Queries that nobody asked",
+    severity="high",
+    action="Add real questions: -c {corpus}=…,questions=questions.csv (a question and the id of its right document in "
+    "each line).",
+)
+FEW_SHARED_WORDS = Template(
+    "{mismatch}. Word matching (bm25, tfidf) has little to go on, so a lead over it proves little.",
+    "letters or languages of questions and documents differ, or fewer than a fifth of the distinct words of the "
+    "questions occur in a document",
+    LIMIT,
+    title="Questions and documents share few words",
+    severity="high",
+    action="Check that the questions of {corpus} belong to its documents; if they do, compare encoders with each "
+    "other, not with bm25.",
+)
+MISSING_PROMPTS = Template(
+    "{encoder}: {missing}.",
+    "no prompt is set, and the model's files name some, or its name is that of a family with prompts",
+    LIMIT,
+    title="Prompts are not set",
+    severity="high",
+    consequence="Its values may be too low.",
+    action="Try them as a further candidate: -e \"prompted={spec},query_prompt='…'\" with the prompt of the model's "
+    "card.",
+)
+BUILTIN = Template(
+    "Built-in corpora are for trying things out: no best encoder is named on them.",
+    "a corpus is built in",
+    LIMIT,
+    title="Built-in corpora",
+    action="{action}",
+)
+NEGATION_NOT_TESTED = Template(
+    "Negation was not tested; add `-c opposites` (built in).",
+    "the run tests search, and no diagnostic of negations",
+    LIMIT,
+    title="Negation was not tested",
+)
+FEW_INDEPENDENT = Template(
+    "{corpus}: its {items} depend on each other (they share texts, documents or a topic); they form {units} (effective "
+    "number {effective:,.0f}).",
+    "the effective number of units is below half the items",
+    LIMIT,
+    title="Few independent items",
+    severity="medium",
+)
+TRUNCATED = Template(
+    "{encoder} reads {tokens} tokens of a text: it truncates {truncated:,} of the {texts} of {corpus} "
+    "({share:.1%}){unread}.",
+    "it truncates a text; only documents are counted where it truncates one, and the tokens are those of all of them",
+    LIMIT,
+    title="Texts were truncated",
+    consequence="Text after that point cannot be found.",
+    action="{action}",
+)
+UNKNOWN_WORDS = Template(
+    "{encoder} does not know {share:.1%} of the words{where}{texts}.",
+    "it has a fixed vocabulary",
+    LIMIT,
+    title="Unknown words",
+)
+MISSES = Template(
+    "{missed}{found}.",
+    "of the encoder to use, where documents are searched and it misses a question. Labels are suspected where it is "
+    "right on 75% or more, two different encoders or more were run, and people asked the questions",
+    COUNT,
+    title="Missed questions",
+    question="Misses",
+)
+RESCUED = Template(
+    "Against {opponent}, {encoder} rescues {rescued} and breaks {broken}.",
+    "of each set-up that is built on others, against the best of these",
+    COUNT,
+    # Each step has its own questions.
+    title="Rescued and broken by {encoder}",
+)
+
+# What limits a corpus, before anything is encoded
+
+SHORT_PASSAGES = Template(
+    "{short:,} of {passages:,} passages ({share:.0%}) have under {words} words, such as headings and list items; "
+    "{remedy}",
+    "a fifth of the passages or more, if their length was not chosen",
+    LIMIT,
+)
+DEPENDENT_QUESTIONS = Template(
+    "{items:,} questions depend on each other, because they share right documents or a topic: they count as "
+    "{effective:,.0f} to {items:,}{remedy}",
+    "the effective number of units is under half that of the questions",
+    LIMIT,
+)
+NO_DIFFERENCE_CAN_BE_SHOWN = Template(
+    "no difference can be shown with {units}; it takes {needed}",
+    "there are fewer",
+    LIMIT,
+)
+TRAINED_ON = Template(
+    "{encoder}: its model card names {datasets} among its training data, and {corpus} is from {family} ({evidence}); "
+    "if these texts were in its training, its figures there are too high",
+    "the corpus is recognised by its loader, its file, its fingerprint or the ids of its items",
+    LIMIT,
+)
+VISIBLE_POINTS = Template(
+    "estimate: this size can show differences of about {points} {unit} (80% power, if two encoders disagree on "
+    "{disagreement:.0%} of the items)",
+    "the headline is a share; from all items being independent to as many as the effective number of units",
+    POWER,
+)
+ITEMS_FOR_NOT_WORSE = Template(
+    'estimate: to show that an encoder is "not worse" by {margin} takes about {items:,} independent items (the same '
+    "assumptions, and nothing is lost)",
+    "the headline is a share",
+    POWER,
+)
+VISIBLE_DIFFERENCE = Template(
+    "estimate: this size can show differences of {metric} of about {difference:.2g} (80% power, if the difference of "
+    "two encoders has a standard deviation of {deviation:g} per item; a quarter to one and a half times that is "
+    "common)",
+    "the headline is no share, and its declaration assumes a standard deviation",
+    POWER,
+)
+
+# Differences between runs: embassay compare
+
+CHANGED = Template(
+    "{label} is {outcome}: {course}{flipped}",
+    "p ≤ 0.05, corrected over all headlines and pairs that are shown",
+    EXCHANGE,
+)
+CHANGE_NOT_WORSE = Template(
+    "{label} is not worse: {course} A loss of {margin} or more is ruled out.{flipped}",
+    "p > 0.05, and a loss of the margin is ruled out",
+    NOT_WORSE,
+)
+NO_CHANGE_SHOWN = Template(
+    "{label}: no difference is shown: {course}{detectable}{not_ruled_out}{flipped}",
+    "neither of these",
+    EXCHANGE,
+    "not shown",
+)
+NOTHING_CHANGED = Template(
+    "{label}: nothing changed on {corpus}: all {items} have the same scores.",
+    "the same encoder has the same value on every item",
+    COUNT,
+)
+NOTHING_DEFINED = Template(
+    "{label}: no item of {where} is defined before and after.",
+    "no item has a value in both runs",
+    LIMIT,
+)
+OVER_CORPORA = Template(
+    "{title}: mean difference {mean} {interval}. On a further corpus like these the true difference is expected in "
+    "{upcoming} (95% prediction interval).",
+    "five corpora or more",
+    INTERVAL,
+)
+NO_SUMMARY = Template(
+    "{title}: no summary: {reason}.", "too few corpora, or one on which nothing changed or that has no interval", LIMIT
+)
+BEST_OF_RUNS = Template(
+    "{diagnostic} on {corpus}: of {candidates} candidates, {best} may be the best (95% confidence).",
+    "two candidates or more in all runs together; the others are shown not to be the best",
+    BEST_LIST,
+)
+
+# A run against its baseline: embassay bless and check
+
+LOSS_SIGNIFICANT = Template(
+    "{figures} ({p}).",
+    "regression: p ≤ 0.05, one-sided, corrected over all tests of the check",
+    SIGN_FLIPS,
+)
+LOSS_ABOVE_MARGIN = Template(
+    "{figures}: more than the {margin} that this gate allows.",
+    "regression: more is lost on these documents than the margin, and than the test set can rule out",
+    COUNT,
+)
+LOSS_ALLOWED = Template(
+    "{figures}: a significant loss, below the {margin} that you allow.",
+    "pass: p ≤ 0.05, and a loss of the user's margin is excluded",
+    LOSS_LIMIT,
+)
+LOSS_BELOW = Template("{figures}; the loss is below {limit}{about} (95% confidence).", "pass", LOSS_LIMIT)
+NOTHING_LOST = Template(
+    "{figures}; {about} the loss is below {limit} (95% confidence).",
+    "pass: no item got worse",
+    LOSS_LIMIT,
+)
+LOSS_NOT_SIGNIFICANT = Template(
+    "{figures}; the loss is not significant.",
+    "pass, since the anchor only: there a loss must be significant, or above the margin",
+    SIGN_FLIPS,
+    "not shown",
+)
+LOSS_NOT_EXCLUDED = Template(
+    "{figures}; a loss of {margin} cannot be excluded.{read}",
+    "inconclusive: none of these",
+    LOSS_LIMIT,
+    "not shown",
+)
+VALUES_LOST = Template(
+    "{undefined} of {items} have no value in this run.",
+    "regression: more than 5% of the items had a value and have none",
+    COUNT,
+)
+NOTHING_TO_COMPARE = Template(
+    "no item has a value, so nothing can be compared.",
+    "inconclusive: no item has a value in either run",
+    LIMIT,
+)
+FLOOR = Template("{value} {verb} the {limit}.", "of every floor and ceiling: keeps, misses or exceeds it", COUNT)
+BASELINE_SHOWS = Template(
+    "{where}This test set can rule out a loss of {margin}{about}: `check` passes a model that is shown to lose less, "
+    "and fails one that significantly loses.",
+    "of each headline that is a share, when a baseline is blessed",
+    LOSS_LIMIT,
+    "limit",
+)
+BASELINE_ALONE = Template(
+    "{where}`check` passes a model that is shown to lose less than {margin}, and fails one that significantly loses.",
+    "of each other headline, when a baseline is blessed: a correlation, or another mean",
+    LOSS_LIMIT,
+    "limit",
+)
+OUT_OF_REACH = Template(
+    "Your margin of {margin} is out of reach of {items}{where}.",
+    "a margin of the user is below the loss that the test set can rule out",
+    LOSS_LIMIT,
+    "limit",
+)
+
+# How many questions: embassay plan
+
+NO_PLAN = Template(
+    "{a} against {b}: no plan, because these items are too few or the difference does not vary.",
+    "there is no precision to plan with",
+    LIMIT,
+)
+ENOUGH_ITEMS = Template(
+    "A true difference of {difference} between {a} and {b} needs about {items} items; there are {present}.",
+    "the run has as many",
+    POWER,
+)
+ITEMS_NEEDED = replace(ENOUGH_ITEMS, when="the run has fewer")
+TOO_MANY_ITEMS = replace(
+    ENOUGH_ITEMS,
+    text="A true difference of {difference} between {a} and {b} needs more than a million times these items.",
+    when="the same, out of reach",
+)
+ITEMS_FOR_GATE = Template(
+    "About {more} more {items} bring the margin from {present} down to {target}.",
+    "of each headline that is a share, where the test set cannot rule out that loss yet",
+    LOSS_LIMIT,
+    "limit",
+)
+MEANING_OF_POWER = Template(
+    "Power {power:.0%}: the probability that a true difference of that size becomes significant. No figure is based on "
+    "the present difference.",
+    "below every plan",
+    LIMIT,
+)
+
+# Before and after fine-tuning: embassay adapt
+
+ADAPTED_DIFFERS = Template(
+    "{head}: {outcome}, {amount}{below_margin}",
+    "p ≤ 0.05, corrected over the variants",
+    EXCHANGE,
+)
+ADAPTED_NOT_WORSE = Template(
+    "{head}: not worse at a margin of {margin}, {amount}",
+    "not significant, and a loss of the margin is ruled out",
+    NOT_WORSE,
+)
+ADAPTED_INCONCLUSIVE = Template(
+    "{head}: inconclusive, {amount}; a loss of {margin} is not ruled out",
+    "none of these",
+    NOT_WORSE,
+    "not shown",
+)
+ADAPTED_UNCHANGED = Template(
+    "{head}: nothing changed ({metric}, same model and same value on every item){ruled_out}",
+    "training changed no value",
+    COUNT,
+)
+ADAPTED_UNKNOWN = Template("{head}: nothing can be said ({metric}: {reason})", "undefined, or too few units", LIMIT)
+DOMAIN_DISTANCE = Template(
+    "{encoder}: your {texts} lie {after:.2f} mean pair distances from the nearest general ones ({corpus}), "
+    "{before:.2f} before",
+    "shift was measured before and after; neither is better, and nothing is tested",
+    COUNT,
+)
+NEVER_BETTER = Template(
+    "{encoder}: training never beat its starting model on the dev questions (Success@5 {before:.3f} before, {best:.3f} "
+    "at best); the weights of the best step are kept anyway",
+    "no step had a higher share on the dev questions",
+    COUNT,
+)
+CAVEAT = Template(
+    "Each line compares single training runs (seed {seed}), paired on the same items. The interval resamples "
+    "independent units; it does not include the variation between training seeds.",
+    "below every verdict on an adaptation",
+    LIMIT,
+)

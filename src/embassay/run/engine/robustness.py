@@ -1,0 +1,143 @@
+"""Robustness of an encoder's vectors to the batch.
+
+A random sample of texts is encoded again, at most a sixth as many as the run has encoded. The values are written to
+``run.json`` and shown in the report's list of encoders; they are not results of a diagnostic.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.sparse import issparse
+
+from embassay.core.randomness import generator
+from embassay.core.samples.base import Text
+from embassay.core.types import Encoder
+from embassay.core.vectors import VectorMatrix, Vectors
+from embassay.models.base import BatchInvariant
+from embassay.stats.geometry.closeness import paired_cosine
+
+SAMPLE = 256
+ALONE = 32
+"""The most texts of the sample that are encoded one by one."""
+TIMED, FEWEST_TIMED = 9, 3
+"""The texts that are encoded one by one only to be timed, and the fewest times that a median is taken of."""
+SHARE = 1 / 6
+"""The most texts that may be encoded again, as a share of those that the run has encoded."""
+ALARMING = 0.01
+"""A drift of at least this gets a note. Rounding changes a vector by at most 1e-6, half precision by about 1e-3."""
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """The results of the checks; None where a check does not apply.
+
+    Attributes
+    ----------
+    sampled
+        The number of texts in the sample.
+    drift
+        The largest distance 1 − cosine between the vectors of a text encoded alone and encoded with others; 0 is best.
+    reason
+        Why there are no values, if a check failed.
+    notes
+        Warnings about the values.
+    query_milliseconds
+        The median time for one text encoded alone, a query where there are some.
+    """
+
+    sampled: int
+    drift: float | None = None
+    reason: str | None = None
+    notes: tuple[str, ...] = ()
+    query_milliseconds: float | None = field(default=None, compare=False)
+
+
+def check_robustness(
+    encoder: Encoder, vectors: Vectors, texts: Sequence[Text], seed: int, encoded: int | None = None
+) -> Robustness | None:
+    """Check a sample of the texts that an encoder has just encoded; None for sparse vectors.
+
+    An encoder whose ``batch_invariant()`` is true gives the same vectors in every batch, bit by bit; its drift is 0.
+
+    Parameters
+    ----------
+    encoded
+        The number of texts that this run encoded, all by default; the others were cached.
+    """
+    if issparse(vectors.matrix) or len(texts) < 2:
+        return None
+    if encoded is None:
+        encoded = len(texts)
+    sample = _draw(texts, seed)
+
+    is_batch_invariant = isinstance(encoder, BatchInvariant) and encoder.batch_invariant()
+    # An encoder without drift is encoded alone for the time of one query only.
+    most = TIMED if is_batch_invariant else ALONE
+    step = max(1, len(sample) // most)
+    evenly_spaced = sample[::step][:most]
+    alone = evenly_spaced[: int(SHARE * encoded)]
+    rows, milliseconds = encode_alone(encoder, alone)
+    drift: float | None = 0.0
+    if not is_batch_invariant:
+        drift = batch_drift(rows, alone, vectors)
+    notes = []
+    if drift is not None and drift >= ALARMING:
+        notes.append(
+            "a text's vector depends on the other texts of its batch: the vectors of a text encoded alone and "
+            "encoded with others "
+            f"have a drift (1 − cosine) of up to {drift:.2g}; other batches would give other scores"
+        )
+    return Robustness(
+        sampled=len(sample),
+        drift=drift,
+        notes=tuple(notes),
+        query_milliseconds=milliseconds,
+    )
+
+
+def _draw(texts: Sequence[Text], seed: int) -> list[Text]:
+    """Return a random sample of at most ``SAMPLE`` texts, in their order."""
+    # "badges" is an earlier name of this module. Another name of the stream would draw other samples.
+    shuffled = generator(seed, "badges").permutation(len(texts))
+    return [texts[place] for place in np.sort(shuffled[:SAMPLE])]
+
+
+def _rows(vectors: Vectors, texts: Sequence[Text]) -> VectorMatrix:
+    """Return the (n, d) vectors of the texts."""
+    return vectors.matrix[[vectors.row[text] for text in texts]]
+
+
+def encode_alone(encoder: Encoder, texts: Sequence[Text]) -> tuple[list[VectorMatrix], float | None]:
+    """Return the (1, d) vector of each text encoded alone, and the median time of a query in milliseconds.
+
+    Without queries it is that of all texts; None for fewer than ``FEWEST_TIMED``.
+    """
+    rows = []
+    times: list[float] = []
+    for role, text in texts:
+        start = time.perf_counter()
+        rows.append(encoder.encode([text], role))
+        times.append(1000 * (time.perf_counter() - start))
+    times_of_queries = [elapsed for (role, _), elapsed in zip(texts, times, strict=True) if role == "query"]
+    timed = times_of_queries if len(times_of_queries) >= FEWEST_TIMED else times
+    return rows, float(np.median(timed)) if len(timed) >= FEWEST_TIMED else None
+
+
+def batch_drift(rows: Sequence[VectorMatrix], texts: Sequence[Text], vectors: Vectors) -> float | None:
+    """Return the largest 1 − cosine between a text's vector encoded alone and with others; None if undefined.
+
+    Parameters
+    ----------
+    rows
+        The (1, d) vector of each text, encoded alone.
+    """
+    if not texts:
+        return None
+    cosine = paired_cosine(np.concatenate([np.asarray(row) for row in rows]), _rows(vectors, texts))
+    if np.isnan(cosine).all():
+        return None
+    return float(max(0.0, np.nanmax(1 - cosine)))

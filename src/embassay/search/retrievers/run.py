@@ -1,0 +1,86 @@
+"""The run of any system in TREC's format: ``run:FILE``, lines of question, Q0, document, rank, score and name.
+
+As trec_eval does, it orders the documents of a question by their scores, whatever the ranks say; equal scores are ties.
+Ids are those of the corpus; an id with a percent sign may be one that ``embassay report --format trec`` has encoded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote
+
+from embassay.core.errors import SourceError, quoted
+from embassay.core.formatting import counted
+from embassay.core.store.paths import source_path
+from embassay.core.tables.texts import read_text
+from embassay.core.types import Runtime, content_hash
+from embassay.search.retrievers.base import Lists, Questions, Retriever
+
+TARGET = "FILE"
+COLUMNS = "question, Q0, document, rank, score and name"
+
+
+def create(target: str, runtime: Runtime) -> RunFile:
+    """Read the file.
+
+    Raises
+    ------
+    SourceError
+        With file, line and field, for a line of another form, a score that is no number, or a document that is listed
+        twice for a question.
+    """
+    path = source_path(target)
+    scores = read_run(path)
+    content = content_hash(["run", runtime.sha256(path)])
+    return RunFile(name=path.stem, spec=f"run:{target}", fingerprint=content, scores=scores)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFile(Retriever):
+    """The lists in a file.
+
+    Attributes
+    ----------
+    scores
+        By question, the score of each document.
+    """
+
+    scores: Mapping[str, Mapping[str, float]] = field(repr=False)
+
+    def retrieve(self, questions: Questions) -> Iterator[Lists]:
+        """Yield the list of each question that the file has."""
+        encoded = {unquote(name): name for name in self.scores if "%" in name}
+        for row, sample in enumerate(questions.samples):
+            scores = self.scores.get(sample.id) or self.scores.get(encoded.get(sample.id, ""))
+            if scores:
+                ordered = sorted(scores, key=lambda name: -scores[name])
+                ids = [name if name in questions.place_of else unquote(name) for name in ordered]
+                # How long the system took is not in the file.
+                yield questions.listed(row, ids, [scores[name] for name in ordered], math.nan)
+
+
+def read_run(path: Path) -> dict[str, dict[str, float]]:
+    """Return by question the score of each document of a run file."""
+    scores: dict[str, dict[str, float]] = {}
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        columns = line.split()
+        if not columns:
+            continue
+        if len(columns) != 6:
+            raise SourceError(f"must be {COLUMNS}; it has {counted(len(columns), 'column')}", path, number)
+        question, _, document, _, score, _ = columns
+        of_question = scores.setdefault(question, {})
+        if document in of_question:
+            raise SourceError(f"{quoted(document)} is listed twice for {quoted(question)}", path, number, "document")
+        try:
+            of_question[document] = float(score)
+        except ValueError:
+            of_question[document] = math.nan
+        if not math.isfinite(of_question[document]):
+            raise SourceError(f"{quoted(score)} is no finite number", path, number, "score")
+    if not scores:
+        raise SourceError(f"it has no line of {COLUMNS}", path)
+    return scores

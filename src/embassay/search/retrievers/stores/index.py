@@ -1,0 +1,66 @@
+"""What a vector store needs to know, and what it gives: a function that asks for the nearest rows of one question."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.core.vectors import Indices, Similarity
+
+Rows = NDArray[np.float32]
+NUMBERS: Mapping[str, tuple[str, ...]] = {
+    "hnsw": ("m", "ef_construction", "ef_search"),
+    "ivf": ("lists", "probes"),
+    "ivf_pq": ("lists", "probes"),
+    "none": (),
+}
+"""By index, the numbers that it has; ``none`` compares all rows."""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The rows that a store is to hold, and the index over them.
+
+    Attributes
+    ----------
+    rows
+        (n, d) float32; without zero vectors where they are compared by cosine.
+    similarity
+        How a query is compared with them.
+    index
+        One of ``NUMBERS``.
+    numbers
+        Those that were set; the others are the store's own.
+    keep
+        The name under which it stays; empty: it is removed.
+    sample, count
+        (m, d) some of the questions, none of them zero where they are compared by cosine, and how many rows are asked
+        for: to find out without labels how thoroughly an index has to be searched.
+    """
+
+    rows: Rows
+    similarity: Similarity
+    index: str
+    numbers: Mapping[str, int]
+    keep: str = ""
+    sample: Rows = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    count: int = 0
+
+    @property
+    def name(self) -> str:
+        """Its name: the one under which it stays, or at each access a new one."""
+        return self.keep or f"embassay_{secrets.token_hex(8)}"
+
+
+Numbers: TypeAlias = Mapping[str, int]
+"""What an open index is set to, as far as that is known; ``enough`` are the probes that would do, if it has fewer."""
+Ask: TypeAlias = Callable[[Rows, int], tuple[Indices, NDArray[np.float64]]]
+"""Takes a (d,) query, which is not zero where it is compared by cosine, and how many rows are asked for at most.
+
+Returns the places of so many in ``Collection.rows``, the nearest first, and their similarities.
+"""

@@ -1,0 +1,76 @@
+"""LanceDB: a table in a folder."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.core.errors import EncoderError
+from embassay.core.vectors import Indices
+from embassay.search.retrievers.stores.index import Ask, Collection, Numbers, Rows
+
+OPTIONS = {"m": "m", "ef_construction": "ef_construction", "lists": "num_partitions"}
+"""What LanceDB calls the numbers that an index is built with."""
+
+
+@contextmanager
+def in_lancedb(collection: Collection, folder: str) -> Iterator[tuple[Ask, Numbers]]:
+    """Hold the rows in a table of the database in a folder; without one, in a temporary folder.
+
+    Raises
+    ------
+    EncoderError
+        If the table that is to stay exists.
+    """
+    import lancedb
+    import pyarrow as pa
+
+    count, width = collection.rows.shape
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(collection.rows.ravel()), width)
+    content = pa.table({"row": np.arange(count), "vector": vectors})
+    with tempfile.TemporaryDirectory(prefix="embassay-") as temporary:
+        database = lancedb.connect(folder or temporary)
+        name = collection.name
+        try:
+            table = database.create_table(name, content)
+        except ValueError as error:
+            raise EncoderError(f"LanceDB in {folder}: {error}; another name in keep= leaves it as it is") from None
+        stays = False
+        try:
+            if collection.index != "none":
+                table.create_index("vector", config=_index_of(collection))
+            yield _asking(table, collection), collection.numbers
+            stays = bool(collection.keep)
+        finally:
+            if not stays:
+                database.drop_table(name)
+
+
+def _index_of(collection: Collection) -> Any:
+    """Return the index that LanceDB is to build."""
+    from lancedb import index
+
+    kind = {"hnsw": index.HnswFlat, "ivf": index.IvfFlat, "ivf_pq": index.IvfPq}[collection.index]
+    numbers = {OPTIONS[name]: value for name, value in collection.numbers.items() if name in OPTIONS}
+    return kind(distance_type=collection.similarity, **numbers)
+
+
+def _asking(table: Any, collection: Collection) -> Ask:
+    numbers = collection.numbers
+
+    def ask(query: Rows, count: int) -> tuple[Indices, NDArray[np.float64]]:
+        search = table.search(query, vector_column_name="vector").distance_type(collection.similarity).limit(count)
+        if "ef_search" in numbers:
+            search = search.ef(max(numbers["ef_search"], count))
+        if "probes" in numbers:
+            search = search.nprobes(numbers["probes"])
+        rows = search.select(["row", "_distance"]).to_arrow()
+        # The distance of both, the cosine and the inner product, is 1 less that.
+        return rows["row"].to_numpy(), 1 - rows["_distance"].to_numpy().astype(np.float64)
+
+    return ask

@@ -1,0 +1,450 @@
+"""Isotropy: how evenly vectors are spread over the directions of their space.
+
+All values are computed from rows scaled to unit length. With V the (n, d) matrix of these rows,
+G = VᵀV and C their covariance:
+
+* I_A (Mu & Viswanath 2018, second order), sensitive to the mean:
+  (n − ‖1ᵀV‖ + ½σ²_min) / (n + ‖1ᵀV‖ + ½σ²_max), σ the singular values, σ_min = 0 when n < d.
+* IsoScore (Rudman et al. 2022). With λ the eigenvalues of C, λ̂ = √d·λ/‖λ‖, δ = ‖λ̂ − 1‖/√(2(d − √d)) and
+  φ = (d − δ²(d − √d))²/d², it is (d·φ − 1)/(d − 1). This simplifies to (tr(C)²/‖C‖²_F − 1)/(d − 1), which needs no
+  eigenvalues and holds for any n. tr(C)²/‖C‖²_F is the participation ratio, an effective rank.
+
+Both published formulas describe the n vectors themselves. The participation ratio of their distribution is larger: for
+280 vectors sampled from a Gaussian with equal variance in 384 directions, the formula gives 161.
+``participation_ratio_plugin`` is this formula, ``participation_ratio`` an estimate without the bias
+(``geometry/participation.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from embassay.stats.geometry.closeness import Floats, Vectors
+from embassay.stats.geometry.participation import Scatter
+
+BLOCK = 8192
+"""The number of rows that are scaled and multiplied at once."""
+TINY = 1e-15
+"""A float32 norm below this may have lost digits to underflow, or be 0; it is computed again in float64."""
+EQUAL = 1e-6
+"""Unit vectors whose variance is at most this are treated as equal: it is the rounding error of float32."""
+WIDEST = 8192
+"""The largest dense Gram matrix whose smallest and largest eigenvalue, which I_A needs, are computed."""
+FEW_EIGENVALUES = 2048
+"""Up to this size of a Gram matrix, computing all eigenvalues is about as fast as computing two of them."""
+COMMON = 0.02
+"""A column with a value in more than this share of the rows is multiplied as a dense one."""
+PRECISION = 1e-10
+"""The relative error of an eigenvalue at which an iteration stops."""
+
+
+@dataclass(frozen=True)
+class Isotropy:
+    """Isotropy of n vectors; NaN where it is undefined.
+
+    Attributes
+    ----------
+    i_a
+        In [0, 1]: 1 when every direction carries the same weight. NaN where the smaller of n and d is above
+        ``WIDEST``, because the smallest singular value is needed.
+    isoscore
+        In [0, 1]: 1 when the covariance is a multiple of the identity, 0 when it has one direction only.
+    isoscore_unbiased
+        In [0, 1]: IsoScore computed from ``participation_ratio``.
+    participation_ratio
+        The number of dimensions that the vectors use, estimated without the bias of small samples; by chance it may be
+        above d. NaN for fewer than four vectors, and for few vectors that are orthogonal to each other.
+    participation_ratio_plugin
+        In [1, min(d, n − 1)]: the same, computed from the sample covariance.
+    mean_cosine
+        In [-1/(n − 1), 1]: the mean over all pairs of different vectors; 0 when their directions cancel out.
+    rows, zeros
+        The number of vectors used, and of zero vectors that were left out.
+    """
+
+    i_a: float
+    isoscore: float
+    isoscore_unbiased: float
+    participation_ratio: float
+    participation_ratio_plugin: float
+    mean_cosine: float
+    rows: int
+    zeros: int
+
+
+@dataclass(frozen=True)
+class _SparseRows:
+    """VVᵀ of n sparse unit vectors, without its values: a word that all texts have makes all n² of them nonzero."""
+
+    unit: csr_array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, n)."""
+        return self.unit.shape[0], self.unit.shape[0]
+
+    def dot(self, vectors: Floats) -> Floats:
+        """Return VVᵀ times (n,) or (n, k) vectors."""
+        return np.asarray(self.unit @ (self.unit.T @ vectors))
+
+    def square(self) -> float:
+        """Return ‖VVᵀ‖²_F = ‖FᵀF‖² + 2‖RᵀF‖² + ‖RRᵀ‖², with V divided into its common columns F and the rare ones R."""
+        columns = self.unit.tocsc()
+        is_common = np.diff(columns.indptr) > COMMON * self.unit.shape[0]
+        common = columns[:, is_common].toarray()
+        rare = csr_array(columns[:, ~is_common])
+        of_common = ((common.T @ common) ** 2).sum()
+        mixed = (np.asarray(rare.T @ common) ** 2).sum()
+        of_rare = (csr_array(rare @ rare.T).data ** 2).sum()
+        return float(of_common + 2 * mixed + of_rare)
+
+
+@dataclass(frozen=True)
+class _Products:
+    """The products of n unit vectors V in d dimensions, from which the measures are computed.
+
+    Attributes
+    ----------
+    gram
+        The smaller of VᵀV (d, d) and VVᵀ (n, n), dense or sparse; both have the same positive eigenvalues. VVᵀ of
+        sparse vectors is not computed.
+    of_rows
+        Whether ``gram`` is VVᵀ.
+    total
+        (d,) 1ᵀV, the sum of the rows.
+    rows
+        n, without zero vectors.
+    """
+
+    gram: Vectors | _SparseRows
+    of_rows: bool
+    total: Floats
+    rows: int
+
+    @property
+    def length(self) -> float:
+        """‖1ᵀV‖."""
+        return float(np.sqrt(self.total @ self.total))
+
+
+def isotropy(vectors: Vectors) -> Isotropy:
+    """Measure the isotropy of the rows of an (n, d) matrix, dense or CSR."""
+    products = _products(vectors)
+    width = vectors.shape[1]
+    ratio = _participation(vectors, products)
+    plugin = _participation_plugin(products)
+    return Isotropy(
+        i_a=_i_a(products, vectors.shape),
+        isoscore=_isoscore(plugin, width),
+        isoscore_unbiased=_isoscore(ratio, width),
+        participation_ratio=ratio,
+        participation_ratio_plugin=plugin,
+        mean_cosine=_mean_cosine(products),
+        rows=products.rows,
+        zeros=vectors.shape[0] - products.rows,
+    )
+
+
+def _mean_cosine(products: _Products) -> float:
+    """Return the mean cosine of two different rows, (‖1ᵀV‖² − n)/(n(n − 1)); NaN for fewer than two rows."""
+    rows = products.rows
+    if rows < 2:
+        return float("nan")
+    # ‖1ᵀV‖² adds up the cosines of all ordered pairs; those of the rows with themselves are n times 1.
+    sum_of_cosines = products.length**2 - rows
+    return min(1.0, sum_of_cosines / (rows * (rows - 1)))
+
+
+def isoscore(vectors: Vectors) -> float:
+    """Return IsoScore alone, in [0, 1]; NaN for fewer than two vectors or dimensions, or equal vectors."""
+    return _isoscore(_participation_plugin(_products(vectors)), vectors.shape[1])
+
+
+def _isoscore(ratio: float, width: int) -> float:
+    """Return (participation ratio − 1)/(d − 1), limited to [0, 1]; NaN for d below 2."""
+    if width < 2:
+        return float("nan")
+    return float(np.clip((ratio - 1) / (width - 1), 0.0, 1.0))
+
+
+def _products(vectors: Vectors) -> _Products:
+    """Return the products of (n, d) vectors, dense or CSR, scaled to unit length; zero vectors are left out."""
+    if issparse(vectors):
+        return _sparse_products(vectors)
+    return _dense_products(vectors)
+
+
+def _participation_plugin(products: _Products) -> float:
+    """Return tr(C)²/‖C‖²_F; NaN for equal vectors."""
+    if _equal(products):
+        return float("nan")
+    return float(_trace(products) ** 2 / _centred_square(products))
+
+
+def _participation(vectors: Vectors, products: _Products) -> float:
+    """Estimate the participation ratio without bias; NaN for equal vectors too."""
+    if _equal(products):
+        return float("nan")
+    squares = _squared_distances(vectors, products.total / products.rows)
+    scatter = Scatter(
+        rows=products.rows,
+        trace=float(squares.sum()),
+        square=_centred_square(products),
+        fourth=float(squares @ squares),
+    )
+    return scatter.participation_ratio()
+
+
+def _trace(products: _Products) -> float:
+    """Return n·tr(C) = tr(VᵀV) − ‖1ᵀV‖²/n; tr(VᵀV) = n, because rows have unit length."""
+    return products.rows - float(products.total @ products.total) / products.rows
+
+
+def _equal(products: _Products) -> bool:
+    """Return whether there are fewer than two vectors, or all are equal up to rounding."""
+    return products.rows < 2 or _trace(products) <= EQUAL * products.rows
+
+
+def _squared_distances(vectors: Vectors, mean: Floats) -> Floats:
+    """Return (n,) the squared distance of each unit vector from their mean, summed in float64."""
+    if issparse(vectors):
+        # ‖x − m‖² as ‖x‖² − 2x·m + ‖m‖², because x − m would not be sparse.
+        unit = _unit_sparse(vectors)
+        squares = np.asarray(unit.multiply(unit).sum(axis=1)).ravel()
+        distances = squares - 2 * (unit @ mean) + mean @ mean
+        return np.asarray(np.maximum(distances, 0.0))
+    blocks = []
+    for start in range(0, len(vectors), BLOCK):
+        centred = _unit_dense(vectors[start : start + BLOCK]) - mean
+        blocks.append(np.einsum("ij,ij->i", centred, centred))
+    return np.concatenate(blocks)
+
+
+def _centred_square(products: _Products) -> float:
+    """Return ‖n·C‖²_F, from whichever Gram matrix there is.
+
+    With G = VᵀV and t = 1ᵀV it is ‖G − ttᵀ/n‖²_F; with K = VVᵀ and H = I − 11ᵀ/n it is ‖HKH‖²_F. Centring would make a
+    sparse matrix dense, so for sparse ones both norms are expanded. k is the means of the columns of K, m that of k.
+    """
+    gram, total, rows = products.gram, products.total, products.rows
+    if isinstance(gram, _SparseRows):
+        # ‖HKH‖² = ‖K‖² − 2n‖k‖² + n²m²
+        means = gram.dot(np.ones(rows)) / rows
+        return float(gram.square() - 2 * rows * (means @ means) + (rows * means.mean()) ** 2)
+    if issparse(gram):
+        # ‖G − ttᵀ/n‖² = ‖G‖² − 2 tᵀGt/n + (tᵀt/n)²
+        square = (csr_array(gram).data ** 2).sum()
+        mixed = 2 * (total @ (gram @ total)) / rows
+        removed = (total @ total / rows) ** 2
+        return float(square - mixed + removed)
+    if products.of_rows:
+        means = gram.mean(axis=0)
+        centred = gram - means - means[:, None] + means.mean()
+    else:
+        centred = gram - np.outer(total, total) / rows
+    return float((centred**2).sum())
+
+
+def _i_a(products: _Products, shape: tuple[int, int]) -> float:
+    """Return I_A = (n − ‖1ᵀV‖ + ½σ²_min)/(n + ‖1ᵀV‖ + ½σ²_max), σ the singular values of V.
+
+    NaN for fewer than two vectors, and where both numbers of ``shape`` are above ``WIDEST``.
+
+    Parameters
+    ----------
+    shape
+        The numbers of vectors, zero vectors included, and of dimensions.
+    """
+    if products.rows < 2 or min(shape) > WIDEST:
+        return float("nan")
+    smallest, largest = _extreme_squares(products, width=shape[1])
+    numerator = products.rows - products.length + smallest / 2
+    denominator = products.rows + products.length + largest / 2
+    return float(np.clip(numerator / denominator, 0.0, 1.0))
+
+
+def _extreme_squares(products: _Products, width: int) -> tuple[float, float]:
+    """Return σ²_min (0 when n < d) and σ²_max."""
+    from scipy.sparse.linalg import ArpackError
+
+    gram = products.gram
+    size = gram.shape[0]
+    fewer_rows = products.rows < width
+    # With fewer rows only the largest is computed, which the iteration finds quickly. It needs more than two rows.
+    iterate = size > 2 if fewer_rows else size > FEW_EIGENVALUES
+    if not iterate:
+        return _extreme_of_all(gram, fewer_rows)
+    try:
+        largest = _largest(gram)
+        smallest = 0.0
+        # There is VVᵀ of sparse vectors only for fewer rows than dimensions.
+        if not (fewer_rows or isinstance(gram, _SparseRows) or _has_equal_rows(gram)):
+            smallest = _smallest(gram, largest)
+    except (ArpackError, np.linalg.LinAlgError):
+        # The iteration did not converge, or rounding left the matrix without a Cholesky factor.
+        return _extreme_of_all(gram, fewer_rows)
+    return smallest, largest
+
+
+def _extreme_of_all(gram: Vectors | _SparseRows, fewer_rows: bool) -> tuple[float, float]:
+    """Return the smallest (0 for fewer rows than dimensions) and the largest of all eigenvalues.
+
+    All are computed: LAPACK's solver for a subset of them fails on some degenerate matrices, for example of centred
+    orthogonal vectors.
+    """
+    if isinstance(gram, _SparseRows):
+        gram = gram.dot(np.eye(gram.shape[0]))
+    if issparse(gram):
+        gram = csr_array(gram).toarray()
+    eigenvalues = np.linalg.eigvalsh(gram)
+    largest = float(eigenvalues[-1])
+    if fewer_rows:
+        return 0.0, largest
+    # Rounding may leave a slightly negative one.
+    smallest = max(0.0, float(eigenvalues[0]))
+    return smallest, largest
+
+
+def _largest(gram: Vectors | _SparseRows) -> float:
+    """Return the largest eigenvalue of a symmetric matrix, dense or sparse, by Lanczos iteration."""
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    if isinstance(gram, _SparseRows):
+        gram = LinearOperator(gram.shape, matvec=gram.dot, dtype=np.float64)
+    return float(eigsh(gram, k=1, v0=_start(gram.shape[0]), tol=PRECISION, return_eigenvectors=False)[0])
+
+
+def _has_equal_rows(gram: Vectors) -> bool:
+    """Return whether two rows of a sparse matrix are equal bit by bit, so that it is singular.
+
+    Counts of words nearly always have some: of two words that occur in the same texts, equally often in each.
+    """
+    if not issparse(gram):
+        return False
+    rows = csr_array(gram)
+    rows.sort_indices()
+    seen = set()
+    for start, stop in pairwise(rows.indptr):
+        row = rows.indices[start:stop].tobytes() + rows.data[start:stop].tobytes()
+        if row in seen:
+            return True
+        seen.add(row)
+    return False
+
+
+def _smallest(gram: Vectors, largest: float) -> float:
+    """Return the smallest eigenvalue of a symmetric positive semidefinite matrix, by Lanczos iteration on its inverse.
+
+    The Cholesky factor takes a tenth of the time of all eigenvalues. A multiple of the identity is added, as large as
+    the rounding error of the eigenvalues, so that a singular matrix has a factor too.
+    """
+    from scipy.linalg import cho_factor, cho_solve
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    dense = csr_array(gram).toarray() if issparse(gram) else gram.copy()
+    size = len(dense)
+    shift = size * float(np.finfo(np.float64).eps) * largest
+    dense[np.diag_indices(size)] += shift
+    factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
+
+    def solve(vector: Floats) -> Floats:
+        return np.asarray(cho_solve(factor, vector, check_finite=False))
+
+    inverse = LinearOperator((size, size), matvec=solve, dtype=np.float64)
+    reciprocal = float(eigsh(inverse, k=1, v0=_start(size), tol=PRECISION, return_eigenvectors=False)[0])
+    return max(0.0, 1 / reciprocal - shift)
+
+
+def _start(size: int) -> Floats:
+    """Return the start of an iteration, always the same, so that the eigenvalue is the same in every run.
+
+    A constant vector would not do: it may be orthogonal to the eigenvector.
+    """
+    return np.cos(np.arange(size))
+
+
+def _dense_products(vectors: NDArray[np.floating]) -> _Products:
+    """Return the products of dense vectors: VVᵀ if there are fewer rows than dimensions, else VᵀV.
+
+    float32 vectors are multiplied in float32, block by block; the blocks are added up in float64.
+    """
+    from scipy.linalg.blas import dsyrk, ssyrk
+
+    count, width = vectors.shape
+    syrk = ssyrk if vectors.dtype == np.float32 else dsyrk
+    if count < width:
+        unit = _unit_dense(vectors[:count])
+        upper = np.zeros((0, 0))
+        if len(unit):
+            # The transposed view of rows in C order is a (d, n) matrix in Fortran order, so BLAS makes no copy.
+            upper = syrk(1.0, unit.T, trans=1).astype(np.float64)
+        return _Products(
+            gram=_symmetric(upper),
+            of_rows=True,
+            total=unit.sum(axis=0, dtype=np.float64),
+            rows=len(unit),
+        )
+    upper = np.zeros((width, width))
+    total = np.zeros(width)
+    rows = 0
+    for start in range(0, count, BLOCK):
+        unit = _unit_dense(vectors[start : start + BLOCK])
+        upper += syrk(1.0, unit.T)
+        total += unit.sum(axis=0, dtype=np.float64)
+        rows += len(unit)
+    return _Products(gram=_symmetric(upper), of_rows=False, total=total, rows=rows)
+
+
+def _symmetric(upper: Floats) -> Floats:
+    """Copy the upper triangle to the lower one, which syrk does not compute."""
+    return np.triu(upper) + np.triu(upper, 1).T
+
+
+def _unit_dense(block: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return the nonzero rows scaled to unit length, in the block's own precision and C order."""
+    dtype = block.dtype
+    with np.errstate(over="ignore"):
+        norms = _norms(block)
+    overflows = not np.isfinite(norms).all()
+    underflows = norms.min(initial=1.0) < TINY
+    if overflows or underflows:
+        block = np.asarray(block, dtype=np.float64)
+        norms = _norms(block)
+    nonzero = norms > 0
+    if not nonzero.all():
+        block, norms = block[nonzero], norms[nonzero]
+    return np.ascontiguousarray(block / norms[:, None], dtype=dtype)
+
+
+def _norms(block: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return the lengths of the rows, in the block's own precision."""
+    norms: NDArray[np.floating] = np.sqrt(np.einsum("ij,ij->i", block, block))
+    return norms
+
+
+def _sparse_products(vectors: csr_array) -> _Products:
+    """Return the products of CSR vectors: VVᵀ for few rows, else VᵀV."""
+    unit = _unit_sparse(vectors)
+    rows, width = unit.shape
+    total = np.asarray(unit.sum(axis=0), dtype=np.float64).ravel()
+    # With many rows VVᵀ is hardly sparse any more, and larger than VᵀV.
+    of_rows = rows < min(width, WIDEST)
+    gram = _SparseRows(unit) if of_rows else unit.T @ unit
+    return _Products(gram, of_rows, total, rows)
+
+
+def _unit_sparse(vectors: csr_array) -> csr_array:
+    """Return the nonzero rows scaled to unit length, CSR in float64."""
+    from scipy.sparse import csr_array, diags_array
+
+    rows = csr_array(vectors, dtype=np.float64)
+    squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    norms = np.sqrt(squares)
+    nonzero = norms > 0
+    scale = diags_array(1 / norms[nonzero])
+    return csr_array(scale @ rows[nonzero])

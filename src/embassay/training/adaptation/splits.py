@@ -1,0 +1,156 @@
+"""The split into training, dev and test questions: disjoint by question text, or also by context.
+
+Roychowdhury et al. (2024), section 2.4, hold out 20 % of the questions. Questions with the same text stay together.
+With ``by="context"`` so do questions that share a unit, a right document or the text of one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from embassay.core.errors import InputError
+from embassay.core.randomness import generator
+from embassay.core.samples.groups import closure
+from embassay.core.samples.retrieval import Question
+from embassay.core.types import Corpus
+from embassay.training.adaptation.options import By
+from embassay.training.triplets import normalised
+
+DEV = 0.1
+"""Share of the remaining questions, after the test questions, that decides when to stop training."""
+LEAST_WORDS = 3
+"""A question with fewer words only matches a whole text: *why?* occurs in too many texts."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Ids of questions, each in the order of the corpus.
+
+    Attributes
+    ----------
+    train, dev
+        Questions with a right document: those to learn from, and those that decide when to stop.
+    test
+        The test questions, including some that no document answers.
+    """
+
+    train: tuple[str, ...]
+    dev: tuple[str, ...]
+    test: tuple[str, ...]
+
+
+def split(corpus: Corpus[Question], *, test: float = 0.2, seed: int = 0, by: By = "question") -> Split:
+    """Divide the questions of a corpus, whole groups of connected questions at a time.
+
+    Groups are taken in random order. Each group joins the test questions if that brings their number nearer to the
+    requested share, otherwise the dev questions by the same rule, otherwise the training questions. Questions without a
+    right document are divided in the same way, so that the test has its share of them; they are used for the test only.
+
+    Parameters
+    ----------
+    test
+        The share of test questions among all questions, above 0 and below 1.
+    by
+        ``question``: no question text is on both sides. ``context``: nor is a unit or a right document.
+
+    Raises
+    ------
+    InputError
+        If no question is left for training or test.
+    """
+    groups = _groups(corpus, by)
+    order = generator(seed, "split", by, corpus.fingerprint).permutation(len(groups)).tolist()
+    test_size = test * len(corpus.samples)
+    dev_size = DEV * (len(corpus.samples) - test_size)
+    test_ids: set[str] = set()
+    dev_ids: set[str] = set()
+    train_ids: set[str] = set()
+    for place in order:
+        group = groups[place]
+        # A group brings a part nearer to its size if at most half of the group is too much.
+        if len(group) <= 2 * (test_size - len(test_ids)):
+            test_ids.update(group)
+        elif len(group) <= 2 * (dev_size - len(dev_ids)):
+            dev_ids.update(group)
+        else:
+            train_ids.update(group)
+
+    answered = {sample.id for sample in corpus.samples if sample.right}
+    if not answered & train_ids or not answered & test_ids:
+        largest = max(map(len, groups), default=0)
+        raise InputError(
+            f"corpus {corpus.name!r}: its {len(answered)} answered questions cannot be divided into training and test: "
+            f"they form {len(groups)} connected groups, the largest with {largest} questions"
+        )
+    return Split(
+        _in_order(corpus, answered & train_ids),
+        _in_order(corpus, answered & dev_ids),
+        _in_order(corpus, test_ids),
+    )
+
+
+class WordForWord:
+    """Finds questions in texts, both in normalised form. A short question only matches a whole text."""
+
+    def __init__(self, questions: Iterable[str]):
+        self._whole = {normalised(question) for question in questions}
+        # Indexed by their first words, because a text has far fewer such beginnings than there are questions.
+        self._by_beginning: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+        for question in self._whole:
+            words = question.split()
+            if len(words) >= LEAST_WORDS:
+                beginning = tuple(words[:LEAST_WORDS])
+                # Between spaces, so that only whole words match.
+                self._by_beginning[beginning].append(f" {question} ")
+
+    def within(self, text: str) -> bool:
+        """Return whether a text contains one of the questions."""
+        form = normalised(text)
+        if form in self._whole:
+            return True
+        words = form.split()
+        padded = f" {form} "
+        for start in range(len(words) - LEAST_WORDS + 1):
+            beginning = tuple(words[start : start + LEAST_WORDS])
+            if any(question in padded for question in self._by_beginning.get(beginning, ())):
+                return True
+        return False
+
+
+def _groups(corpus: Corpus[Question], by: By) -> list[list[str]]:
+    """Return the ids of the questions that must stay together, in the order of the corpus."""
+    texts = {}
+    if by == "context":
+        texts = _document_texts(corpus)
+    # The groups are the connected components of a graph of questions and what they share.
+    nodes: dict[tuple[str, str], int] = {}
+    edges = []
+    for place, sample in enumerate(corpus.samples):
+        for key in _keys(sample, texts, by):
+            node = nodes.setdefault(key, len(nodes))
+            edges.append((place, len(corpus.samples) + node))
+    component = closure(edges)
+    groups: defaultdict[int, list[str]] = defaultdict(list)
+    for place, sample in enumerate(corpus.samples):
+        groups[component[place]].append(sample.id)
+    return list(groups.values())
+
+
+def _keys(sample: Question, texts: Mapping[str, str], by: By) -> Iterator[tuple[str, str]]:
+    """Yield what a question must not share with questions of another part: (kind, value)."""
+    yield "text", normalised(sample.question)
+    if by == "context":
+        for unit in sample.units:
+            yield "unit", unit
+        for name in sample.right:
+            yield "right document", texts[name]
+
+
+def _document_texts(corpus: Corpus[Question]) -> dict[str, str]:
+    return {document.id: normalised(" ".join(document.passages)) for document in corpus.documents}
+
+
+def _in_order(corpus: Corpus[Question], names: set[str]) -> tuple[str, ...]:
+    return tuple(sample.id for sample in corpus.samples if sample.id in names)
