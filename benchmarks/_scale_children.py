@@ -18,7 +18,7 @@ def topics(width: int) -> np.ndarray:
 def make(path: str, count: str, width: str) -> None:
     """Write a folder of float16 shards: vectors around topics that share a direction."""
     from embassay._version import __version__
-    from embassay.search.shards.shards import InputFile, Manifest, ShardFolder, ShardPlan, ShardRows
+    from embassay.core.shards.shards import InputFile, Manifest, ShardFolder, ShardPlan, ShardRows
 
     rows, dim = int(count), int(width)
     plans = []
@@ -54,8 +54,8 @@ def make(path: str, count: str, width: str) -> None:
 
 def search(path: str, questions: str, route: str = "numpy") -> None:
     """Search shards for the nearest passages of each question, and the rank of one passage."""
+    from embassay.core.shards.vectors import open_shards
     from embassay.search.exact.top import search as nearest
-    from embassay.search.shards.vectors import open_shards
 
     passages = open_shards(path)
     centres = topics(passages.shape[1])

@@ -12,7 +12,7 @@ from embassay.cli.app import exit_code_of
 from embassay.core.data import MSRP
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import CorpusRecord, Result
-from embassay.reports.outputs.citations import citations_of, other_references, references
+from embassay.run.outputs.citations import citations_of, other_references, references
 
 ROOT = Path(__file__).parent.parent
 METHODS = {"composition", "localization", "minimal_pairs", "negated_antonyms", "retrieval"}

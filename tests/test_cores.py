@@ -114,7 +114,7 @@ OVERLAPPING = """
 from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_info
-from embassay.core.cores import single_threads
+from embassay.core.processes.cores import single_threads
 
 def threads():
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]

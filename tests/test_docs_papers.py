@@ -9,8 +9,8 @@ from embassay.core.layout import Matrix
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result, Verdict
 from embassay.reports.layouts import layouts
-from embassay.reports.outputs.exhibits import part_name
 from embassay.reports.page import CHARTS, SPLIT, TABLES
+from embassay.run.outputs.exhibits import part_name
 
 PAGE = Path(__file__).parent.parent / "docs" / "figures.md"
 LINE = re.compile(r"^\| (.*?) ?\| (\w+) \| (.+?) \| `(.+?)` \| (figure|table) \|$", flags=re.M)

@@ -1,4 +1,4 @@
-"""Write ``src/embassay/core/data/result.schema.json``, the JSON schema of ``result.json``, from the classes that read it."""
+"""Write ``core/data/result.schema.json``, the JSON schema of ``result.json``, from the classes that read it."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ from embassay.run.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from embassay.core.samples.base import Role
-    from embassay.search.sharding.encode import Encoded
-    from embassay.search.shards.shards import Dtype
+    from embassay.core.shards.shards import Dtype
+    from embassay.run.sharding.encode import Encoded
     from embassay.testsets.base import Advance, Built
     from embassay.testsets.generator.base import Request
     from embassay.testsets.options import Language
@@ -210,7 +210,7 @@ def encode_corpus(
     EncoderError
         If the encoder fails, or a worker was killed three times. Finished shards are kept.
     """
-    from embassay.search.sharding import encode, request
+    from embassay.run.sharding import encode, request
 
     job = request.EncodeRequest(
         encoder,

@@ -8,7 +8,7 @@ from embassay.cli.app import exit_code_of
 
 SOURCE = '''"""The number of rows, for a dashboard."""
 
-from embassay.reports.outputs.formats import Export, write_files
+from embassay.run.outputs.formats import Export, write_files
 
 HOLDS = "number"
 

@@ -6,8 +6,8 @@ import os
 import pytest
 
 from embassay.core.errors import EncoderError, SpecError
-from embassay.core.executors import ATTEMPTS, Executor
-from embassay.run.engine.map import map_tasks
+from embassay.core.processes.executors import ATTEMPTS, Executor
+from embassay.core.processes.map import map_tasks
 
 MODULE = """
 import os, signal

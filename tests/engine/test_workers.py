@@ -7,10 +7,10 @@ from concurrent.futures import BrokenExecutor, Future
 import pytest
 from joblib import Parallel, delayed
 
+import embassay.core.processes.workers as workers_module
 import embassay.diagnostics.localization.localization as localization
-import embassay.run.engine.workers as workers_module
-from embassay.run.engine.pending import at_once
-from embassay.run.engine.workers import Workers
+from embassay.core.processes.pending import at_once
+from embassay.core.processes.workers import Workers
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.record import settings_of
@@ -116,7 +116,7 @@ def test_workers_end_when_the_process_that_started_them_is_killed(tmp_path, wait
 
     program = (
         "import os, time\n"
-        "from embassay.run.engine.workers import Workers\n"
+        "from embassay.core.processes.workers import Workers\n"
         "with Workers(2) as workers:\n"
         "    print(workers.submit(os.getpid).result(), flush=True)\n"
         "    time.sleep(600)\n"

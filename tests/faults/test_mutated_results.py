@@ -14,8 +14,8 @@ from embassay.core.errors import LONGEST, InputError, SourceError
 from embassay.core.plugins import PluginWarning
 from embassay.core.types import Origin
 from embassay.diagnostics.negated_antonyms.published import beside_published
-from embassay.reports.outputs.formats import write_again
-from embassay.reports.outputs.kinds import html
+from embassay.run.outputs.formats import write_again
+from embassay.run.outputs.kinds import html
 from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.results import from_bytes, to_bytes
 

@@ -14,8 +14,8 @@ from corpora.test_every_loader import FORMS
 from embassay.core.errors import EmbassayError
 from embassay.core.types import content_hash
 from embassay.run.resolve import builtin_names, load_corpus
-from embassay.search.sharding.encode import encode_corpus
-from embassay.search.sharding.request import EncodeRequest
+from embassay.run.sharding.encode import encode_corpus
+from embassay.run.sharding.request import EncodeRequest
 
 LOOK = "look -c "
 WAITING = {

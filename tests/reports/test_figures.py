@@ -12,8 +12,8 @@ from embassay.cli.app import exit_code_of
 from embassay.core.samples.choice import Choice
 from embassay.core.types import Corpus
 from embassay.reports.layouts import layouts
-from embassay.reports.outputs.citations import citations_of
-from embassay.reports.outputs.exhibits import exhibits, figures_of
+from embassay.run.outputs.citations import citations_of
+from embassay.run.outputs.exhibits import exhibits, figures_of
 from tables import Labelled
 
 pytestmark = pytest.mark.slow

@@ -13,10 +13,10 @@ from embassay.core.formatting import visible
 from embassay.core.samples.choice import Choice
 from embassay.core.types import Corpus
 from embassay.reports.layouts import layouts
-from embassay.reports.outputs import latex
-from embassay.reports.outputs.citations import citations_of
-from embassay.reports.outputs.exhibits import Exhibit, citation_key, exhibits, file_name, file_name_part, tables_of
 from embassay.reports.tables import Cell, Table
+from embassay.run.outputs import latex
+from embassay.run.outputs.citations import citations_of
+from embassay.run.outputs.exhibits import Exhibit, citation_key, exhibits, file_name, file_name_part, tables_of
 from tables import Labelled
 
 EVIL = r"\input{/etc/passwd} 100% $x_1^2$ #a & b ~ {c} <d> |e| `f` ''g'' --h ?` \\ "

@@ -13,7 +13,7 @@ from embassay.core.formatting import visible
 from embassay.core.samples.choice import Choice
 from embassay.core.types import Corpus
 from embassay.reports.layouts import layouts
-from embassay.reports.outputs.markdown import LONGEST, MARKER, escaped, render
+from embassay.run.outputs.markdown import LONGEST, MARKER, escaped, render
 
 EVIL = "a|b `c` *d* _e_ [f](http://g.example) <img src=x> @mention me@home.org #12 GH-3 www.x.org &amp; $x$ ~~h~~ \\"
 MARKDOWN = MarkdownIt("gfm-like", {"html": True, "linkify": False}).disable("linkify")

@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 from embassay.api import assay
 from embassay.core.result import Result
-from embassay.reports.outputs import spreadsheet
+from embassay.run.outputs import spreadsheet
 
 
 @pytest.fixture(scope="module")

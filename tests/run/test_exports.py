@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from embassay.cli.app import exit_code_of
-from embassay.reports.outputs.markdown import MARKER
+from embassay.run.outputs.markdown import MARKER
 
 ROOT = Path(__file__).parent.parent.parent
 FILES = ("html", "md")
@@ -114,7 +114,7 @@ def test_built_in_corpora_are_not_in_a_model_card(run, tmp_path, capsys):
 
 def test_an_encoder_that_is_gone_is_named_and_the_others_are_written(run, tmp_path, capsys, monkeypatch):
     from embassay.core.errors import SpecError
-    from embassay.reports.outputs import trec
+    from embassay.run.outputs import trec
 
     load_encoder = trec.load_encoder
 

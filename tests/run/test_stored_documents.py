@@ -9,11 +9,11 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import EncoderError, SpecError
-from embassay.run.engine.map import map_tasks
+from embassay.core.processes.map import map_tasks
 from embassay.run.resolve import load_corpus, load_encoder
+from embassay.run.sharding.encode import encode_corpus
+from embassay.run.sharding.request import EncodeRequest
 from embassay.search.exact import top as topk
-from embassay.search.sharding.encode import encode_corpus
-from embassay.search.sharding.request import EncodeRequest
 
 DOCUMENTS = 90
 WORDS = (

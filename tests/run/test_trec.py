@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embassay.cli.app import exit_code_of
-from embassay.reports.outputs.trec import distinct_float32, safe_id
+from embassay.run.outputs.trec import distinct_float32, safe_id
 from embassay.run.runs import results
 
 ir_measures = pytest.importorskip("ir_measures")

@@ -18,10 +18,10 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import EncoderError, MissingExtraError, OutputError, SourceError, SpecError
-from embassay.search.sharding.encode import encode_corpus
-from embassay.search.sharding.request import EncodeRequest
-from embassay.search.sharding.shard import precision, reduced, restored_rows
-from embassay.search.shards.shards import ShardFolder
+from embassay.core.shards.shards import ShardFolder
+from embassay.run.sharding.encode import encode_corpus
+from embassay.run.sharding.request import EncodeRequest
+from embassay.run.sharding.shard import precision, reduced, restored_rows
 
 ENCODER = "random,dim=16"
 
@@ -220,7 +220,7 @@ def test_vectors_that_float32_makes_zeros_are_refused(tmp_path, monkeypatch):
 
 
 def test_shards_that_vanish_meanwhile_are_an_error(tmp_path, monkeypatch):
-    from embassay.search.sharding import encode as module
+    from embassay.run.sharding import encode as module
 
     def lose_one(*args):
         yield from map_tasks(*args)
@@ -320,7 +320,7 @@ def test_a_refused_input_leaves_no_folder(tmp_path):
 
 
 def test_a_folder_without_finished_shards_is_known_as_one(tmp_path, monkeypatch):
-    from embassay.search.sharding import encode as module
+    from embassay.run.sharding import encode as module
 
     def fail(*args):
         raise EncoderError("out of work")
@@ -450,7 +450,7 @@ def test_ranges_of_shards_make_the_same_bytes(tmp_path):
 def test_a_range_of_a_folder_reads_only_its_shards(tmp_path, monkeypatch):
     texts = write_texts(tmp_path / "a.jsonl", 18)
     encode(texts, tmp_path / "out", shards=(0, 1))
-    from embassay.search.sharding import encode as module
+    from embassay.run.sharding import encode as module
 
     monkeypatch.delattr(module, "cut")
     encode(texts, tmp_path / "out", shards=(1, 3))
@@ -589,7 +589,7 @@ def test_an_encoder_that_learns_is_refused(tmp_path):
 
 def test_an_input_that_changes_while_it_is_encoded_is_refused(tmp_path, monkeypatch):
     texts = write_texts(tmp_path / "a.jsonl", 10)
-    from embassay.search.sharding import encode as module
+    from embassay.run.sharding import encode as module
 
     def change_first(task):
         content = texts.read_text().replace("text 3", "text X")
@@ -604,7 +604,7 @@ def test_an_input_that_changes_while_it_is_encoded_is_refused(tmp_path, monkeypa
 
 def test_an_error_in_another_process_is_the_same_message(tmp_path, monkeypatch):
     texts = write_texts(tmp_path / "a.jsonl", 10)
-    from embassay.search.sharding import encode as module
+    from embassay.run.sharding import encode as module
 
     def change_and_cut(*arguments):
         parts = original(*arguments)
@@ -620,8 +620,8 @@ def test_an_error_in_another_process_is_the_same_message(tmp_path, monkeypatch):
 SCRIPT = """
 import sys, time
 from pathlib import Path
-from embassay.search.sharding.encode import encode_corpus
-from embassay.search.sharding.request import EncodeRequest
+from embassay.run.sharding.encode import encode_corpus
+from embassay.run.sharding.request import EncodeRequest
 
 if __name__ == "__main__":
     request = EncodeRequest("python:slow_encoder:encode,version=1", [sys.argv[1]], Path(sys.argv[2]),

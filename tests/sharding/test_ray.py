@@ -12,7 +12,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.run.engine.ray_cluster import gpu_share
+from embassay.core.processes.ray_cluster import gpu_share
 
 pytest.importorskip("ray")
 SHARDS, ROWS = 12, 3
@@ -216,7 +216,7 @@ def test_a_cluster_of_its_own(tmp_path):
 
 
 def test_an_address_without_a_cluster_is_one_message(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("embassay.run.engine.ray_cluster.CONNECTING", 1)
+    monkeypatch.setattr("embassay.core.processes.ray_cluster.CONNECTING", 1)
     texts = tmp_path / "a.jsonl"
     texts.write_text('{"id": 1, "text": "a"}\n')
     command = ["encode", "-e", "random,dim=4", "--texts", str(texts), "-o", str(tmp_path / "out"), "--executor", "ray"]
@@ -226,7 +226,7 @@ def test_an_address_without_a_cluster_is_one_message(tmp_path, capsys, monkeypat
 
 
 def test_without_a_cluster_on_this_machine_auto_is_one_message(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("embassay.run.engine.ray_cluster.PROBE", "raise SystemExit(1)")
+    monkeypatch.setattr("embassay.core.processes.ray_cluster.PROBE", "raise SystemExit(1)")
     texts = tmp_path / "a.jsonl"
     texts.write_text('{"id": 1, "text": "a"}\n')
     command = ["encode", "-e", "random,dim=4", "--texts", str(texts), "-o", str(tmp_path / "out"), "--executor", "ray"]

@@ -9,14 +9,14 @@ import polars
 import pytest
 
 from embassay.core.errors import SourceError
-from embassay.core.executors import Executor
+from embassay.core.processes.executors import Executor
+from embassay.core.shards.shards import ShardFolder
+from embassay.core.shards.vectors import ShardVectors, open_shards
+from embassay.run.sharding.encode import encode_corpus
+from embassay.run.sharding.request import EncodeRequest
+from embassay.run.sharding.shard import restored_rows
 from embassay.search.exact.exact import NumpyProduct, SearchTask, scan
 from embassay.search.exact.top import search
-from embassay.search.sharding.encode import encode_corpus
-from embassay.search.sharding.request import EncodeRequest
-from embassay.search.sharding.shard import restored_rows
-from embassay.search.shards.shards import ShardFolder
-from embassay.search.shards.vectors import ShardVectors, open_shards
 from embassay.stats.geometry.isotropy import isotropy
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from embassay.cli.parameters import FINE, WRONG_INPUT, Flat, Out
-from embassay.search.sharding.options import EncodeOptions
+from embassay.run.sharding.options import EncodeOptions
 
 DEFAULTS = EncodeOptions()
 MAX_SHOWN = 5
@@ -46,8 +46,8 @@ def encode(
     from embassay.core.errors import SpecError, say
     from embassay.core.formatting import counted
     from embassay.core.store.paths import output_path
-    from embassay.search.sharding.encode import encode_corpus
-    from embassay.search.sharding.request import EncodeRequest
+    from embassay.run.sharding.encode import encode_corpus
+    from embassay.run.sharding.request import EncodeRequest
 
     if verify is not None:
         return _verify(verify)
@@ -94,8 +94,8 @@ def _verify(path: Path) -> int:
     """Read a folder of shards, and say what is wrong with it."""
     from embassay.core.errors import say
     from embassay.core.formatting import counted
-    from embassay.search.sharding.encode import verify
-    from embassay.search.shards.shards import read_folder
+    from embassay.core.shards.shards import read_folder
+    from embassay.run.sharding.encode import verify
 
     manifest, problems = verify(read_folder(path))
     for plan, problem in problems[:MAX_SHOWN]:

@@ -31,7 +31,7 @@ def report(
     with_vectors
         With parquet: add the vector of each item, where the cache has it.
     """
-    from embassay.reports.outputs.formats import write_again
+    from embassay.run.outputs.formats import write_again
 
     # Names of modules have no dash.
     name = format.replace("-", "_")

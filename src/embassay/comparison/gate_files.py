@@ -16,8 +16,8 @@ from embassay.core.errors import OutputError, SpecError, begun
 from embassay.core.formatting import shortened, visible
 from embassay.core.store.canonical import canonical, write
 from embassay.core.store.paths import output_path
-from embassay.reports.outputs.junit import CheckedCase, Mark, junit_xml
-from embassay.reports.outputs.markdown import escaped, folded
+from embassay.run.outputs.junit import CheckedCase, Mark, junit_xml
+from embassay.run.outputs.markdown import escaped, folded
 
 WIDTH = 80
 """Columns of the terminal."""

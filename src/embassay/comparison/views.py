@@ -23,9 +23,9 @@ from embassay.core.formatting import counted, difference_format, number, p_value
 from embassay.core.store.canonical import canonical, write
 from embassay.reports.charts import Spec, forest_chart
 from embassay.reports.layouts import layouts
-from embassay.reports.outputs.markdown import escaped, folded, table_lines
 from embassay.reports.page import PagePanel, render
 from embassay.reports.tables import Cell, Table
+from embassay.run.outputs.markdown import escaped, folded, table_lines
 from embassay.run.runs.results import to_bytes
 
 if TYPE_CHECKING:

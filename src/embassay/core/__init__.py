@@ -1,1 +1,1 @@
-"""See docs/architecture.md."""
+"""What all rooms stand on: records of a result, shapes of samples, errors, plug-ins, tables, files, processes."""

@@ -13,11 +13,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.core.processes.pending import Pending, Submit
 from embassay.core.result import Example
 from embassay.core.types import Corpus, ItemScores, Origin
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.metrics.summary import Figures
-from embassay.run.engine.pending import Pending, Submit
 from embassay.stats.units import Floats
 
 NEAREST = "nearest"

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
-from embassay.core.cores import cores
 from embassay.core.errors import EncoderError, one_line, reason_of
+from embassay.core.processes.cores import cores
+from embassay.core.processes.workers import Workers
 from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
 from embassay.core.types import AnyCorpus, Card
 from embassay.diagnostics.metrics.metric import headline_columns
@@ -21,7 +22,6 @@ from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
 from embassay.run.cache.cache import VectorCache
 from embassay.run.engine.timeline import TimeLine
-from embassay.run.engine.workers import Workers
 from embassay.run.examples import ScoredTask, examples_of
 from embassay.run.item_tests import changed_by_steps, headline_of, misses
 from embassay.run.plan import Plan, as_read

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.core.errors import EncoderError, OutputError, one_line, reason_of
+from embassay.core.processes.pending import Pending, Submit
 from embassay.core.samples.base import Text
 from embassay.core.store.files import TIMES
 from embassay.core.store.hashes import Remembered
@@ -39,7 +40,6 @@ from embassay.models.base import (
 from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import RunEncoder
 from embassay.run.engine.encode import Effort, derived, encode
-from embassay.run.engine.pending import Pending, Submit
 from embassay.run.engine.robustness import TIMED, Robustness, check_robustness, encode_alone
 from embassay.run.engine.timeline import TimeLine
 from embassay.run.plan import Plan, Task, as_read, distinct_texts

@@ -1,1 +1,1 @@
-"""See docs/architecture.md."""
+"""From vectors or lists to a ranking: exact search, and retrievers."""

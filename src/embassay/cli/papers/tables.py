@@ -14,8 +14,8 @@ from embassay.cli.papers.bench import DATA, Bench
 from embassay.cli.papers.exhibit import DIFFERS, NOT_TO_BE_HAD, REPRODUCED, PaperExhibit, PaperFigure
 from embassay.core.errors import UnknownNameError
 from embassay.core.store.canonical import write
-from embassay.reports.outputs import exhibits, latex, markdown
 from embassay.reports.tables import Cell, Table
+from embassay.run.outputs import exhibits, latex, markdown
 
 Form = Literal["text", "csv", "json", "latex", "markdown"]
 PAPERS = {

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from embassay.core.errors import SpecError
 from embassay.core.samples.retrieval import Question
+from embassay.core.shards.documents import ShardDocuments
+from embassay.core.shards.shards import is_folder_of_shards
+from embassay.core.shards.vectors import open_shards
 from embassay.core.store.paths import source_path
 from embassay.core.types import Corpus
 from embassay.corpora.retrieval.corpus import About, corpus_of
 from embassay.corpora.retrieval.questions import QUESTION, RIGHT, possible_ids, read_questions
-from embassay.search.shards.documents import ShardDocuments
-from embassay.search.shards.shards import is_folder_of_shards
-from embassay.search.shards.vectors import open_shards
 
 SHAPE = "retrieval"
 PRIORITY = 5

@@ -20,6 +20,7 @@ from scipy.sparse import issparse
 
 from embassay.core.errors import InputError, SpecError
 from embassay.core.formatting import counted
+from embassay.core.processes.pending import Pending, Submit, at_once
 from embassay.core.result import Example, Result
 from embassay.core.samples.groups import Grouped
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
@@ -42,7 +43,6 @@ from embassay.diagnostics.localization.view import METRICS, NAME, LocalizationVi
 from embassay.diagnostics.metrics.metric import Meaning
 from embassay.diagnostics.metrics.scoreboard import item_example
 from embassay.diagnostics.metrics.summary import Figures
-from embassay.run.engine.pending import Pending, Submit, at_once
 from embassay.stats.folds import contiguous_folds
 
 CITATION = """@inproceedings{white2015,

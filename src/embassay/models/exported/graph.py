@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from embassay.core.cores import cores
 from embassay.core.errors import EncoderError
+from embassay.core.processes.cores import cores
 from embassay.core.vectors import DenseVectors, Indices
 from embassay.models.base import Route
 from embassay.models.exported.model_folder import ExportedFolder, other_modules

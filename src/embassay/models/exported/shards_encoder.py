@@ -15,13 +15,13 @@ import numpy as np
 from embassay.core.errors import EncoderError, quoted
 from embassay.core.samples.base import Role
 from embassay.core.samples.retrieval import StoredDocuments
+from embassay.core.shards.documents import texts_fingerprint
+from embassay.core.shards.shards import text_hash
+from embassay.core.shards.vectors import ShardVectors
 from embassay.core.types import Card, Encoder, content_hash
 from embassay.core.vectors import DenseVectors, Indices, VectorBatch, dense_rows
 from embassay.models.base import Releases, Route, supported_similarity
 from embassay.models.loaded import UnfittedEncoder
-from embassay.search.shards.documents import texts_fingerprint
-from embassay.search.shards.shards import text_hash
-from embassay.search.shards.vectors import ShardVectors
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.core.cores import cores
 from embassay.core.errors import EncoderError, SourceError, SpecError, quoted
-from embassay.core.executors import Executor
+from embassay.core.processes.cores import cores
+from embassay.core.processes.executors import Executor
 from embassay.core.samples.base import Role
+from embassay.core.shards.vectors import open_shards
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors, Indices, Similarity, VectorBatch
@@ -27,7 +28,6 @@ from embassay.models.exported.shards_encoder import ShardsEncoder
 from embassay.models.exported.vector_files import ROWS, VectorFile, recognise
 from embassay.models.exported.vector_index import TextVectors, read_vectors
 from embassay.models.loaded import LoadedEncoder
-from embassay.search.shards.vectors import open_shards
 
 TARGET = "FILE or FOLDER"
 

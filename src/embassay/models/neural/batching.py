@@ -12,8 +12,8 @@ from itertools import groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.core.cores import cores, single_threads
 from embassay.core.errors import EncoderError
+from embassay.core.processes.cores import cores, single_threads
 from embassay.core.vectors import DenseVectors, Indices, VectorBatch
 
 TokenIds = NDArray[np.int32]

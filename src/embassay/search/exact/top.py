@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.core.errors import UnknownNameError, say
-from embassay.core.executors import Executor
+from embassay.core.processes.executors import Executor
+from embassay.core.processes.map import map_tasks
+from embassay.core.processes.ray_cluster import check_cluster
+from embassay.core.shards.vectors import ShardVectors
 from embassay.core.vectors import Neighbours, Similarity
-from embassay.run.engine.map import map_tasks
-from embassay.run.engine.ray_cluster import check_cluster
 from embassay.search.exact import gpu as topk_gpu
 from embassay.search.exact.exact import ImpreciseProductError, Matrix, NearestSoFar, NumpyProduct, SearchTask, scan
-from embassay.search.shards.vectors import ShardVectors
 
 ROUTES = ("auto", "numpy", "torch")
 PARTS = 4

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from queue import SimpleQueue
 from typing import Any
 
-from embassay.core.cores import cores, in_threads
 from embassay.core.errors import MissingExtraError
+from embassay.core.processes.cores import cores, in_threads
 from embassay.testsets.options import Grammar
 
 STYLE = frozenset({"Enhancement", "Readability", "Redundancy", "Style"})

@@ -9,7 +9,7 @@ from pathlib import Path
 from embassay.core.samples.retrieval import Question
 from embassay.core.store.canonical import write
 from embassay.core.types import Corpus, JsonObject
-from embassay.reports.outputs.exhibits import file_name
+from embassay.run.outputs.exhibits import file_name
 from embassay.training.adaptation.material import Material
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.reports.outputs.formats import Export, Written, write_files
-from embassay.reports.outputs.spreadsheet import files
 from embassay.run.finished import FinishedRun
+from embassay.run.outputs.formats import Export, Written, write_files
+from embassay.run.outputs.spreadsheet import files
 
 HOLDS = "file"
 

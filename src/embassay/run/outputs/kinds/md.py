@@ -7,9 +7,9 @@ from pathlib import Path
 from embassay.core.errors import OutputError
 from embassay.core.store.canonical import write as write_file
 from embassay.reports.layouts import layouts
-from embassay.reports.outputs.formats import Written, drawn_from
-from embassay.reports.outputs.markdown import MARKER, render
 from embassay.run.finished import FinishedRun
+from embassay.run.outputs.formats import Written, drawn_from
+from embassay.run.outputs.markdown import MARKER, render
 from embassay.run.record import latencies, measured_times
 
 FILE = "report.md"

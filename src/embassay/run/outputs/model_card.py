@@ -18,8 +18,8 @@ from embassay.core.formatting import DASH, interval, number
 from embassay.core.layout import Layout
 from embassay.core.result import Result, Row
 from embassay.diagnostics.metrics.metric import known_metric, meaning_of
-from embassay.reports.outputs.markdown import escaped
 from embassay.reports.templates import filled
+from embassay.run.outputs.markdown import escaped
 
 
 def cards(result: Result, layouts: Mapping[str, Layout]) -> dict[str, str]:

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from embassay.core.errors import EncoderError, InputError, MissingExtraError, SpecError, reason_of
-from embassay.core.executors import Answer, Executor, Losses, Task, thread_settings
 from embassay.core.formatting import counted
+from embassay.core.processes.executors import Answer, Executor, Losses, Task, thread_settings
 
 CONNECTING = 20
 """Seconds after which an address without a cluster is given up."""
@@ -51,7 +51,7 @@ class _Worker:
 def map_in_cluster(
     function: Callable[[Task], Answer], tasks: list[Task], executor: Executor, tell: Callable[[str], None]
 ) -> Iterator[Answer]:
-    """Yield the answers of all tasks as they are finished; see :func:`embassay.run.engine.map.map_tasks`.
+    """Yield the answers of all tasks as they are finished; see :func:`embassay.core.processes.map.map_tasks`.
 
     Raises
     ------

@@ -10,9 +10,9 @@ import signal
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, as_completed
 
-from embassay.core.executors import Answer, Executor, Losses, Task, thread_settings
-from embassay.run.engine.ray_cluster import map_in_cluster
-from embassay.run.engine.workers import end_processes, end_with_parent
+from embassay.core.processes.executors import Answer, Executor, Losses, Task, thread_settings
+from embassay.core.processes.ray_cluster import map_in_cluster
+from embassay.core.processes.workers import end_processes, end_with_parent
 
 
 def map_tasks(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from embassay.core.store.canonical import canonical
 from embassay.reports.layouts import layouts
-from embassay.reports.outputs.citations import citations_of
-from embassay.reports.outputs.exhibits import exhibits, figures_of
-from embassay.reports.outputs.formats import Export, Written, write_files
 from embassay.run.finished import FinishedRun
+from embassay.run.outputs.citations import citations_of
+from embassay.run.outputs.exhibits import exhibits, figures_of
+from embassay.run.outputs.formats import Export, Written, write_files
 
 HOLDS = "chart"
 WIDTH = 330

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.errors import SourceError
-from embassay.core.executors import Executor
-from embassay.search.shards.shards import Manifest, ShardFolder, ShardPlan
+from embassay.core.processes.executors import Executor
+from embassay.core.shards.shards import Manifest, ShardFolder, ShardPlan
 
 if TYPE_CHECKING:
     from polars import DataFrame

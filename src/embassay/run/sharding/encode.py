@@ -10,17 +10,17 @@ from pathlib import Path
 from embassay._version import __version__
 from embassay.core.errors import OutputError, SpecError
 from embassay.core.formatting import counted
+from embassay.core.processes.map import map_tasks
+from embassay.core.processes.ray_cluster import check_cluster
+from embassay.core.shards.shards import Manifest, Marker, ShardFolder, ShardPlan
 from embassay.core.types import Encoder, Runtime
-from embassay.run.engine.map import map_tasks
-from embassay.run.engine.ray_cluster import check_cluster
 from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.resolve import load_encoder
+from embassay.run.sharding.request import EncodeRequest
+from embassay.run.sharding.shard import ShardTask, make_shard
+from embassay.run.sharding.source import Input, cut, find_files
 from embassay.run.specs import parse
 from embassay.search.retrievers.base import Retriever
-from embassay.search.sharding.request import EncodeRequest
-from embassay.search.sharding.shard import ShardTask, make_shard
-from embassay.search.sharding.source import Input, cut, find_files
-from embassay.search.shards.shards import Manifest, Marker, ShardFolder, ShardPlan
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import overload
 
 from embassay.core.samples.retrieval import Document, StoredDocuments
+from embassay.core.shards.vectors import ShardVectors
 from embassay.core.types import content_hash
-from embassay.search.shards.vectors import ShardVectors
 
 
 class ShardDocuments(StoredDocuments):

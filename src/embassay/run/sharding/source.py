@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.errors import OutputError, SourceError, SpecError, first_line_of
+from embassay.core.shards.shards import InputFile, ShardPlan
 from embassay.core.store.paths import check_readable, source_path
 from embassay.core.tables.jsonl import json_lines, listed
 from embassay.core.tables.rows import FileRow
-from embassay.search.shards.shards import InputFile, ShardPlan
 
 BUCKETS = 64
 """Repetitions are looked for in so many parts, of which one is in memory at a time."""

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from embassay.core.cores import cores
-from embassay.run.engine.pending import at_once
+from embassay.core.processes.cores import cores
+from embassay.core.processes.pending import at_once
 
 if TYPE_CHECKING:
     from joblib.externals.loky import ProcessPoolExecutor

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from embassay.core.errors import OutputError
 from embassay.reports.layouts import layouts
-from embassay.reports.outputs.exhibits import file_name
-from embassay.reports.outputs.formats import Export, Written, encoded, write_files
-from embassay.reports.outputs.model_card import cards
 from embassay.run.finished import FinishedRun
+from embassay.run.outputs.exhibits import file_name
+from embassay.run.outputs.formats import Export, Written, encoded, write_files
+from embassay.run.outputs.model_card import cards
 
 HOLDS = "model card"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from embassay.core.store.files import default_folder
-from embassay.reports.outputs.exhibits import file_name
-from embassay.reports.outputs.formats import Content, Export, Written, items_of, write_files
-from embassay.reports.outputs.trec import make_rankings, qrels
 from embassay.run.finished import FinishedRun
+from embassay.run.outputs.exhibits import file_name
+from embassay.run.outputs.formats import Content, Export, Written, items_of, write_files
+from embassay.run.outputs.trec import make_rankings, qrels
 
 HOLDS = "file"
 

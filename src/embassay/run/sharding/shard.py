@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from embassay.core.errors import EncoderError, quoted
 from embassay.core.samples.base import Text
+from embassay.core.shards.shards import Dtype, Marker, ShardFolder, ShardPlan, ShardRows, text_hash
 from embassay.core.types import Encoder, Runtime
 from embassay.core.vectors import dense_rows
 from embassay.run.engine.encode import encode
 from embassay.run.resolve import load_encoder
+from embassay.run.sharding.request import EncodeRequest
+from embassay.run.sharding.source import read_shard
 from embassay.run.specs import parse
-from embassay.search.sharding.request import EncodeRequest
-from embassay.search.sharding.source import read_shard
-from embassay.search.shards.shards import Dtype, Marker, ShardFolder, ShardPlan, ShardRows, text_hash
 from embassay.stats.geometry.closeness import dense_blocks, paired_cosine
 
 LARGEST_INT8 = 127

@@ -9,12 +9,12 @@ from typing import get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from embassay.core.cores import cores
 from embassay.core.errors import SpecError, quoted
-from embassay.core.executors import Executor
-from embassay.search.sharding.options import EncodeOptions, Positive
-from embassay.search.sharding.source import Columns
-from embassay.search.shards.shards import MAXIMUM_SHARDS
+from embassay.core.processes.cores import cores
+from embassay.core.processes.executors import Executor
+from embassay.core.shards.shards import MAXIMUM_SHARDS
+from embassay.run.sharding.options import EncodeOptions, Positive
+from embassay.run.sharding.source import Columns
 
 SHARD_ROWS = 100_000
 

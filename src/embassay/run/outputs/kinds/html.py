@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from embassay.reports.layouts import layouts
-from embassay.reports.outputs.formats import Written, drawn_from
 from embassay.run.finished import FinishedRun, draw
+from embassay.run.outputs.formats import Written, drawn_from
 
 FILE = "report.html"
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from embassay.core.formatting import visible
-from embassay.reports.outputs.exhibits import Exhibit
 from embassay.reports.tables import BASELINE, Cell, Table
+from embassay.run.outputs.exhibits import Exhibit
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

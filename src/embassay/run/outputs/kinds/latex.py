@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from embassay.reports.layouts import layouts
-from embassay.reports.outputs import latex
-from embassay.reports.outputs.citations import citations_of, references
-from embassay.reports.outputs.exhibits import exhibits, tables_of
-from embassay.reports.outputs.formats import Export, Written, encoded, write_files
 from embassay.run.finished import FinishedRun
+from embassay.run.outputs import latex
+from embassay.run.outputs.citations import citations_of, references
+from embassay.run.outputs.exhibits import exhibits, tables_of
+from embassay.run.outputs.formats import Export, Written, encoded, write_files
 
 HOLDS = "table"
 

@@ -10,8 +10,8 @@ from embassay.core.errors import OutputError
 from embassay.core.result import CHANGES
 from embassay.core.store.canonical import write as write_file
 from embassay.reports.findings.support import findings_of, use_of
-from embassay.reports.outputs.formats import Written
 from embassay.run.finished import FinishedRun
+from embassay.run.outputs.formats import Written
 from embassay.run.runs.record import RunSettings, Sources
 from embassay.run.screenings import settings_of
 

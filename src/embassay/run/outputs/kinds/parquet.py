@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from embassay.core.store.files import default_folder
-from embassay.reports.outputs.formats import Written, items_of
-from embassay.reports.outputs.items import without_items, write_items
 from embassay.run.finished import FinishedRun
+from embassay.run.outputs.formats import Written, items_of
+from embassay.run.outputs.items import without_items, write_items
 
 HOLDS = "file"
 

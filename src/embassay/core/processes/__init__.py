@@ -1,0 +1,1 @@
+"""Work on several cores, in other processes and on other machines."""
