@@ -312,7 +312,7 @@ def test_look_counts_tokens_and_what_is_cached(embassay, tmp_path):
 
 
 def test_list_shows_everything_with_the_line_that_installs_it(embassay, monkeypatch):
-    from embassay import plugins as folder_module
+    from embassay.core import plugins as folder_module
 
     monkeypatch.setattr(folder_module.importlib.util, "find_spec", _without("sentence_transformers"))
     code, out, _ = embassay("list")
@@ -449,7 +449,7 @@ def test_bad_input_is_one_message_exit_2_and_nothing_written(embassay, tmp_path,
 
 
 def test_a_missing_extra_has_the_exact_line(embassay, monkeypatch):
-    from embassay import plugins as folder_module
+    from embassay.core import plugins as folder_module
 
     monkeypatch.setattr(folder_module.importlib.util, "find_spec", _without("huggingface_hub", "transformers"))
     code, _, err = embassay("run", "-e", "hf:org/model", "-c", "opposites")

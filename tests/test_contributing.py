@@ -30,7 +30,7 @@ def copy(tmp_path_factory):
 
 def test_there_is_an_example_of_each_kind():
     folders = {path.split("/")[2] for path in FILES if path.startswith("src/embassay/")}
-    assert folders == {"encoders", "corpora", "diagnostics", "testsets"}
+    assert folders == {"models", "corpora", "diagnostics", "testsets"}
     assert len(TESTS) == len(folders)
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from embassay.run.engine import cores
+from embassay.core.processes import cores
 
 
 class Library:

@@ -100,8 +100,10 @@ def test_a_missing_extra_has_the_pip_line(monkeypatch):
 def test_entry_points_are_a_second_source(monkeypatch):
     from importlib.metadata import EntryPoint
 
-    point = EntryPoint("theirs", "embassay.models.lexical.bow", "embassay.models")
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point] if group == "embassay.models" else [])
+    point = EntryPoint("theirs", "embassay.models.lexical.bow", "embassay.encoders")
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points", lambda group: [point] if group == "embassay.encoders" else []
+    )
     assert "theirs" in ENCODERS.names()
     assert ENCODERS.module("theirs").__name__ == "embassay.models.lexical.bow"
     assert ENCODERS.describe("theirs")[0].startswith("Bag of words")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import embassay as ea
-from embassay import plugins as folder_module
+from embassay.core import plugins as folder_module
 from embassay.core.errors import PluginError
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, PluginWarning, source_hash
 from embassay.reports.layouts import layouts

@@ -71,8 +71,8 @@ def assay(
     ----------
     encoders
         Specs, functions of a list of texts that return (n, d) numbers, or objects that follow
-        :class:`~embassay.core.types.Encoder` or that :func:`embassay.encoder` takes; by their labels, in a list, or a single
-        one. The default encoder if empty. A warning names each encoder that is left out.
+        :class:`~embassay.core.types.Encoder` or that :func:`embassay.encoder` takes; by their labels, in a list, or a
+        single one. The default encoder if empty. A warning names each encoder that is left out.
     corpora
         Sources, or corpora from :func:`embassay.load`; the built-in corpora if empty.
     diagnostics

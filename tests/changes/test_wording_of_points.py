@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from embassay import formatting
 from embassay.comparison.gate_words import number
+from embassay.core import formatting
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "embassay"
 

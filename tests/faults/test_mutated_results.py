@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from embassay import plugins as folder_module
 from embassay.api import assay, read
+from embassay.core import plugins as folder_module
 from embassay.core.errors import LONGEST, InputError, SourceError
 from embassay.core.plugins import PluginWarning
 from embassay.core.types import Origin

@@ -2,11 +2,11 @@
 
 Names are listed without importing anything: every file of the folder and of its subfolders is a plug-in if it defines
 the function of its kind (``create``, ``load``, ``build``). Other packages add plug-ins by entry points in the group
-``embassay.models`` (``embassay.corpora`` …).
+``embassay.encoders`` (``embassay.corpora`` …).
 
 An error in one of our own plug-ins is our mistake and is raised unchanged. A plug-in of another package must not end a
-command: whatever it raises becomes a :class:`~embassay.core.errors.PluginError` that names the plug-in and its package. A
-caller that uses one plug-in by name raises that error; a caller that goes through all plug-ins skips those that fail,
+command: whatever it raises becomes a :class:`~embassay.core.errors.PluginError` that names the plug-in and its package.
+A caller that uses one plug-in by name raises that error; a caller that goes through all plug-ins skips those that fail,
 with :func:`left_out`.
 """
 
@@ -305,8 +305,8 @@ def _changed(place: str) -> int:
         return 0
 
 
-ENCODERS = Folder("embassay.models", "encoder")
-RETRIEVERS = Folder("embassay.search.retrievers", "retriever")
+ENCODERS = Folder("embassay.models", "encoder", group="embassay.encoders")
+RETRIEVERS = Folder("embassay.search.retrievers", "retriever", group="embassay.retrievers")
 CORPORA = Folder("embassay.corpora", "corpus loader", "load")
 DIAGNOSTICS = Folder("embassay.diagnostics", "diagnostic")
 FORMATS = Folder("embassay.run.outputs.kinds", "format", "write", group="embassay.formats")

@@ -629,8 +629,8 @@ class Diagnostic(Protocol):
     """One published method, in two steps: see ``docs/decisions/diagnostics.md``.
 
     What one may do beyond that (refuse a corpus, set two side by side …) is in ``embassay.diagnostics.base``. Its
-    module also has ``METRICS``, what it measures (:class:`~embassay.diagnostics.metrics.metric.Metric`), and, for a page of its
-    own, ``LAYOUT``, a :class:`~embassay.core.layout.Layout`, or ``layout(result)``, which returns one.
+    module also has ``METRICS``, what it measures (:class:`~embassay.diagnostics.metrics.metric.Metric`), and, for a
+    page of its own, ``LAYOUT``, a :class:`~embassay.core.layout.Layout`, or ``layout(result)``, which returns one.
     """
 
     @property

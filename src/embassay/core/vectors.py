@@ -74,7 +74,7 @@ class Neighbours:
 
 
 class Search(Protocol):
-    """Finds the nearest documents; see ``engine/search/top.py``."""
+    """Finds the nearest documents; see ``search/exact/top.py``."""
 
     def __call__(
         self,

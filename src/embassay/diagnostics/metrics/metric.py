@@ -67,8 +67,8 @@ class Metric:
     of
         The (n,) item values of an encoder, from the diagnostic's own view of its scores: NaN is undefined, ``ABSENT``
         an item that the metric is not about. None where the corpus has no such items; of a share, also where one
-        encoder has none. Of a computed metric an :class:`~embassay.core.result.Estimate`, or several by subset. Without it,
-        the diagnostic makes the rows itself.
+        encoder has none. Of a computed metric an :class:`~embassay.core.result.Estimate`, or several by subset. Without
+        it, the diagnostic makes the rows itself.
     subsets
         The name and the (n,) mask of each subset; where given, ``subset`` is the pattern of their names.
     places

@@ -1,9 +1,9 @@
 """Rows, comparisons, ranks and item values of the metrics that a diagnostic declares.
 
 A diagnostic has two steps (:class:`~embassay.core.types.Diagnostic`). ``score`` turns one encoder's vectors into
-:class:`~embassay.core.types.ItemScores`; ``summarise`` turns the scores of all encoders into a result. With declared metrics
-the second step is :meth:`Figures.summarise`, to which a diagnostic adds what is special: series, findings, rows of
-computed figures.
+:class:`~embassay.core.types.ItemScores`; ``summarise`` turns the scores of all encoders into a result. With declared
+metrics the second step is :meth:`Figures.summarise`, to which a diagnostic adds what is special: series, findings, rows
+of computed figures.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class Figures(Generic[AnyView]):
 
     @property
     def requested(self) -> list[AnyView]:
-        """The views of the encoders that were asked for; see :func:`~embassay.diagnostics.metrics.scoreboard.without_baselines`."""
+        """The views of the encoders that were asked for; see :func:`.scoreboard.without_baselines`."""
         return without_baselines(self.views)
 
     @cached_property

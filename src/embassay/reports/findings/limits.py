@@ -1,7 +1,7 @@
 """The findings of a whole run, the most important first.
 
-Each diagnostic states findings about single encoders, and :mod:`embassay.reports.findings.decision` those on the choice between
-them. This module adds what limits the whole result, such as truncated texts, and sorts all findings.
+Each diagnostic states findings about single encoders, and :mod:`embassay.reports.findings.decision` those on the choice
+between them. This module adds what limits the whole result, such as truncated texts, and sorts all findings.
 """
 
 from __future__ import annotations

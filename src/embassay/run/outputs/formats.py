@@ -1,6 +1,6 @@
 """What ``embassay report`` writes from the folder of a finished run.
 
-A format is a file of ``outputs/kinds``, or an entry point of another package in the group ``embassay.formats``. Its
+A format is a file of ``run/outputs/kinds``, or an entry point of another package in the group ``embassay.formats``. Its
 module says in ``HOLDS`` what its folder holds, or in ``FILE`` the name of its only file, and has the function
 ``write(finished, place)``, whose keyword-only parameters are its options. :func:`write_files` is for those that make
 all files before the first one is written.

@@ -12,7 +12,7 @@ G = VᵀV and C their covariance:
 Both published formulas describe the n vectors themselves. The participation ratio of their distribution is larger: for
 280 vectors sampled from a Gaussian with equal variance in 384 directions, the formula gives 161.
 ``participation_ratio_plugin`` is this formula, ``participation_ratio`` an estimate without the bias
-(``geometry/participation.py``).
+(``stats/geometry/participation.py``).
 """
 
 from __future__ import annotations
