@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import embassay as ea
-from embassay.core.plugins import BUILDERS, FORMATS
+from embassay.core.plugins import BUILDERS, ENCODERS, FORMATS, RETRIEVERS
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "embassay"
@@ -86,7 +86,7 @@ def test_files_and_names_exist(document):
             # A file that a command writes.
             continue
         elif re.fullmatch(r"(embassay|ea)(\.[A-Za-z_]+)+", name):
-            is_there = is_public(name) or name in (BUILDERS.group, FORMATS.group)
+            is_there = is_public(name) or name in [kind.group for kind in (BUILDERS, ENCODERS, FORMATS, RETRIEVERS)]
         elif re.fullmatch(r"([A-Z]\w*[a-z]\w*|result)\.\w+", name):
             owner, member = name.split(".")
             is_there = member in MEMBERS.get(owner.replace("result", "Result"), ())
