@@ -80,8 +80,8 @@ def annotation_nodes(nodes: Iterable[ast.AST]) -> int:
 
 
 def _files(pattern: str) -> list[Path]:
-    """Return the files of the repository that match; what git ignores is no part of it."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", pattern]
+    """Return the files that match and that git tracks: a new file counts from ``git add`` on."""
+    command = ["git", "ls-files", "--", pattern]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603
     return [path for line in listed.stdout.splitlines() if (path := ROOT / line).is_file()]
 
