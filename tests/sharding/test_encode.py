@@ -763,7 +763,8 @@ def test_a_scheduler_that_ends_the_command_gets_one_message(tmp_path):
     )
     wait_for_shards(tmp_path / "out", 1, process)
     process.terminate()
-    said = process.communicate()[1].splitlines()
+    # Python's own process that tracks resources may find that they are gone already.
+    said = [line for line in process.communicate()[1].splitlines() if "resource_tracker" not in line]
     assert process.returncode == 130
     assert said[-1] == "interrupted; finished work is kept: repeat the command to continue"
     # Before it the number of shards and, on a busy machine, how far they are.
