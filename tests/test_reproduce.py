@@ -63,7 +63,7 @@ def test_without_data_and_weights_nothing_is_measured_and_each_figure_says_what_
             if shown["name"] == "sections 4.1 and 4.2":
                 # Of the figures that the paper prints: nine of its ten correlations follow from them.
                 continue
-            assert (cell["standing"], cell["measured"]) == ("not to be had", "")
+            assert (cell["standing"], cell["measured"]) == ("not available", "")
             assert cell["note"]
 
 

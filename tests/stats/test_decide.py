@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from embassay.stats import decide as module
-from embassay.stats.decide import Choice
+from embassay.stats.decide import Shortlist
 
 UNKNOWN = math.inf
 FAR = 0.05
@@ -33,7 +33,7 @@ def costs_in_order(*names):
 
 def test_the_cheapest_within_the_accepted_loss_is_used_and_the_highest_is_named():
     choice = decide({"a": 0.85, "b": 0.87}, {}, costs_in_order("a", "b"), accept=0.02)
-    assert choice == Choice("a", "b", ("b",), {})
+    assert choice == Shortlist("a", "b", ("b",), {})
 
 
 def test_a_loss_of_exactly_what_is_accepted_is_accepted():
@@ -44,18 +44,18 @@ def test_a_loss_of_exactly_what_is_accepted_is_accepted():
 
 def test_a_small_loss_that_a_test_shows_is_not_accepted():
     choice = decide({"a": 0.86, "b": 0.87}, {"a": ["b"]}, costs_in_order("a", "b"), accept=0.02)
-    assert choice == Choice("b", "b", (), {"a": "b"})
+    assert choice == Shortlist("b", "b", (), {"a": "b"})
 
 
 def test_a_cheaper_one_that_loses_more_is_an_alternative_up_to_5_points():
     values = {"near": 0.82, "far": 0.81, "best": 0.87}
     choice = decide(values, {}, costs_in_order("near", "far", "best"), accept=0.02)
-    assert choice == Choice("best", "best", ("near",), {"far": None})
+    assert choice == Shortlist("best", "best", ("near",), {"far": None})
 
 
 def test_an_accepted_loss_above_5_points_rejects_nothing_within_it():
     choice = decide({"a": 0.8, "b": 0.87}, {}, costs_in_order("a", "b"), accept=0.1)
-    assert choice == Choice("a", "b", ("b",), {})
+    assert choice == Shortlist("a", "b", ("b",), {})
 
 
 def test_at_most_two_alternatives_each_cheaper_than_the_one_before():
@@ -67,13 +67,13 @@ def test_at_most_two_alternatives_each_cheaper_than_the_one_before():
 
 def test_dearer_candidates_between_use_and_the_highest_are_not_mentioned():
     values = {"a": 0.86, "b": 0.85, "c": 0.87}
-    assert decide(values, {}, costs_in_order("a", "b", "c"), accept=0.02) == Choice("a", "c", ("c",), {})
+    assert decide(values, {}, costs_in_order("a", "b", "c"), accept=0.02) == Shortlist("a", "c", ("c",), {})
 
 
 def test_one_that_is_worse_than_another_is_out_although_the_highest_does_not_beat_it():
     values = {"a": 0.85, "b": 0.86, "c": 0.87}
     choice = decide(values, {"a": ["b"]}, costs_in_order("a", "b", "c"), accept=0.02)
-    assert choice == Choice("b", "c", ("c",), {"a": "b"})
+    assert choice == Shortlist("b", "c", ("c",), {"a": "b"})
 
 
 def test_the_rejected_are_shown_beside_use_then_beside_the_highest():
@@ -95,7 +95,7 @@ def test_parts_count_more_than_time_and_time_more_than_bytes():
 
 def test_of_equal_costs_the_higher_value_is_used_then_the_first():
     same = {"a": (1, 1.0), "b": (1, 1.0), "c": (1, 1.0)}
-    assert decide({"a": 0.86, "b": 0.87, "c": 0.87}, {}, same, accept=0.02) == Choice("b", "b", (), {})
+    assert decide({"a": 0.86, "b": 0.87, "c": 0.87}, {}, same, accept=0.02) == Shortlist("b", "b", (), {})
 
 
 def test_an_unknown_time_is_never_the_shorter_one():
@@ -108,13 +108,13 @@ def test_an_unknown_time_is_never_the_shorter_one():
 
 def test_verdicts_that_go_in_a_circle_reject_nothing():
     worse_than = {"a": ["b"], "b": ["a"]}
-    assert decide({"a": 0.86, "b": 0.87}, worse_than, costs_in_order("a", "b"), accept=0.02) == Choice(
+    assert decide({"a": 0.86, "b": 0.87}, worse_than, costs_in_order("a", "b"), accept=0.02) == Shortlist(
         "a", "b", ("b",), {}
     )
 
 
 def test_one_candidate_is_used_whatever_it_is_worse_than_outside():
-    assert decide({"a": 0.1}, {"a": ["bm25"]}, {"a": (1,)}, accept=0.02) == Choice("a", "a", (), {})
+    assert decide({"a": 0.1}, {"a": ["bm25"]}, {"a": (1,)}, accept=0.02) == Shortlist("a", "a", (), {})
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ class RetrieverRun(EncoderRun):
 
     others: Mapping[str, EncoderRun] = field(default_factory=dict)
     known: dict[str, float] = field(default_factory=dict)
-    choice_on: dict[str, Choice] = field(default_factory=dict)
+    choice_on: dict[str, ChosenSetting] = field(default_factory=dict)
     facts: dict[str, dict[str, float]] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
 
@@ -276,7 +276,7 @@ class RetrieverRun(EncoderRun):
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenSetting:
     """A setting that was chosen by the m answered questions of a corpus.
 
     Attributes
@@ -316,7 +316,7 @@ class Choice:
         }
 
 
-def choose(retriever: Retriever, questions: Questions) -> Choice:
+def choose(retriever: Retriever, questions: Questions) -> ChosenSetting:
     """Choose one of a retriever's choices by the questions of a corpus.
 
     Raises
@@ -344,7 +344,7 @@ def choose(retriever: Retriever, questions: Questions) -> Choice:
         places_at[setting] = RightPlaces(len(answered), question, nearest.greater, nearest.tied, gains)
     reciprocal_rank = np.stack([places.reciprocal_rank() for places in places_at.values()], axis=1)
     setting = list(places_at)[best_column(reciprocal_rank.mean(axis=0))]
-    return Choice(setting, places_at, reciprocal_rank, unit)
+    return ChosenSetting(setting, places_at, reciprocal_rank, unit)
 
 
 def lists_key(fingerprint: str, corpus: AnyCorpus, setting: float | None) -> str:

@@ -20,7 +20,7 @@ Cost = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Choice:
+class Shortlist:
     """A decision over candidates.
 
     Attributes
@@ -51,7 +51,7 @@ def decide(
     *,
     accept: float,
     far: float,
-) -> Choice:
+) -> Shortlist:
     """Decide between candidates.
 
     Use is the cheapest candidate that is not shown to be worse than another one and whose value is at most ``accept``
@@ -84,9 +84,9 @@ def decide(
     >>> values = {"mpnet": 0.87, "MiniLM": 0.83, "bm25": 0.65}
     >>> costs = {"mpnet": (1, 12.0), "MiniLM": (1, 2.0), "bm25": (1, 0.3)}
     >>> decide(values, {"bm25": ["mpnet"]}, costs, accept=0.02, far=0.05)
-    Choice(use='mpnet', highest='mpnet', others=('MiniLM',), rejected={'bm25': 'mpnet'})
+    Shortlist(use='mpnet', highest='mpnet', others=('MiniLM',), rejected={'bm25': 'mpnet'})
     >>> decide(values, {"bm25": ["mpnet"]}, costs, accept=0.05, far=0.05)
-    Choice(use='MiniLM', highest='mpnet', others=('mpnet',), rejected={'bm25': 'mpnet'})
+    Shortlist(use='MiniLM', highest='mpnet', others=('mpnet',), rejected={'bm25': 'mpnet'})
     """
     _check(values, costs)
     better = {name: [other for other in worse_than.get(name, ()) if other in values] for name in values}
@@ -115,7 +115,7 @@ def decide(
             rejected[name] = min(better[name], key=lambda other: (other != use, other != highest, -values[other]))
         elif name not in within_reach:
             rejected[name] = None
-    return Choice(use, highest, tuple(others), rejected)
+    return Shortlist(use, highest, tuple(others), rejected)
 
 
 def _check(values: Mapping[str, float], costs: Mapping[str, Cost]) -> None:

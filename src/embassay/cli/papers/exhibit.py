@@ -8,10 +8,10 @@ from typing import Literal
 
 from embassay.cli.papers.bench import Bench, MissingError
 
-Standing = Literal["reproduced", "differs", "not to be had"]
+Standing = Literal["reproduced", "differs", "not available"]
 REPRODUCED: Standing = "reproduced"
 DIFFERS: Standing = "differs"
-NOT_TO_BE_HAD: Standing = "not to be had"
+NOT_AVAILABLE: Standing = "not available"
 UNEXPLAINED = "unexplained"
 
 
@@ -28,7 +28,7 @@ class PaperFigure:
     measured
         In the digits of the paper; empty where it cannot be measured here.
     standing
-        ``not to be had`` also where something is measured that cannot be compared: on other data, with other vectors.
+        ``not available`` also where something is measured that cannot be compared: on other data, with other vectors.
     note
         The tolerance of what was compared, the reason of a difference, or what is missing.
     signature
@@ -111,7 +111,7 @@ def compared(
 
 def missing(row: str, column: str, published: str, why: str, measured: str = "", signature: str = "") -> PaperFigure:
     """Return a figure that cannot be compared here, with the reason, and with what is measured in its place."""
-    return PaperFigure(row, column, published, measured, NOT_TO_BE_HAD, why, signature)
+    return PaperFigure(row, column, published, measured, NOT_AVAILABLE, why, signature)
 
 
 def drawing(what: str) -> Callable[[Bench], Iterable[PaperFigure]]:

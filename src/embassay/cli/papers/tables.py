@@ -11,7 +11,7 @@ from typing import Any, Literal
 from embassay._version import __version__
 from embassay.cli.papers import composition, heros, localization, retrieval, semantoneg
 from embassay.cli.papers.bench import DATA, Bench
-from embassay.cli.papers.exhibit import DIFFERS, NOT_TO_BE_HAD, REPRODUCED, PaperExhibit, PaperFigure
+from embassay.cli.papers.exhibit import DIFFERS, NOT_AVAILABLE, REPRODUCED, PaperExhibit, PaperFigure
 from embassay.core.errors import UnknownNameError
 from embassay.core.store.canonical import write
 from embassay.reports.tables import Cell, Table
@@ -144,9 +144,9 @@ def _without(shown: Shown) -> str:
 def summary(shown: Sequence[Shown]) -> str:
     """Return how many figures are reproduced, differ and cannot be had."""
     counts = [f"{sum(one.count(standing) for one in shown)} {standing}" for standing in (REPRODUCED, DIFFERS)]
-    missing = sum(one.count(NOT_TO_BE_HAD) for one in shown)
-    elsewhere = sum(cell.standing == NOT_TO_BE_HAD for one in shown for cell in one.at_hand)
-    return f"{', '.join(counts)}, {missing} {NOT_TO_BE_HAD} ({elsewhere} of them measured on what is at hand)"
+    missing = sum(one.count(NOT_AVAILABLE) for one in shown)
+    elsewhere = sum(cell.standing == NOT_AVAILABLE for one in shown for cell in one.at_hand)
+    return f"{', '.join(counts)}, {missing} {NOT_AVAILABLE} ({elsewhere} of them measured on what is at hand)"
 
 
 def written(shown: Sequence[Shown], form: Form) -> str:

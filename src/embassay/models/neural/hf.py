@@ -113,7 +113,7 @@ def create(
     Raises
     ------
     ModelNotFoundError
-        If model or tokenizer are neither on this machine nor to be had, or the folder is no transformers model.
+        If model or tokenizer are not available, or the folder is no transformers model.
     SpecError
         If layer, template or pooling do not fit each other or the model, or it needs code of its own.
     """

@@ -54,7 +54,7 @@ class LibraryModel(LazyModel[Any]):
         Raises
         ------
         ModelNotFoundError
-            If the model is neither on this machine nor to be had, or has no tokenizer.
+            If the model is not available, or has no tokenizer.
         SpecError
             If an option does not fit, or the model needs code of its own that is not trusted.
         """

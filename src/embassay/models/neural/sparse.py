@@ -44,7 +44,7 @@ def create(
     Raises
     ------
     ModelNotFoundError
-        If the model is neither on this machine nor to be had, or is no sparse model.
+        If the model is not available, or is no sparse model.
     SpecError
         If it needs code of its own that is not trusted.
     """

@@ -99,7 +99,7 @@ def create(
     Raises
     ------
     ModelNotFoundError
-        If the model is neither on this machine nor to be had, or its folder does not say how tokens become a vector.
+        If the model is not available, or its folder does not say how tokens become a vector.
     SpecError
         If an option does not fit the model, or the model needs code of its own.
     """

@@ -29,7 +29,7 @@ def of_model(
     Raises
     ------
     ModelNotFoundError
-        If the model is neither on this machine nor to be had.
+        If the model is not available.
     SpecError
         If it needs code of its own that is not trusted.
     """

@@ -35,7 +35,7 @@ from embassay.reports.findings import templates
 from embassay.reports.findings.advice import WITH_ABOUT_OPTION
 from embassay.reports.findings.costs import written_ratio
 from embassay.reports.findings.screenings import screening_sentence
-from embassay.stats.decide import Choice, decide
+from embassay.stats.decide import Shortlist, decide
 
 FAR = 2.5
 """In margins: what is lower by more is not to be used, with or without a verdict."""
@@ -121,7 +121,7 @@ class Decision:
     # The choice
 
     @cached_property
-    def choice(self) -> Choice | None:
+    def choice(self) -> Shortlist | None:
         """The decision over candidates and lexical baseline; None if none has a value.
 
         An index is chosen for a model, and a copy that lists the same stands for its original.
@@ -173,14 +173,14 @@ class Decision:
         parts = [part for part in self.encoders[name].parts if part in self.encoders]
         return set[str]().union(*map(self.models, parts)) or {name}
 
-    def use(self, choice: Choice) -> Finding:
+    def use(self, choice: Shortlist) -> Finding:
         """Return what to use."""
         row = self.rows[choice.use]
         template = templates.USE_NONE if is_below(row.high, self.verdict.chance) else templates.USE
         found = self.finding(template, encoder=choice.use, headline=self.said_headline(choice.use))
         return replace(found, value=row.value, low=row.low, high=row.high)
 
-    def highest(self, choice: Choice) -> Finding:
+    def highest(self, choice: Shortlist) -> Finding:
         """Return which value is the highest, where that recommends nobody, and which are lower."""
         lower = [f" {self.versus(name, choice.highest)}." for name, better in choice.rejected.items() if better]
         return self.finding(
@@ -190,7 +190,7 @@ class Decision:
             more="".join(lower[:MOST_REJECTED]),
         )
 
-    def alternatives(self, choice: Choice) -> Iterator[Finding]:
+    def alternatives(self, choice: Shortlist) -> Iterator[Finding]:
         """Yield what may be used instead, each with what it costs beside the one to use."""
         size_of_use = self.encoders[choice.use].index_bytes(self.verdict.corpus)
         for name in choice.others:
@@ -200,7 +200,7 @@ class Decision:
                 said += f", {written_ratio(size / size_of_use)} the bytes"
             yield self.with_difference(self.finding(templates.OR, encoder=name, others=said), name, choice.use)
 
-    def rejected(self, choice: Choice) -> Iterator[Finding]:
+    def rejected(self, choice: Shortlist) -> Iterator[Finding]:
         """Yield what not to use: what is shown to be worse, and what is far lower."""
         pairs = list(self.rejected_pairs(choice).items())
         said = []
@@ -217,7 +217,7 @@ class Decision:
         if said:
             yield self.finding(templates.NOT, rejected=". ".join(said))
 
-    def rejected_pairs(self, choice: Choice) -> dict[str, str]:
+    def rejected_pairs(self, choice: Shortlist) -> dict[str, str]:
         """Return with what each rejected candidate is compared: the one to use, if that verdict is one against it."""
         compared = {}
         for name, better in choice.rejected.items():
@@ -278,7 +278,7 @@ class Decision:
 
     # Beside it
 
-    def steps(self, choice: Choice) -> Iterator[Finding]:
+    def steps(self, choice: Shortlist) -> Iterator[Finding]:
         """Yield what a fusion, a reranker and other set-ups add, where no other line says it."""
         said = self.said_pairs(choice)
         screened = {one.encoder for one in self.screenings}
@@ -293,7 +293,7 @@ class Decision:
                 )
                 yield self.with_difference(found, one.a, one.b)
 
-    def said_pairs(self, choice: Choice) -> set[frozenset[str]]:
+    def said_pairs(self, choice: Shortlist) -> set[frozenset[str]]:
         """Return the pairs whose difference stands with the choice."""
         if not self.decides:
             return set()
@@ -305,7 +305,7 @@ class Decision:
         """What was judged without labels on the corpus."""
         return [one for one in self.result.screenings if one.corpus == self.verdict.corpus]
 
-    def screened(self, choice: Choice) -> Iterator[Finding]:
+    def screened(self, choice: Shortlist) -> Iterator[Finding]:
         """Yield what indexes and copies of a model list of what the exact search of the original finds."""
         said = self.said_pairs(choice)
         for question, is_index in ((templates.INDEX, True), (templates.COPIES, False)):
@@ -320,7 +320,7 @@ class Decision:
             if sentences:
                 yield self.finding(templates.SCREENED, sentences=" ".join(sentences), question=question)
 
-    def precision(self, choice: Choice) -> Iterator[Finding]:
+    def precision(self, choice: Shortlist) -> Iterator[Finding]:
         """Yield which difference could be detected, and how many items a smaller one needs; or why none can."""
         v = self.verdict
         if v.reason:
@@ -341,7 +341,7 @@ class Decision:
         )
         yield replace(found, value=pair.smallest_difference, format=style)
 
-    def deciding_pair(self, choice: Choice) -> Difference | None:
+    def deciding_pair(self, choice: Shortlist) -> Difference | None:
         """Return the pair that the choice depends on most: with the next best, else the main one, else any."""
         pairs = [self.verdict.between(choice.use, name) for name in (*choice.others, *choice.rejected)]
         pairs += [one for one in self.verdict.differences if one.family == "main"] + list(self.verdict.differences)

@@ -120,7 +120,7 @@ def make_rankings(
     Raises
     ------
     OutputError
-        If the run has no retrieval, or no encoder's vectors can be had.
+        If the run has no retrieval, or no encoder's vectors are available.
     SourceError
         If a corpus of the run cannot be read again.
     """
@@ -151,7 +151,7 @@ def make_rankings(
                     notes += _notes(scores, ranking)
                 advance(1)
     if not rankings:
-        raise OutputError(f"no encoder's vectors can be had ({left_out[0]})")
+        raise OutputError(f"no encoder's vectors are available ({left_out[0]})")
     return rankings, notes, left_out
 
 

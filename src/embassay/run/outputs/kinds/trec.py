@@ -24,7 +24,7 @@ def export(finished: FinishedRun) -> Export:
     Raises
     ------
     OutputError
-        If the run has no retrieval, or no encoder's vectors can be had.
+        If the run has no retrieval, or no encoder's vectors are available.
     SourceError
         If a corpus of the run cannot be read again.
     """
