@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from embassay.core.errors import SpecError, UnknownNameError, quoted
+from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.result import Renderer, Result, register_renderer
 from embassay.core.store.canonical import write
 from embassay.core.store.paths import output_path, source_path
@@ -27,9 +27,8 @@ from embassay.run.runs import results
 from embassay.run.runs.folder import RunFolder
 
 if TYPE_CHECKING:
-    from embassay.core.samples.base import Role
-    from embassay.core.shards.shards import Dtype
-    from embassay.run.sharding.encode import Encoded
+    from embassay.core.parts import Dtype
+    from embassay.run.encode_texts import Encoded
     from embassay.testsets.base import Advance, Built
     from embassay.testsets.generator.base import Request
     from embassay.testsets.options import Language
@@ -150,47 +149,32 @@ def encode_corpus(
     *,
     id: str = "id",  # noqa: A002 - the name of the command's option
     text: str = "text",
-    role: Role = "document",
     dtype: Dtype = "float32",
-    shard_rows: int = 100_000,
-    shards: tuple[int, int] | None = None,
     executor: Literal["local", "ray"] = "local",
-    ray_address: str | None = None,
     workers: int = 1,
-    threads: int | None = None,
     device: str = "auto",
     trust_remote_code: bool = False,
 ) -> Encoded:
-    """Encode files of any size into a folder of shards, as ``embassay encode`` does.
+    """Encode Parquet files of any size into a folder of vectors, as ``embassay encode`` does.
 
-    Call it again and only shards that are missing or damaged are made.
+    Call it again and only parts that are missing are made.
 
     Parameters
     ----------
     encoder
         A spec. Encoders that learn from the texts are refused.
     texts
-        Files of JSON lines or Parquet, or patterns such as ``corpus/*.parquet``; a single one need not be in a list.
+        Parquet files; a single one need not be in a list.
     out
-        Folder of the shards. Each has a file of (n, d) vectors (``.npy``), of ids and text hashes (``.parquet``), and a
-        marker (``.json``) that is written last.
+        Folder of the parts: Parquet files with ``id``, ``text_hash`` and ``vector``, of up to 20,000 rows.
     id, text
         The columns of ids, which must not repeat, and texts.
-    role
-        ``document``, ``query`` or ``text``.
     dtype
-        ``float32``, ``float16`` or ``int8``, which has a scale for each row in the Parquet file.
-    shard_rows
-        Rows of a shard, at most.
-    shards
-        Make only the shards from the first number up to but without the second; all if None.
+        ``float32`` or ``float16``.
     executor
-        ``local``: processes of this machine. ``ray``: workers of a Ray cluster.
-    ray_address
-        ``HOST:PORT`` of a running Ray cluster, or ``auto``; if None, the cluster that this process has joined, or a new
-        one on this machine.
-    workers, threads
-        Number of processes, and of the threads of each; threads are fixed when the folder is made.
+        ``local``: this process. ``ray``: tasks of Ray, on this machine or on the cluster at ``RAY_ADDRESS``.
+    workers
+        Ray tasks at a time.
     device
         Where a neural encoder runs: ``auto``, ``cpu``, ``cuda`` …
     trust_remote_code
@@ -198,53 +182,30 @@ def encode_corpus(
 
     Returns
     -------
-    Counts of rows, shards and texts, the dimension of the vectors, and the measured error of the dtype: the lowest
-    cosine with the float32 vectors (up to 1), and the largest error of a coordinate as a share of the vector's length;
-    also how often workers were replaced because one had been killed (``restarts``).
+    The numbers of rows, dimensions and parts, and how many parts were made now.
 
     Raises
     ------
     InputError
-        If the input, the encoder or an option is invalid, the folder holds something else or cannot be written to,
-        another process makes the same shards, Ray is not installed, or no cluster answers.
+        If the input, the encoder or an option is invalid, the folder holds something else or cannot be written to, or
+        Ray is not installed.
     EncoderError
-        If the encoder fails, or a worker was killed three times. Finished shards are kept.
+        If the encoder fails, or a worker is killed again and again. Finished parts are kept.
     """
-    from embassay.run.sharding import encode, request
+    from embassay.run.encode_options import EncodeOptions
+    from embassay.run.encode_texts import encode_texts
 
-    job = request.EncodeRequest(
-        encoder,
-        _patterns(texts),
-        _folder(out),
+    paths = [texts] if isinstance(texts, (str, Path)) else list(texts)
+    options = EncodeOptions(
         id=id,
         text=text,
-        role=role,
         dtype=dtype,
-        shard_rows=shard_rows,
-        shards=shards,
         executor=executor,
-        ray_address=ray_address,
         workers=workers,
-        threads=threads,
         device=device,
         trust_remote_code=trust_remote_code,
     )
-    return encode.encode_corpus(job, tell=lambda message: None, quiet=True)
-
-
-def _folder(out: object) -> Path:
-    """Return the path of a folder to write; raise SpecError for something that is no path."""
-    if not isinstance(out, (str, Path)):
-        raise SpecError(f"out must be a path, is {quoted(out)}")
-    return output_path(out)
-
-
-def _patterns(texts: object) -> list[str]:
-    """Return one or several paths or patterns as a list; raise SpecError for anything else."""
-    patterns = [texts] if isinstance(texts, (str, Path)) else texts
-    if not isinstance(patterns, (list, tuple)) or not all(isinstance(path, (str, Path)) for path in patterns):
-        raise SpecError(f"texts must be a path or a list of paths, is {quoted(texts)}")
-    return [str(path) for path in patterns]
+    return encode_texts(encoder, paths, output_path(out), options, tell=lambda message: None, quiet=True)
 
 
 def cache_of(cache: str | Path | None) -> Path | Literal["default"] | None:

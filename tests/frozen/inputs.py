@@ -8,14 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import polars
+
+import embassay as ea
 from cases import test_pages, test_tables
 from cases.case import Case, write
 from corpora.test_every_loader import FORMS
 from embassay.core.errors import EmbassayError
 from embassay.core.types import content_hash
 from embassay.run.resolve import builtin_names, load_corpus
-from embassay.run.sharding.encode import encode_corpus
-from embassay.run.sharding.request import EncodeRequest
 
 LOOK = "look -c "
 WAITING = {
@@ -59,8 +60,8 @@ FOLDERS: dict[str, tuple[str, Mapping[str, str]]] = {
         "set",
         dict.fromkeys(("set/msr_paraphrase_train.txt", "set/msr_paraphrase_test.txt"), FORMS["msrp", "msrp"]),
     ),
-    "shards": (
-        "shards,questions=q.csv",
+    "parts": (
+        "parts,questions=q.csv",
         {"texts.jsonl": '{"id": "a", "text": "It rained."}\n{"id": "b", "text": "We ran."}\n', "q.csv": QUESTIONS},
     ),
 }
@@ -93,9 +94,9 @@ def understood_in_folder(source: str, files: Mapping[str, Any]) -> Any:
         try:
             for name, content in files.items():
                 write(Path(name), content)
-            if source.startswith("shards"):
-                request = EncodeRequest("hashing,dim=8", ["texts.jsonl"], Path("shards"))
-                encode_corpus(request, tell=lambda message: None, quiet=True)
+            if source.startswith("parts"):
+                polars.read_ndjson("texts.jsonl").write_parquet("texts.parquet")
+                ea.encode_corpus("hashing,dim=8", "texts.parquet", "parts")
             return understood(source)
         finally:
             os.chdir(before)

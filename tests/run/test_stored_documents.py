@@ -1,19 +1,17 @@
-"""Retrieval among documents of which only the vectors are at hand, in a folder of shards."""
+"""Retrieval among documents of which only the vectors are at hand, in a folder of parts."""
 
 import json
 import shutil
 
 import numpy as np
+import polars
 import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import EncoderError, SpecError
-from embassay.core.processes.map import map_tasks
+from embassay.run import encode_texts
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.run.sharding.encode import encode_corpus
-from embassay.run.sharding.request import EncodeRequest
-from embassay.search.exact import top as topk
 
 DOCUMENTS = 90
 WORDS = (
@@ -21,15 +19,17 @@ WORDS = (
 )
 
 
-def encode(folder, texts, **options):
-    options = {"shard_rows": 25, **options}
-    request = EncodeRequest("hashing,dim=64", [str(texts)], folder, **options)
-    return encode_corpus(request, tell=lambda message: None, quiet=True)
+def encode(folder, documents, **options):
+    texts = folder.with_suffix(".parquet")
+    polars.DataFrame(documents).write_parquet(texts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encode_texts, "ROWS", 25)
+        ea.encode_corpus("hashing,dim=64", texts, folder, **options)
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A folder with documents, questions about them, and the documents' vectors in shards."""
+    """A folder with documents, questions about them, and the documents' vectors in parts."""
     place = tmp_path_factory.mktemp("stored")
     stream = np.random.default_rng(5)
     documents, questions = [], []
@@ -42,12 +42,12 @@ def place(tmp_path_factory):
     questions.append({"question": "what does no document say", "document": []})
     (place / "documents.jsonl").write_text("\n".join(map(json.dumps, documents)), encoding="utf-8")
     (place / "questions.jsonl").write_text("\n".join(map(json.dumps, questions)), encoding="utf-8")
-    encode(place / "shards", place / "documents.jsonl")
-    encode(place / "int8", place / "documents.jsonl", dtype="int8")
+    encode(place / "parts", documents)
+    encode(place / "half", documents, dtype="float16")
     return place
 
 
-def source(place, name="shards"):
+def source(place, name="parts"):
     return f"docs={place / name},questions={place / 'questions.jsonl'}"
 
 
@@ -60,7 +60,7 @@ def test_it_has_the_figures_of_the_same_documents_in_memory(place):
     in_memory = f"docs={place / 'documents.jsonl'},questions={place / 'questions.jsonl'},passages=document"
     diagnostics = ["retrieval,compare=all"]
     whole = ea.assay(["m=hashing,dim=64"], [in_memory], diagnostics, baselines=False)
-    stored = ea.assay([f"m=vectors:{place / 'shards'}"], [source(place)], diagnostics, baselines=False)
+    stored = ea.assay([f"m=vectors:{place / 'parts'}"], [source(place)], diagnostics, baselines=False)
     expected, values = values_of(whole, "m"), values_of(stored, "m")
     assert expected.keys() == values.keys()
     # Exams and random documents are drawn by the corpus's fingerprint, which is another one.
@@ -71,27 +71,8 @@ def test_it_has_the_figures_of_the_same_documents_in_memory(place):
         assert values[key] == pytest.approx(expected[key], abs=1e-9), key
 
 
-@pytest.mark.slow
-def test_a_run_by_several_processes_has_the_same_bytes(place, tmp_path, capsys, monkeypatch):
-    used = []
-
-    def watched(function, tasks, executor, tell):
-        used.append((executor.kind, executor.workers))
-        return map_tasks(function, tasks, executor, tell)
-
-    monkeypatch.setattr(topk, "map_tasks", watched)
-    for name, options in (("one", ""), ("two", ",executor=local,workers=2")):
-        encoder = f"m=vectors:{place / 'int8'}{options}"
-        arguments = ["run", "-e", encoder, "-c", source(place), "-o", str(tmp_path / name)]
-        assert exit_code_of(arguments) == 0
-    assert set(used) == {("local", 2)}
-    one, two = ((tmp_path / name / "result.json").read_bytes() for name in ("one", "two"))
-    assert one == two
-    capsys.readouterr()
-
-
 def test_two_folders_of_the_same_texts_are_compared(place, capsys):
-    encoders = ["-e", f"whole=vectors:{place / 'shards'}", "-e", f"small=vectors:{place / 'int8'}"]
+    encoders = ["-e", f"whole=vectors:{place / 'parts'}", "-e", f"small=vectors:{place / 'half'}"]
     out = place / "run"
     assert exit_code_of(["run", *encoders, "-c", source(place), "-o", str(out), "--overwrite"]) == 0
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
@@ -103,7 +84,7 @@ def test_two_folders_of_the_same_texts_are_compared(place, capsys):
 
 
 def test_the_corpus_has_the_same_fingerprint_for_each_encoder(place):
-    assert load_corpus(source(place)).fingerprint == load_corpus(source(place, "int8")).fingerprint
+    assert load_corpus(source(place)).fingerprint == load_corpus(source(place, "half")).fingerprint
     corpus = load_corpus(source(place))
     assert len(corpus.documents) == DOCUMENTS
     assert [corpus.documents[row].id for row in (0, 25, -1)] == ["doc 0", "doc 25", "doc 89"]
@@ -111,33 +92,29 @@ def test_the_corpus_has_the_same_fingerprint_for_each_encoder(place):
     assert {role for role, _ in corpus.texts()} == {"query"}
 
 
-def test_texts_of_the_shards_are_looked_up_and_questions_are_encoded(place):
-    encoder = load_encoder(f"vectors:{place / 'shards'}")
+def test_questions_are_encoded_and_texts_of_documents_refused(place):
+    encoder = load_encoder(f"vectors:{place / 'parts'}")
     model = load_encoder("hashing,dim=64")
-    texts = [json.loads(line)["text"] for line in (place / "documents.jsonl").read_text().splitlines()]
-    np.testing.assert_allclose(encoder.encode(texts[::7], "document"), model.encode(texts[::7]), rtol=1e-6)
     np.testing.assert_allclose(encoder.encode(["a new question"], "query"), model.encode(["a new question"]), rtol=1e-6)
-    with pytest.raises(EncoderError, match="1 of 2 texts have no vector for the role document; the first is 'absent'"):
-        encoder.encode([texts[0], "absent"], "document")
+    with pytest.raises(EncoderError, match="has vectors of documents by their ids"):
+        encoder.encode(["a text"], "document")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["-e", "hashing", "-c", "{source}"], "cannot encode the documents of corpus 'docs', whose texts are not at"),
-        (["-e", "vectors:{shards}", "-c", "docs={shards}"], "a folder of shards needs questions=FILE"),
-        (["-e", "vectors:{shards},normalize=true", "-c", "{source}"], "a folder of shards takes no option"),
+        (["-e", "vectors:{parts}", "-c", "docs={parts}"], "a folder of 'embassay encode' needs questions=FILE"),
+        (["-e", "vectors:{parts},normalize=true", "-c", "{source}"], "a folder of 'embassay encode' takes no option"),
         (
-            ["-e", "vectors:{shards}", "-c", "{source}", "-d", "retrieval,transforms=all"],
+            ["-e", "vectors:{parts}", "-c", "{source}", "-d", "retrieval,transforms=all"],
             "transforms=all needs all vectors in memory",
         ),
-        (["-e", "vectors:{shards},workers=0", "-c", "{source}"], "option 'workers': must be 1 or more, is 0"),
-        (["-e", "vectors:{questions},executor=ray", "-c", "{source}"], "ray_address= are for folders of shards"),
         (["-e", "vectors:{other}", "-c", "{source}"], "was made of other texts than"),
         (
             [
                 "-e",
-                "vectors:{shards}",
+                "vectors:{parts}",
                 "-c",
                 "{source}",
                 "-c",
@@ -153,9 +130,8 @@ def test_what_does_not_fit_is_one_message(place, arguments, message, capsys):
     other = place / "other"
     if not other.exists():
         lines = (place / "documents.jsonl").read_text(encoding="utf-8").splitlines()
-        (place / "fewer.jsonl").write_text("\n".join(lines[:60]), encoding="utf-8")
-        encode(other, place / "fewer.jsonl")
-    names = {"source": source(place), "shards": place / "shards", "other": other}
+        encode(other, [json.loads(line) for line in lines[:60]])
+    names = {"source": source(place), "parts": place / "parts", "other": other}
     names["questions"] = place / "questions.jsonl"
     status = exit_code_of(
         ["run", *(part.format(**names) for part in arguments), "-o", str(place / "no run"), "--overwrite"]
@@ -170,12 +146,12 @@ def test_an_unknown_document_is_named_with_its_line(place, tmp_path):
     questions = tmp_path / "q.jsonl"
     questions.write_text('{"question": "a", "document": "doc 1"}\n{"question": "b", "document": "doc 900"}\n')
     with pytest.raises(ea.InputError, match=r"q\.jsonl, line 2.*no document has the id 'doc 900'"):
-        load_corpus(f"{place / 'shards'},questions={questions}")
+        load_corpus(f"{place / 'parts'},questions={questions}")
 
 
 def test_a_model_that_has_changed_is_refused(place, tmp_path):
     copy = tmp_path / "copy"
-    shutil.copytree(place / "shards", copy)
+    shutil.copytree(place / "parts", copy)
     manifest = json.loads((copy / "manifest.json").read_text())
     manifest["fingerprint"] = "0" * 16
     (copy / "manifest.json").write_text(json.dumps(manifest))
@@ -190,8 +166,8 @@ def test_adaptation_needs_texts(place):
 
 
 def with_spec(place, copy, spec):
-    """Copy the shards, and let their manifest name another model."""
-    shutil.copytree(place / "shards", copy)
+    """Copy the parts, and let their manifest name another model."""
+    shutil.copytree(place / "parts", copy)
     manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
     (copy / "manifest.json").write_text(json.dumps({**manifest, "spec": spec}), encoding="utf-8")
     return copy

@@ -35,7 +35,7 @@ from embassay.core.plugins import PluginWarning
 INTERRUPTED = 130
 
 RESUMES = ("run", "train", "adapt", "encode", "reproduce")
-"""The commands that continue after an interruption, from the vectors, scores, checkpoints or shards that they keep."""
+"""The commands that continue after an interruption, from the vectors, scores, checkpoints or parts that they keep."""
 
 # The modules of the commands import what they need inside their functions, so that 'embassay --help' stays fast.
 app = App(

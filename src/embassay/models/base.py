@@ -91,7 +91,7 @@ def key_in_cache(encoder: Encoder) -> str:
 
 @runtime_checkable
 class HasStoredVectors(Protocol):
-    """Has the vectors of texts that are not at hand: the documents of a folder of shards."""
+    """Has the vectors of texts that are not at hand: the documents of a folder of parts."""
 
     def vectors_of(self, documents: StoredDocuments) -> Any:
         """Return the (p, d) vectors of the documents, in their order, which are read on access.

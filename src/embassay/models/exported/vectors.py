@@ -1,4 +1,4 @@
-"""Vectors that were made elsewhere, looked up by text: an .npz, Parquet or JSON lines file, or a folder of shards.
+"""Vectors that were made elsewhere, looked up by text: an .npz, Parquet or JSON lines file, or a folder of parts.
 
 Each row has a text, its vector, and optionally the role in which the text was encoded. Encoders receive texts and not
 the ids of a corpus, so vectors that are stored by id need ``texts=``, a table of ids and texts.
@@ -10,21 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from embassay.core.errors import EncoderError, SourceError, SpecError, quoted
-from embassay.core.processes.cores import cores
-from embassay.core.processes.executors import Executor
+from embassay.core.parts import PartVectors
 from embassay.core.samples.base import Role
-from embassay.core.shards.vectors import open_shards
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors, Indices, Similarity, VectorBatch
 from embassay.models.base import Route, spec_of
-from embassay.models.checks import check_whole
-from embassay.models.exported.shards_encoder import ShardsEncoder
+from embassay.models.exported.parts_encoder import PartsEncoder
 from embassay.models.exported.vector_files import ROWS, VectorFile, recognise
 from embassay.models.exported.vector_index import TextVectors, read_vectors
 from embassay.models.loaded import LoadedEncoder
@@ -39,31 +35,21 @@ def create(
     texts: str = "",
     normalize: bool = False,
     similarity: Similarity = "cosine",
-    executor: Literal["local", "ray"] | None = None,
-    workers: int = 1,
-    ray_address: str | None = None,
-) -> VectorsEncoder | ShardsEncoder:
+) -> VectorsEncoder | PartsEncoder:
     """Look at the beginning of the file; it is read when the first text is encoded.
 
     Parameters
     ----------
     target
         An ``.npz`` file (arrays ``vectors`` and ``texts``), Parquet or JSON lines (``vector`` and ``text``), each with
-        ``id`` in the place of ``text`` where ``texts=`` is given, and with an optional ``role``; or the folder of
-        shards that ``embassay encode`` made, with the last three options only.
+        ``id`` in the place of ``text`` where ``texts=`` is given, and with an optional ``role``; or the folder
+        that ``embassay encode`` made, without options.
     texts
         A table (CSV, TSV, JSON lines, Parquet) with an id and a text, and an optional role: which text each id is.
     normalize
         Scale vectors to unit length.
     similarity
         Similarity of queries and documents.
-    executor
-        Where shards are searched: ``local``, in processes of this machine, or ``ray``, in workers of a Ray cluster; by
-        default in this process. The results are the same.
-    workers
-        Processes that search at a time.
-    ray_address
-        ``HOST:PORT`` of a running Ray cluster, or ``auto``; by default a new one on this machine.
 
     Raises
     ------
@@ -74,18 +60,10 @@ def create(
     """
     place = f"encoder 'vectors:{target}'"
     path = source_path(target)
-    runs_elsewhere = executor is not None or workers != 1 or ray_address is not None
     if path.is_dir():
         if texts or normalize or similarity != "cosine":
-            raise SpecError(f"{place}: a folder of shards takes no option of a file; its manifest has them all")
-        check_whole(place, workers=workers)
-        if not runs_elsewhere:
-            return ShardsEncoder(target, open_shards(path))
-        threads = 1 if ray_address else max(cores() // workers, 1)
-        other = Executor(executor or "local", workers, threads, "cpu", ray_address)
-        return ShardsEncoder(target, open_shards(path, other))
-    if runs_elsewhere:
-        raise SpecError(f"{place}: executor=, workers= and ray_address= are for folders of shards; leave them out")
+            raise SpecError(f"{place}: a folder of 'embassay encode' takes no option; its manifest has them all")
+        return PartsEncoder(target, PartVectors(path))
     file = recognise(path)
     table = source_path(texts) if texts else None
     if table is None and file.key == "id":

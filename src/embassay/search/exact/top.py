@@ -10,26 +10,18 @@ A document is as near as its nearest passage. The nearest document comes first; 
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.core.errors import UnknownNameError, say
-from embassay.core.processes.executors import Executor
-from embassay.core.processes.map import map_tasks
-from embassay.core.processes.ray_cluster import check_cluster
-from embassay.core.shards.vectors import ShardVectors
+from embassay.core.errors import UnknownNameError
 from embassay.core.vectors import Neighbours, Similarity
 from embassay.search.exact import gpu as topk_gpu
 from embassay.search.exact.exact import ImpreciseProductError, Matrix, NearestSoFar, NumpyProduct, SearchTask, scan
 
 ROUTES = ("auto", "numpy", "torch")
-PARTS = 4
-"""Parts of a folder of shards for each worker that searches it: a killed worker loses one."""
 
 
 def search(
@@ -86,8 +78,6 @@ def _searched(task: SearchTask, route: str, device: str) -> NearestSoFar:
     """Search on the route that a task allows."""
     if task.sparse:
         return scan(task, NumpyProduct(), np.float64)
-    if isinstance(task.passages, ShardVectors) and task.passages.executor is not None:
-        return _of_shards(task, task.passages, task.passages.executor)
     device = topk_gpu.choose(device, task.queries.shape[0] * task.passages.shape[0])
     if route == "torch":
         device = device or "cpu"
@@ -96,35 +86,12 @@ def _searched(task: SearchTask, route: str, device: str) -> NearestSoFar:
     return _scanned(task, NumpyProduct())
 
 
-def _scanned(task: SearchTask, product: NumpyProduct, documents: tuple[int, int] | None = None) -> NearestSoFar:
-    """Search all documents, or some, with products in float32, or in float64 where these are not precise enough."""
+def _scanned(task: SearchTask, product: NumpyProduct) -> NearestSoFar:
+    """Search all documents with products in float32, or in float64 where these are not precise enough."""
     try:
-        return scan(task, product, np.float32, documents)
+        return scan(task, product, np.float32)
     except ImpreciseProductError:
-        return scan(task, NumpyProduct(), np.float64, documents)
-
-
-def _of_shards(task: SearchTask, shards: ShardVectors, executor: Executor) -> NearestSoFar:
-    """Search parts of a folder of shards, each with whole shards, by an executor; the answer is the same without."""
-    count = len(shards.starts) - 1
-    number = min(count, PARTS * executor.workers)
-    edges = shards.starts[np.linspace(0, count, number + 1).astype(np.int64)].tolist()
-    if executor.kind == "ray":
-        check_cluster(executor.address)
-    # Computed once, and sent to all workers with the task.
-    _ = task.pair_similarity
-    answer = NearestSoFar(task)
-    parts = [(task, part) for part in pairwise(edges)]
-    with closing(map_tasks(_of_part, parts, executor, say)) as answers:
-        for of_part in answers:
-            answer.merge(of_part)
-    return answer
-
-
-def _of_part(part: tuple[SearchTask, tuple[int, int]]) -> NearestSoFar:
-    """Search some documents."""
-    task, documents = part
-    return _scanned(task, NumpyProduct(), documents)
+        return scan(task, NumpyProduct(), np.float64)
 
 
 def _check(task: SearchTask) -> None:

@@ -1,4 +1,4 @@
-"""Documents whose vectors embassay encode has stored in a folder of shards, with questions=FILE about them.
+"""Documents whose vectors embassay encode has stored in a folder of parts, with questions=FILE about them.
 
 For more documents than fit into memory. Only an encoder ``vectors:FOLDER`` can be used: its vectors are searched where
 they are. The texts of the documents are not read; a document is shown by its id.
@@ -9,10 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from embassay.core.errors import SpecError
+from embassay.core.parts import PartDocuments, PartVectors, is_folder_of_parts
 from embassay.core.samples.retrieval import Question
-from embassay.core.shards.documents import ShardDocuments
-from embassay.core.shards.shards import is_folder_of_shards
-from embassay.core.shards.vectors import open_shards
 from embassay.core.store.paths import source_path
 from embassay.core.types import Corpus
 from embassay.corpora.retrieval.corpus import About, corpus_of
@@ -24,8 +22,8 @@ PRIORITY = 5
 
 
 def recognises_folder(path: Path) -> bool:
-    """Return whether a folder holds a manifest of shards."""
-    return is_folder_of_shards(path)
+    """Return whether a folder has a manifest of parts."""
+    return is_folder_of_parts(path)
 
 
 def load(
@@ -38,12 +36,12 @@ def load(
     document: str = "",
     about: About = "new-documents",
 ) -> Corpus[Question]:
-    """Read the questions, and find their right documents among the ids of the shards.
+    """Read the questions, and find their right documents among the ids of the parts.
 
     Parameters
     ----------
     source
-        Path of a folder of shards.
+        Path of a folder of parts.
     questions
         Path of the table of questions (CSV, TSV, JSON lines, Parquet).
     licence
@@ -57,22 +55,19 @@ def load(
     Raises
     ------
     SourceError
-        With file, line and field, for files that cannot be read and for unknown documents; for a missing shard.
+        With file, line and field, for files that cannot be read and for unknown documents; for a missing part.
     SpecError
         Without questions.
     """
     if not questions:
         raise SpecError(
-            f"corpus {source!r}: a folder of shards needs questions=FILE, a table with a column of questions "
-            f"({', '.join(QUESTION)}) and a column with the ids of their right documents ({', '.join(RIGHT)})"
+            f"corpus {source!r}: a folder of 'embassay encode' needs questions=FILE, a table with a column of "
+            f"questions ({', '.join(QUESTION)}) and a column with the ids of their right documents ({', '.join(RIGHT)})"
         )
-    documents = ShardDocuments(open_shards(source))
+    documents = PartDocuments(PartVectors(source_path(source)))
     table = source_path(questions)
     # The ids of all documents may not fit into memory; those that the questions may name do.
     places = documents.places(possible_ids(table, document))
     samples, columns = read_questions(table, places, question, document, about)
-    notes = [
-        "documents: the rows of a folder of shards, shown by their ids; their texts are not read",
-        columns,
-    ]
-    return corpus_of(name, "shards", documents, samples, licence=licence, notes=notes)
+    notes = ["documents: the rows of a folder of vectors, shown by their ids; their texts are not read", columns]
+    return corpus_of(name, "parts", documents, samples, licence=licence, notes=notes)

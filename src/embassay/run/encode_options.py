@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from embassay.core.samples.base import Role
+from embassay.core.errors import SpecError
 from embassay.run.options import Limit
-
-Positive = Annotated[int, Limit(at_least=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,18 +19,12 @@ class EncodeOptions:
         Column of the ids, which must not repeat.
     text
         Column of the texts.
-    role
-        How the texts are used: document, query or text; a model may have a prompt for each.
     dtype
-        float32, float16 (half the size) or int8 (a quarter).
+        float32, or float16 (half the size).
     executor
-        local: processes of this machine. ray: workers of a Ray cluster.
-    ray_address
-        HOST:PORT of a running Ray cluster, or auto; by default a new one on this machine.
+        local: this process. ray: tasks of Ray, on this machine or on the cluster at RAY_ADDRESS.
     workers
-        Processes that encode at a time.
-    threads
-        Threads of each process; fixed when the folder is made.
+        Ray tasks at a time.
     device
         Device of a neural encoder: auto, cpu, cuda, cuda:1 or mps.
     trust_remote_code
@@ -41,11 +33,13 @@ class EncodeOptions:
 
     id: str = "id"
     text: str = "text"
-    role: Role = "document"
-    dtype: Literal["float32", "float16", "int8"] = "float32"
+    dtype: Literal["float32", "float16"] = "float32"
     executor: Literal["local", "ray"] = "local"
-    ray_address: str | None = None
-    workers: Positive = 1
-    threads: Positive | None = None
+    workers: Annotated[int, Limit(at_least=1)] = 1
     device: str = "auto"
     trust_remote_code: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise SpecError for options that do not fit together."""
+        if self.executor == "local" and self.workers != 1:
+            raise SpecError("one process encodes, with all cores; several workers need executor ray")

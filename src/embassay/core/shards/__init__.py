@@ -1,1 +1,0 @@
-"""Shards of vectors that are larger than memory."""
