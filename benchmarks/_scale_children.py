@@ -1,14 +1,13 @@
-"""What ``scale.py`` measures in processes of their own: made-up shards, their search, and other libraries."""
+"""What ``scale.py`` measures in processes of their own: made-up parts, their search, and other libraries."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import numpy as np
 
-SHARD, TOPICS, K = 100_000, 2_000, 10
+TOPICS, K = 2_000, 10
 
 
 def topics(width: int) -> np.ndarray:
@@ -16,59 +15,42 @@ def topics(width: int) -> np.ndarray:
 
 
 def make(path: str, count: str, width: str) -> None:
-    """Write a folder of float16 shards: vectors around topics that share a direction."""
-    from embassay._version import __version__
-    from embassay.core.shards.shards import InputFile, Manifest, ShardFolder, ShardPlan, ShardRows
+    """Write a folder of float16 parts: vectors around topics that share a direction."""
+    from embassay.core.parts import Manifest, part_of, write_manifest, write_part
+    from embassay.run.encode_texts import ROWS
 
-    rows, dim = int(count), int(width)
-    plans = []
-    for number, start in enumerate(range(0, rows, SHARD)):
-        plans.append(ShardPlan(number, "made.jsonl", start, min(SHARD, rows - start), "0" * 64))
-    manifest = Manifest(
-        spec="made up",
-        fingerprint="0" * 16,
-        similarity="cosine",
-        role="document",
-        dtype="float16",
-        id_column="id",
-        text_column="text",
-        shard_rows=SHARD,
-        threads=1,
-        files=(InputFile("made.jsonl", rows, "0" * 64),),
-        shards=tuple(plans),
-        distinct=rows,
-        embassay=__version__,
-    )
-    folder = ShardFolder(Path(path))
-    folder.open(manifest)
+    rows, dim, folder = int(count), int(width), Path(path)
     centres = topics(dim)
     rng = np.random.default_rng(1)
-    for plan in plans:
-        vectors = centres[rng.integers(0, TOPICS, plan.rows)]
-        vectors += 0.7 * rng.standard_normal((plan.rows, dim), dtype=np.float32)
-        ids = [str(plan.row + place) for place in range(plan.rows)]
-        hashes = [f"{plan.row + place:016x}" for place in range(plan.rows)]
-        content = ShardRows(vectors.astype(np.float16), None, ids, hashes, plan.rows, 1.0, 0.0)
-        folder.write_shard(plan, content)
+    parts = []
+    for start in range(0, rows, ROWS):
+        ids = [str(row) for row in range(start, min(start + ROWS, rows))]
+        vectors = centres[rng.integers(0, TOPICS, len(ids))]
+        vectors += 0.7 * rng.standard_normal((len(ids), dim), dtype=np.float32)
+        parts.append(part_of(ids, ids))
+        write_part(folder, parts[-1], ids, vectors.astype(np.float16))
+    write_manifest(folder, Manifest("made up", "0" * 16, "cosine", "float16", tuple(parts)))
 
 
-def search(path: str, questions: str, route: str = "numpy") -> None:
-    """Search shards for the nearest passages of each question, and the rank of one passage."""
-    from embassay.core.shards.vectors import open_shards
+def search(path: str, questions: str) -> None:
+    """Search parts for the nearest passages of each question, and the rank of one passage."""
+    from embassay.core.parts import PartVectors
     from embassay.search.exact.top import search as nearest
 
-    passages = open_shards(path)
+    passages = PartVectors(Path(path))
     centres = topics(passages.shape[1])
     rng = np.random.default_rng(2)
     count = int(questions)
     queries = centres[rng.integers(0, TOPICS, count)]
     queries += 0.7 * rng.standard_normal(queries.shape, dtype=np.float32)
     pairs = np.stack([np.arange(count), rng.integers(0, len(passages), count)], axis=1)
-    nearest(queries, passages, k=K, similarity_function="cosine", pairs=pairs, route=route)
+    nearest(queries, passages, k=K, similarity_function="cosine", pairs=pairs)
 
 
 def read(path: str) -> list[str]:
-    return [json.loads(line)["text"] for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    import polars
+
+    return polars.read_parquet(path)["text"].to_list()
 
 
 def model_folder() -> str:

@@ -1,6 +1,6 @@
-"""How time and memory grow with texts, passages, documents and encoders; beside other libraries; a cost model.
+"""How time and memory grow with texts, passages, documents and encoders; beside other libraries.
 
-    python benchmarks/scale.py [encode] [neural] [search] [documents] [encoders] [peers] [model] [--small | --full]
+    python benchmarks/scale.py [encode] [neural] [search] [documents] [encoders] [peers] [--small | --full]
 
 All sections unless some are named. Each size runs in a process of its own, of which time and peak memory are printed,
 start and imports included. The exponent is the slope of log processor time on log size. The start, estimated from the
@@ -24,16 +24,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from _measure import Cost, best_of, machine, measure, slope
-from _scale_model import Constants, print_model
 
 MODEL = "all-MiniLM-L6-v2"
 CHILD = [sys.executable, str(Path(__file__).with_name("_scale_children.py"))]
 EMBASSAY = [sys.executable, "-m", "embassay"]
 WIDTH, QUESTIONS = 384, 1_000
 DOCUMENT_QUESTIONS = 500
-CORES = 64
-MEASURED = Constants(encode=0.0072, cut=9e-6, search=1.6e-5, row=10, dim=384, core_hour=0.05)
-"""Measured with the sections above; docs/scale.md has the tables and the date. The price is an assumption."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,7 @@ SIZES = {
         peers=3_000,
     ),
 }
-SECTIONS = ("encode", "neural", "search", "documents", "encoders", "peers", "model")
+SECTIONS = ("encode", "neural", "search", "documents", "encoders", "peers")
 SUBJECTS = "sensor report answer engineer document bridge river question teacher battery signal market garden".split()
 VERBS = "measures describes replaces follows delays improves repeats ignores explains carries".split()
 PLACES = "harbour north office valley station archive workshop corner tunnel library".split()
@@ -94,16 +90,18 @@ def sentences(count: int):
 
 
 def write_texts(path: Path, count: int) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        for number, text in enumerate(sentences(count)):
-            file.write(json.dumps({"id": str(number), "text": text}) + "\n")
+    import polars
+
+    polars.DataFrame({"id": [str(number) for number in range(count)], "text": list(sentences(count))}).write_parquet(
+        path
+    )
 
 
 def encode(folder: Path, sizes: tuple[int, ...], repeats: int, encoder: str) -> None:
-    """Encode files of texts into shards of float16."""
+    """Encode files of texts into parts of float16."""
     costs = []
     for count in sizes:
-        texts, out = folder / "texts.jsonl", folder / "vectors"
+        texts, out = folder / "texts.parquet", folder / "vectors"
         write_texts(texts, count)
         command = encode_command(encoder, texts, out)
         costs.append(
@@ -120,26 +118,26 @@ def encode_command(encoder: str, texts: Path, out: Path, *options: str) -> list[
 
 
 def search(folder: Path, sizes: tuple[int, ...], repeats: int) -> None:
-    """Search shards: the top 10 of each question, and the rank of one chosen passage."""
+    """Search parts: the top 10 of each question, and the rank of one chosen passage."""
     costs = []
     for count in sizes:
-        shards = folder / "passages"
+        parts = folder / "passages"
         needed = 1.1 * count * WIDTH * 2
         if shutil.disk_usage(folder).free < needed:
             print(f"{count:,} passages left out: they need {needed / 1e9:.1f} GB of free disk (TMPDIR)")
             break
-        measure([*CHILD, "make", str(shards), str(count), str(WIDTH)])
-        costs.append(best_of(1 if count == max(sizes) else repeats, [*CHILD, "search", str(shards), str(QUESTIONS)]))
-        shutil.rmtree(shards)
+        measure([*CHILD, "make", str(parts), str(count), str(WIDTH)])
+        costs.append(best_of(1 if count == max(sizes) else repeats, [*CHILD, "search", str(parts), str(QUESTIONS)]))
+        shutil.rmtree(parts)
     done = sizes[: len(costs)]
-    show(f"search of float16 shards, {QUESTIONS:,} questions, {WIDTH} dimensions, passages", done, costs)
+    show(f"search of float16 parts, {QUESTIONS:,} questions, {WIDTH} dimensions, passages", done, costs)
 
 
 def documents(folder: Path, sizes: tuple[int, ...], repeats: int) -> None:
     """Run hashing and the baselines on a retrieval corpus that is in memory."""
     costs = []
     for count in sizes:
-        texts, questions = folder / "documents.jsonl", folder / "questions.jsonl"
+        texts, questions = folder / "documents.parquet", folder / "questions.jsonl"
         write_texts(texts, count)
         write_questions(questions, count)
         source = f"made={texts},questions={questions}"
@@ -182,12 +180,13 @@ def encoder_spec(number: int) -> str:
 
 def peers(folder: Path, count: int, repeats: int) -> None:
     """Encode the same texts with the same model by sentence-transformers, by mteb and by us; loading included."""
-    texts, out = folder / "texts.jsonl", folder / "vectors"
+    texts, out = folder / "texts.parquet", folder / "vectors"
     write_texts(texts, count)
     ways = []
+    ways.append(("embassay encode", encode_command(MODEL, texts, out)))
     for workers in (1, 2):
-        shard = ("--workers", str(workers), "--shard", str(-(-count // workers)))
-        ways.append((f"embassay encode --workers {workers}", encode_command(MODEL, texts, out, *shard)))
+        ray = ("--executor", "ray", "--workers", str(workers))
+        ways.append((f"embassay encode --executor ray --workers {workers}", encode_command(MODEL, texts, out, *ray)))
         peer = [*CHILD, "sentence-transformers", str(texts), str(workers)]
         ways.append((f"sentence-transformers encode, {workers} {'process' if workers == 1 else 'processes'}", peer))
     ways.append(("mteb SentenceTransformerEncoderWrapper", [*CHILD, "mteb", str(texts), "1"]))
@@ -251,8 +250,6 @@ def main() -> None:
             if section in sections:
                 print(f"\n[{section}] load {os.getloadavg()[0]:.1f}", end="", flush=True)
                 run()
-    if "model" in sections:
-        print_model(MEASURED, CORES)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The cost model and the measurement of ``benchmarks/scale.py``."""
+"""The measurement of ``benchmarks/scale.py``."""
 
 import math
 import subprocess
@@ -13,21 +13,6 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture
 def benchmarks(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-
-
-def test_the_cost_model_by_hand(benchmarks):
-    from _scale_model import Constants, estimate
-
-    constants = Constants(encode=0.036, cut=0.0036, search=0.00036, row=20, dim=100, core_hour=0.5)
-    result = estimate(1_000_000, 10, constants)
-    assert result.encode_hours == pytest.approx(1)
-    # The first pass and the price do not depend on the number of cores.
-    assert result.cut_hours == pytest.approx(1)
-    assert result.search_hours == pytest.approx(0.01)
-    assert result.dollars == pytest.approx(11 * 0.5)
-    assert result.disk == {"float32": 420e6, "float16": 220e6, "int8": 124e6}
-    assert result.digests == 32e6
-    assert result.part == 250e3
 
 
 def test_the_slope_of_a_power_law(benchmarks):
@@ -58,12 +43,3 @@ for process in processes:
     assert measure([sys.executable, "-c", parent]).peak > 190
     with pytest.raises(RuntimeError, match="boom"):
         measure([sys.executable, "-c", "raise SystemExit('boom')"])
-
-
-@pytest.mark.slow
-def test_the_page_has_the_table_that_the_script_prints():
-    command = [sys.executable, str(ROOT / "benchmarks" / "scale.py"), "model"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
-    for line in printed.splitlines():
-        assert line.strip() in page

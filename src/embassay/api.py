@@ -166,7 +166,7 @@ def encode_corpus(
     texts
         Parquet files; a single one need not be in a list.
     out
-        Folder of the parts: Parquet files with ``id``, ``text_hash`` and ``vector``, of up to 20,000 rows.
+        Folder of the parts: Parquet files with ``id``, ``text_hash`` and ``vector``, of up to 10,000 rows.
     id, text
         The columns of ids, which must not repeat, and texts.
     dtype

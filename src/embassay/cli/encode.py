@@ -29,7 +29,7 @@ def encode(
     texts
         Parquet files with ids and texts.
     out
-        Folder for the vectors, in parts: Parquet files of up to 20,000 rows.
+        Folder for the vectors, in parts: Parquet files of up to 10,000 rows.
     """
     from embassay.core.errors import say
     from embassay.core.formatting import counted

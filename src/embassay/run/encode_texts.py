@@ -43,7 +43,7 @@ from embassay.search.retrievers.base import Retriever
 if TYPE_CHECKING:
     from polars import DataFrame
 
-ROWS = 20_000
+ROWS = 10_000
 """Rows of a part, at most: what is in memory at a time, and what a killed process loses."""
 Advance = Callable[[int], None]
 
