@@ -1,7 +1,6 @@
 """The measurement of ``benchmarks/scale.py``."""
 
 import math
-import subprocess
 import sys
 from pathlib import Path
 

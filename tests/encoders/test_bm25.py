@@ -122,7 +122,6 @@ def test_it_is_known_by_its_texts_and_its_constants():
             ("bm25", PASSAGES),
             ("bm25,k1=1", PASSAGES),
             ("bm25,b=0.5", PASSAGES),
-            ("bm25,whole=true", PASSAGES),
             ("bm25", ["a b", "a a c e"]),
             ("bm25", ["a b", "a a c d d"]),
             ("bm25", ["a b", "b a c d"]),

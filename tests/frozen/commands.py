@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import polars
+
 from cases.case import CORPUS, write
 from cases.test_encoders import PLAIN, TEXTS, VECTORS, VOCABULARY, arrays, text_file
 from embassay.cli.app import exit_code_of
@@ -84,8 +86,7 @@ build composition --from docs -o sets.jsonl --count 10
 build retrieval --from docs -o asked.jsonl --method headings
 rate first.csv second.csv
 rate first.csv -o kept.jsonl --bar 2
-encode -e hashing --texts texts.jsonl -o shards --shard 5
-encode --verify shards
+encode -e hashing --texts texts.parquet -o parts
 train words --text sentences.txt -o trained --dim 8 --epochs 1
 cache info --cache cache
 cache clear --cache cache
@@ -177,12 +178,12 @@ def write_files(folder: Path) -> None:
         "ranked.trec": PLAIN,
         "pairs.csv": f"sentence1,sentence2,score\n{rows}",
         "labelled.csv": f"text1,text2,label\n{labelled}",
-        "texts.jsonl": CORPUS["docs.jsonl"],
         "sentences.txt": "\n".join(sentences()[:120]) + "\n",
         "run.toml": 'encoders = ["bow"]\ncorpora = ["opposites"]\nexamples = 3\nout = "configured"\n',
     }
     for name, content in files.items():
         write(folder / name, content)
+    polars.read_ndjson(folder / "docs.jsonl").write_parquet(folder / "texts.parquet")
     write_sheets(folder)
 
 

@@ -166,17 +166,6 @@ def test_the_passage_by_which_a_document_was_found_is_scored(corpus):
     }
 
 
-def test_a_right_document_beyond_the_depth_is_shown_where_whole_documents_were_searched(corpus):
-    """Its first passage is shown; with two passages for each document, it has not the number of the document."""
-    documents = [replace(d, passages=(d.passages[0], f"{n} and so on")) for n, d in enumerate(corpus.documents)]
-    cut = replace(corpus, documents=tuple(documents))
-    encoders = ["whole=bm25,whole=true", spec("constant", 1).replace("over=first", "over=whole")]
-    result = ea.assay(encoders, [cut], ["retrieval"], baselines=False, cache=None, examples="all")
-    right_of = {sample.id: f"{sample.right[0]}#0" for sample in cut.samples}
-    found = {example.item: example.labels["right"] for example in result.examples if example.encoder == "r"}
-    assert found == right_of
-
-
 def test_no_time_is_said_where_all_scores_are_cached_and_none_was_measured(corpus, tmp_path):
     for depth, measured in ((20, True), (10, False)):
         request = RunRequest(

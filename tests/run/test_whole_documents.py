@@ -8,7 +8,6 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.comparison.runs import read_run
-from embassay.core.errors import SpecError
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.corpus import cut_all
 
@@ -71,8 +70,6 @@ def test_it_does_not_join_where_documents_are_whole_or_nothing_joins(docs):
 def test_it_joins_for_diagnostics_that_search_whole_documents_only(docs):
     result = ea.assay("m=hashing", f"{docs},passages=3", "isotropy", resamples=100, cache=None)
     assert WHOLE not in names(result)
-    with pytest.raises(SpecError, match="encoder 'bm25' cannot be used with isotropy"):
-        ea.assay("bm25,whole=true", f"{docs},passages=3", "isotropy", resamples=100, cache=None)
 
 
 def test_it_joins_a_run_over_passages_once_unless_one_of_them_is_the_whole_document(docs):
@@ -80,13 +77,13 @@ def test_it_joins_a_run_over_passages_once_unless_one_of_them_is_the_whole_docum
     assert WHOLE not in names(assay(docs, "[document,3]"))
 
 
-def test_what_it_found_is_shown_by_the_first_passage_of_the_document(docs):
+def test_what_it_found_is_shown_as_the_whole_document(docs):
     result = assay(docs, "3")
     # The others have a tie at the first place.
     outcomes = [one for one in result.examples if one.encoder == WHOLE and one.correct is not None]
     assert {one.correct for one in outcomes} == {True, False}
     for one in outcomes:
-        assert one.labels["found1"].endswith("#0")
+        assert one.labels["found1"].endswith("#0 (passages=document)")
         assert (one.labels["found1"] == one.labels["right"]) == one.correct
 
 

@@ -85,7 +85,7 @@ def _show_corpus(corpus: AnyCorpus, console: Console) -> None:
 def _corpus_lines(corpus: AnyCorpus) -> list[str]:
     """Return the lines about a corpus as a whole."""
     audit = corpus.audit()
-    head = f"{corpus.name}: {corpus.shape}, read by the loader {corpus.loader}"
+    head = f"{corpus.key}: {corpus.shape}, read by the loader {corpus.loader}"
     if corpus.version:
         head += f", version {corpus.version}"
     number = effective_units(corpus)

@@ -20,7 +20,6 @@ from embassay.comparison.runs import StoredRun, common_tasks, differ, read_run
 from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.formatting import number
 from embassay.core.result import EncoderRecord, Result, record_of
-from embassay.core.types import is_chance
 
 
 @dataclass(frozen=True)
@@ -224,7 +223,7 @@ def _pairs(runs: Sequence[StoredRun], merged: MergedRuns, mapping: Mapping[str, 
             old = merged.labels[old_run.name, label]
             new = merged.labels[new_run.name, new_label]
             # Lexical baselines and random vectors are compared only where the mapping names them.
-            is_candidate = new in candidates and not is_chance(record_of(merged.result.encoders, new).spec)
+            is_candidate = new in candidates and not record_of(merged.result.encoders, new).is_chance
             if label not in mapping and not is_candidate:
                 continue
             name = label if new_label == label else f"{label} → {new_label}"

@@ -24,7 +24,7 @@ from embassay.core.formatting import POINTS, counted
 from embassay.core.metric_key import MetricKey, matching, near_names, shortest_name
 from embassay.core.result import Failure, Result, Row
 from embassay.core.store.lists import FROM_CACHE
-from embassay.core.types import Draws, is_chance
+from embassay.core.types import Draws
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.diagnostics.metrics.item_metric import Headline, ItemMetric
 from embassay.diagnostics.metrics.metric import WITHIN_ENCODER, declared
@@ -335,7 +335,7 @@ def _notes_on(pairs: Sequence[PairedMetric]) -> Iterator[str]:
 
 def candidates_in(run: StoredRun) -> list[str]:
     """Return the labels of the encoders that the user named, except those with random vectors."""
-    return [record.name for record in run.result.encoders if not record.baseline and not is_chance(record.spec)]
+    return [record.name for record in run.result.encoders if not record.baseline and not record.is_chance]
 
 
 # --- what is compared ------------------------------------------------------------------------------------

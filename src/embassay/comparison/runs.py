@@ -23,15 +23,13 @@ from embassay.core.types import Diagnostic, ItemScores, content_hash
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.diagnostics.metrics.summary import Figures
 from embassay.run.items import Items
-from embassay.run.record import variants_in
 from embassay.run.resolve import load_diagnostic
 from embassay.run.runs import results
 from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.items import CorpusItems, StoredItem
 from embassay.run.runs.record import RunRecord
 from embassay.run.specs import Spec
-from embassay.run.variants import Variant, by_encoder, is_same_on_all_variants, join_scores, merged_units
-from embassay.stats.units import Ints
+from embassay.stats.units import Ints, merged_units
 
 TaskName = tuple[str, str]
 """Diagnostic and corpus, by their labels."""
@@ -207,45 +205,32 @@ def _tasks(
     """
     settings = record["settings"]
     fingerprint_of = dict(settings["corpora"])
-    known_variants = variants_in(settings)
-    stored_by_name = {(s.origin.diagnostic, s.origin.corpus, s.origin.encoder): s for s in stored}
-    with_rows = {(row.diagnostic, row.corpus, row.encoder) for row in result.rows}
-    # By diagnostic and corpus the scores on each variant.
-    scores_of: dict[TaskName, dict[Variant, list[ItemScores]]] = {}
     fingerprints: dict[TaskName, list[str]] = {}
     methods = {}
-    for diagnostic, version, options, name in settings["diagnostics"]:
-        if name not in fingerprint_of:
+    of_task: dict[TaskName, dict[str, ItemScores]] = {}
+    for scores in stored:
+        of_task.setdefault((scores.origin.diagnostic, scores.origin.corpus), {})[scores.origin.encoder] = scores
+    with_rows = {(row.diagnostic, row.corpus, row.encoder): None for row in result.rows if row.encoder}
+    for diagnostic, version, options, key in settings["diagnostics"]:
+        if key not in fingerprint_of:
             raise SourceError("run.json is damaged; repeat the run's command", path)
-        # A corpus that does not vary is its own variant.
-        variant = known_variants.get(name, Variant(name, name, ""))
-        task = (diagnostic, variant.corpus)
         methods[diagnostic] = (version, options)
-        is_first = task not in fingerprints
-        fingerprints.setdefault(task, []).append(fingerprint_of[name])
-        of_variant = []
-        for encoder, spec, _, is_baseline in settings["encoders"]:
-            label = variant.label(encoder, spec)
-            # Without rows the encoder failed here, or is not for corpora of this shape.
-            if (*task, label) not in with_rows or (is_same_on_all_variants(spec) and not is_first):
+        for corpus in dict.fromkeys(name for of, name, _ in with_rows if of == diagnostic):
+            if key == corpus or key.startswith(f"{corpus},"):
+                fingerprints.setdefault((diagnostic, corpus), []).append(fingerprint_of[key])
+    for (diagnostic, corpus), (first_fingerprint, *others) in fingerprints.items():
+        kept = {}
+        for record_of in result.encoders:
+            label = record_of.name
+            if (diagnostic, corpus, label) not in with_rows:
                 continue
-            scores = stored_by_name.get((diagnostic, name, encoder))
-            if scores is None:
-                raise _damaged(path, f"of {label} ({diagnostic} on {variant.corpus})")
-            # The roles of an encoder are those of the settings, whatever they were when it was scored.
-            is_reference = encoder == settings["reference"]
-            origin = replace(scores.origin, baseline=is_baseline, reference=is_reference)
-            of_variant.append(replace(scores, origin=origin))
-        # Variants may differ: where the items are texts, as for isotropy, a corpus that is cut otherwise has others.
-        if len({len(scores.item) for scores in of_variant}) > 1:
-            raise _damaged(path, f"of {diagnostic} on {name}")
-        if of_variant:
-            scores_of.setdefault(task, {})[variant] = of_variant
-
-    for (diagnostic, corpus), scores_by_variant in scores_of.items():
-        joined = by_encoder(join_scores(scores_by_variant, settings["reference"]))
-        first_fingerprint, *others = fingerprints[diagnostic, corpus]
-        # The questions are the same on all variants, so the items of the first will do.
+            one = of_task.get((diagnostic, corpus), {}).get(label)
+            if one is None:
+                raise _damaged(path, f"of {label} ({diagnostic} on {corpus})")
+            origin = replace(one.origin, baseline=record_of.baseline, reference=label == settings["reference"])
+            kept[label] = replace(one, origin=origin)
+        if len({len(one.item) for one in kept.values()}) > 1 and not others:
+            raise _damaged(path, f"of {diagnostic} on {corpus}")
         corpus_items = items.get(first_fingerprint)
         listed = corpus_items.items if corpus_items else ()
         version, options = methods[diagnostic]
@@ -255,7 +240,7 @@ def _tasks(
             options=options,
             version=version,
             fingerprint=content_hash([first_fingerprint, *others]) if others else first_fingerprint,
-            scores={scores.origin.encoder: scores for scores in joined},
+            scores=kept,
             items={item.id: item for item in listed},
             # Only a baseline has reduced tasks: those whose scores were too large to be kept whole.
             reduced=[diagnostic, corpus] in record.get("reduced", []),

@@ -587,6 +587,8 @@ class EncoderRecord:
         Of the encoder before it was fitted; the fitted one's is in the signatures.
     dim
         The number of dimensions; None where it depends on the corpus.
+    is_chance
+        Whether its vectors are random, so that it stands for chance.
     truncated_in
         How many of the distinct passages of the documents are longer than ``max_tokens``, by corpus, where there are
         some; of a corpus without such documents, how many of its distinct texts.
@@ -630,6 +632,7 @@ class EncoderRecord:
     parameters: int | None
     prompts: Mapping[str, str]
     baseline: bool
+    is_chance: bool = False
     max_tokens: int | None = None
     similarity: Literal["cosine", "dot"] = "cosine"
     price: float | None = None

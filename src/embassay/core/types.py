@@ -41,6 +41,10 @@ MAX_LISTED = 8
 """Sentences of a group that are shown with one of them, at most."""
 
 
+WHOLE = "passages=document"
+"""How a corpus is cut whose documents are one passage each."""
+
+
 def content_hash(value: object) -> str:
     """Return 16 hexadecimal digits of a SHA-256 over a JSON value, keys sorted."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -85,8 +89,8 @@ class Corpus(Generic[S]):
     documents
         For questions, the documents to search, including those that answer no question: a tuple, or
         :class:`StoredDocuments`, whose vectors only a ``vectors:FOLDER`` encoder has.
-    variant_of
-        In a run that varies options of a corpus, the label of that corpus; ``name`` also has the setting.
+    cut
+        In a run that cuts the documents in several ways, how they are cut here: ``passages=100``.
     settings
         The options that advice depends on, where the user has set them: ``passages`` and ``unit``.
     file
@@ -106,7 +110,7 @@ class Corpus(Generic[S]):
     notes: tuple[str, ...] = ()
     filtered_with: tuple[str, ...] = ()
     documents: Sequence[Document] = ()
-    variant_of: str = ""
+    cut: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     file: str = field(default="", compare=False)
     document_noun: str = field(default="document", compare=False)
@@ -150,6 +154,11 @@ class Corpus(Generic[S]):
         return self.documents if isinstance(self.documents, StoredDocuments) else None
 
     @property
+    def key(self) -> str:
+        """Its label, with how its documents are cut where that varies: the same for no two corpora of a run."""
+        return f"{self.name},{self.cut}" if self.cut else self.name
+
+    @property
     def is_cut(self) -> bool:
         """Whether some document has several passages."""
         return not self.stored_documents and any(len(document.passages) > 1 for document in self.documents)
@@ -158,7 +167,7 @@ class Corpus(Generic[S]):
     def whole(self) -> Corpus[S]:
         """The corpus with each document as one passage."""
         documents = tuple(Document(document.id, (document.whole,)) for document in self.documents)
-        return replace(self, documents=documents)
+        return replace(self, documents=documents, cut=WHOLE)
 
     def need_texts(self, purpose: str) -> None:
         """Raise SpecError if the texts of the documents are not at hand.
@@ -318,6 +327,8 @@ class Card:
         Price per million tokens, if known.
     target, options
         Scheme and model, and the options that are set by name, where a spec is made of both; empty for all others.
+    is_chance
+        True for random vectors: such an encoder represents chance and is not a candidate.
     known
         True when the fingerprint covers everything that its vectors depend on. If not, as for a function without a
         source file, its scores are never reused.
@@ -342,6 +353,7 @@ class Card:
     price: float | None = None
     target: str = ""
     options: Mapping[str, object] = field(default_factory=dict)
+    is_chance: bool = False
     known: bool = True
     full: Encoder | None = field(default=None, repr=False)
 
@@ -442,16 +454,6 @@ def cache_key(fingerprint: str, route: str) -> str:
     return fingerprint
 
 
-def is_chance(spec: str) -> bool:
-    """Return whether a spec gives random vectors; such an encoder represents chance and is not a candidate."""
-    return spec.split(",")[0] == "random"
-
-
-def reads_whole_documents(spec: str) -> bool:
-    """Return whether a spec gives an encoder that compares whole documents, however they are cut into passages."""
-    return "whole=true" in spec.split(",")
-
-
 @dataclass(frozen=True)
 class Origin:
     """Which diagnostic scored which encoder on which corpus.
@@ -460,6 +462,8 @@ class Origin:
     ----------
     baseline
         Whether the run added the encoder by itself.
+    is_chance
+        Whether its vectors are random.
     version
         Of the diagnostic: a number, or of another package's a hash of its source.
     reference
@@ -484,6 +488,7 @@ class Origin:
     encoder_fingerprint: str
     spec: str = ""
     baseline: bool = False
+    is_chance: bool = False
     version: str = ""
     reference: bool = False
     route: str = ""

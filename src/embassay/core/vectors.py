@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -53,14 +53,6 @@ class Neighbours:
     own_passages: Indices
     greater: Indices
     tied: Indices
-
-    def shown_by(self, passages: Indices) -> Neighbours:
-        """Return it with the (N,) passages that stand for documents, where each was searched as one passage."""
-
-        def shown(documents: Indices) -> Indices:
-            return np.where(documents < 0, -1, passages[documents])
-
-        return replace(self, passages=shown(self.passages), own_passages=shown(self.own_passages))
 
     def first(self, depth: int) -> NDArray[np.float64]:
         """Return (Q, m) the first documents of each query, and all others that are exactly as near as the last of them.
@@ -118,8 +110,6 @@ class Vectors:
         trained on these only. None if the encoder does not train inside a fold.
     documents
         (p, d) the vectors of documents whose texts are not at hand, read on access; None for all other corpora.
-    of_whole_documents
-        Whether the documents have a row each, that of their whole text, instead of one for each passage.
     """
 
     matrix: Any
@@ -128,7 +118,6 @@ class Vectors:
     search: Search | None = None
     learn: Callable[[Indices], Any] | None = None
     documents: Any = None
-    of_whole_documents: bool = False
 
     def need_search(self, purpose: str) -> Search:
         """Return the search.

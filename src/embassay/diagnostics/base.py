@@ -73,16 +73,6 @@ class ScoresRankings(Protocol):
 
 
 @runtime_checkable
-class SearchesWholeDocuments(Protocol):
-    """Scores encoders of whole documents, too; see ``Vectors.of_whole_documents``. The others need each passage."""
-
-    @property
-    def searches_whole_documents(self) -> bool:
-        """True."""
-        ...
-
-
-@runtime_checkable
 class SetsSideBySide(Protocol):
     """Compares two corpora; it runs only when it is requested by name."""
 

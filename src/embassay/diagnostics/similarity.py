@@ -30,7 +30,7 @@ from embassay.core.layout import (
 from embassay.core.metric_key import MetricKey
 from embassay.core.result import Estimate, Example, Finding, Result, Row, Series, rows_of
 from embassay.core.samples.pairs import Pair
-from embassay.core.types import Corpus, Draws, ItemScores, Origin, is_chance
+from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
 from embassay.diagnostics import overlap as overlap_module
 from embassay.diagnostics.base import Outcomes
@@ -319,7 +319,7 @@ def _findings(
         row = area_of.get(label, correlation_of[label])
         fields = {"encoder": label, "pairs": counted(row.items, "pair")}
         # The encoder to use may be a baseline; random vectors are none.
-        if label in area_of and not is_chance(s.origin.spec):
+        if label in area_of and not s.origin.is_chance:
             yield SEPARATES.finding(row, high=np.nanmax(human), low=np.nanmin(human), area=written(row), **fields)
         if label in area_of or s.origin.baseline or row.value is None:
             continue

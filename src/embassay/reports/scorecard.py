@@ -9,7 +9,7 @@ from os.path import commonprefix
 
 from embassay.core.formatting import DASH, difference_format, interval, number, shortened, visible, without_points
 from embassay.core.layout import Column, Layout
-from embassay.core.result import MIN_UNITS, Difference, EncoderRecord, Result, Row, Verdict, anchor
+from embassay.core.result import MIN_UNITS, Difference, Result, Row, Verdict, anchor
 
 BETTER, WORSE, OPEN = "▲", "▼", "?"
 """Marks: the 95 % interval lies above chance, below it, or holds it."""
@@ -299,7 +299,7 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
     questions = [question_of(result, verdict, layouts[verdict.diagnostic]) for verdict in verdicts]
     candidates = [encoder.name for encoder in result.encoders if not encoder.baseline]
     added = [encoder for encoder in result.encoders if encoder.baseline]
-    baselines = [encoder.name for encoder in added if not is_random(encoder)]
+    baselines = [encoder.name for encoder in added if not encoder.is_chance]
     models = {encoder.name for encoder in result.encoders if encoder.parameters}
     ordered = _by_mean_rank(candidates, questions)
     # Where not all have a line: the best, what they are compared with, who else may be the best, models, word counts.
@@ -313,11 +313,6 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
     encoders = {*ordered, *baselines}
     distinct = dict.fromkeys(name for name in by_importance if name in encoders)
     return Scorecard(tuple(ordered), tuple(baselines), tuple(questions), tuple(distinct))
-
-
-def is_random(encoder: EncoderRecord) -> bool:
-    """Return whether an encoder makes random vectors, which say no more than chance does."""
-    return encoder.spec.split(",")[0] == "random"
 
 
 def legend(card: Scorecard) -> str:

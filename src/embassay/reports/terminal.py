@@ -18,7 +18,7 @@ from embassay.core.result import Result, Verdict
 from embassay.reports.findings import support as words
 from embassay.reports.findings.costs import Latency
 from embassay.reports.findings.speed import MeasuredTimes
-from embassay.reports.scorecard import GAP, column_blocks, is_random
+from embassay.reports.scorecard import GAP, column_blocks
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
 
 MOST_OTHERS = 3
@@ -126,7 +126,7 @@ def show_failures(
 
 def _right_instead(result: Result, verdict: Verdict, shown: str) -> Iterator[str]:
     """Yield how many items an encoder is wrong about, and who is right about most of these; then of each candidate."""
-    by_chance = {record.name for record in result.encoders if is_random(record)}
+    by_chance = {record.name for record in result.encoders if record.is_chance}
     scores = result.scores(verdict.diagnostic).filter(corpus=verdict.corpus)
     by_outcome = scores.group_by("encoder", "correct", maintain_order=True)
     items = {outcome: set(rows["item"]) for outcome, rows in by_outcome}

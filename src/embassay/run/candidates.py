@@ -7,20 +7,21 @@ from dataclasses import dataclass, replace
 
 from embassay.core.errors import EncoderError, InputError, MissingExtraError, SpecError, UnknownNameError
 from embassay.core.plugins import ENCODERS
-from embassay.core.types import AnyCorpus, Encoder, Runtime, is_chance
+from embassay.core.types import AnyCorpus, Encoder, Runtime
 from embassay.models.base import HasStoredVectors, KnownByWeights, MayChange
+from embassay.run.cuts import joined_setting
 from embassay.run.presets import EncoderSet, named_in
 from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, EncoderInput, default_label, load_encoder
 from embassay.run.specs import Spec, alternatives, as_spec
 from embassay.search.retrievers.base import PARTS_HINT, Retriever
 
 BASELINES = (
-    Spec("tfidf"),
-    Spec("bm25"),
-    Spec("bm25", "bm25 on whole documents", {"whole": True}),
-    Spec("random"),
+    ("tfidf", "tfidf", False),
+    ("bm25", "bm25", False),
+    ("bm25 on whole documents", "bm25", True),
+    ("random", "random", False),
 )
-"""Those that join a run; bm25 on whole documents only where a corpus cuts them into passages."""
+"""Label and spec of those that join a run, and whether they read whole documents: only where a corpus cuts them."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class RunEncoder:
     ----------
     baseline
         Whether the run added it automatically.
+    whole
+        Whether it reads each document as one passage, however the corpus cuts them.
     reference
         Whether the others are compared with it.
     setting
@@ -48,6 +51,7 @@ class RunEncoder:
     label: str
     encoder: Encoder
     baseline: bool = False
+    whole: bool = False
     reference: bool = False
     setting: str = ""
     group: str = ""
@@ -66,7 +70,16 @@ class RunEncoder:
     @property
     def is_candidate(self) -> bool:
         """Whether the user requested it, and it is not the encoder of random vectors."""
-        return not self.baseline and not is_chance(self.encoder.card.spec)
+        return not self.baseline and not self.encoder.card.is_chance
+
+    @property
+    def is_same_on_all_cuts(self) -> bool:
+        """Whether its scores do not depend on how documents are cut, so that it is one candidate on all cuts."""
+        return self.whole or self.encoder.card.is_chance
+
+    def label_on(self, corpus: AnyCorpus) -> str:
+        """Return its label as a candidate on a corpus, with how that is cut where it is cut in several ways."""
+        return self.label if self.is_same_on_all_cuts else joined_setting(self.label, corpus.cut)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -256,13 +269,11 @@ def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEnco
 def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunEncoder]:
     """Return the baselines that are not among the entries already."""
     labels = {entry.label for entry in entries}
-    baselines = []
-    for spec in BASELINES:
-        label = spec.label or spec.head
-        if label in labels:
-            continue
-        baselines.append(RunEncoder(label, load_encoder(spec, runtime), baseline=True))
-    return baselines
+    return [
+        RunEncoder(label, load_encoder(spec, runtime), baseline=True, whole=whole)
+        for label, spec, whole in BASELINES
+        if label not in labels
+    ]
 
 
 def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 
 import numpy as np
@@ -13,7 +13,6 @@ from embassay.core.randomness import generator
 from embassay.core.result import Example
 from embassay.core.types import AnyCorpus, Diagnostic, ItemScores
 from embassay.diagnostics.base import Outcomes, ShowsItems
-from embassay.run.variants import Variant, by_encoder, join_scores
 
 MISSED_BY = ("all", "some", "none", "undecided")
 """Which of the encoders are wrong about an item; ``undecided`` where none is right or wrong."""
@@ -25,53 +24,24 @@ class ScoredTask:
 
     Attributes
     ----------
-    corpus
-        The corpus; of one that varies its first variant, under the label of the corpus.
+    corpora
+        By its fingerprint, each corpus that candidates were scored on: one, or the cuts of one.
     scores
-        The scores of all encoders; on a corpus that varies, those of each encoder on each variant.
-    parts
-        By variant, the corpus and the scores of its encoders on it; only one entry where the corpus does not vary.
+        The scores of all candidates, those of one encoder next to each other.
     options
         The options of the diagnostic, as they were given.
     """
 
     name: str
     diagnostic: Diagnostic
-    corpus: AnyCorpus
+    corpora: Mapping[str, AnyCorpus]
     scores: tuple[ItemScores, ...]
-    parts: Mapping[Variant, tuple[AnyCorpus, tuple[ItemScores, ...]]]
-    options: Mapping[str, object]
+    options: Mapping[str, object] = field(default_factory=dict)
 
-    @classmethod
-    def of(
-        cls,
-        name: str,
-        diagnostic: Diagnostic,
-        scored: Sequence[tuple[AnyCorpus, Sequence[ItemScores]]],
-        reference: str = "",
-        options: Mapping[str, object] | None = None,
-    ) -> ScoredTask:
-        """Return the task with the scores on the variants of one corpus put together.
-
-        Parameters
-        ----------
-        scored
-            Each variant, or the one corpus, with the scores of its encoders.
-        reference
-            The label of the encoder that the others are compared with; empty for the first.
-        """
-        corpora = {}
-        scores_of = {}
-        for corpus, scores in scored:
-            variant = Variant.of(corpus)
-            corpora[variant] = corpus
-            scores_of[variant] = scores
-        joined = join_scores(scores_of, reference)
-        parts = {variant: (corpora[variant], scores_on_variant) for variant, scores_on_variant in joined.items()}
-        first_variant, first_corpus = next(iter(corpora.items()))
-        # "docs,passages=100" -> "docs"
-        labelled_corpus = replace(first_corpus, name=first_variant.corpus)
-        return cls(name, diagnostic, labelled_corpus, by_encoder(joined), parts, dict(options or {}))
+    @property
+    def corpus(self) -> AnyCorpus:
+        """The first of the corpora; all have the same items where items are samples."""
+        return next(iter(self.corpora.values()))
 
 
 def examples_of(task: ScoredTask, most: int | None, seed: int) -> tuple[Example, ...]:
@@ -99,15 +69,16 @@ def examples_of_items(task: ScoredTask, items: NDArray[np.int64]) -> Iterator[Ex
     """
     if not isinstance(task.diagnostic, ShowsItems):
         return
-    if len(task.parts) == 1:
+    if len(task.corpora) == 1:
         yield from task.diagnostic.examples(task.corpus, task.scores, items)
         return
-    # Each variant has a record of every item. They become one, with the passages of all variants.
+    # Each cut has a record of every item. They become one, with the passages of all cuts.
     record_of_item: dict[str, Example] = {}
     records_of_encoders: dict[str, list[Example]] = {}
-    for variant, (corpus, scores) in task.parts.items():
+    for fingerprint, corpus in task.corpora.items():
+        scores = [one for one in task.scores if one.origin.corpus_fingerprint == fingerprint]
         for plain_example in task.diagnostic.examples(corpus, scores, items):
-            example = with_setting_in_references(plain_example, variant.setting)
+            example = with_setting_in_references(plain_example, corpus.cut)
             item = example.item
             if example.kind != "item":
                 records_of_encoders.setdefault(item, []).append(example)
@@ -124,8 +95,10 @@ def examples_of_items(task: ScoredTask, items: NDArray[np.int64]) -> Iterator[Ex
 def with_setting_in_references(example: Example, setting: str) -> Example:
     """Return an example whose references to passages name the setting: ``doc#3`` becomes ``doc#3 (passages=100)``.
 
-    Passage 3 of a document is another text in each variant.
+    Passage 3 of a document is another text in each cut.
     """
+    if not setting:
+        return example
 
     def qualified(name: str) -> str:
         # Only references to passages have a number sign.

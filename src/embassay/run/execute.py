@@ -16,22 +16,22 @@ from embassay.core.errors import EncoderError, one_line, reason_of
 from embassay.core.processes.cores import cores
 from embassay.core.processes.workers import Workers
 from embassay.core.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict, answers_and_findings
-from embassay.core.types import AnyCorpus, Card
+from embassay.core.types import AnyCorpus, Card, ItemScores
 from embassay.diagnostics.metrics.metric import headline_columns
 from embassay.reports.findings.limits import findings_of
 from embassay.reports.findings.shared_words import mismatch
 from embassay.run.cache.cache import VectorCache
+from embassay.run.cuts import by_name, joined_setting
 from embassay.run.engine.timeline import TimeLine
 from embassay.run.examples import ScoredTask, examples_of
 from embassay.run.item_tests import changed_by_steps, headline_of, misses
-from embassay.run.plan import Plan, as_read
+from embassay.run.plan import Plan
 from embassay.run.request import RunRequest
 from embassay.run.retrieve import runs_of
 from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.results import rounded
 from embassay.run.score import EncoderRun, Services, SharedVectors
 from embassay.run.screenings import screenings_of
-from embassay.run.variants import Variant, by_corpus, is_same_on_all_variants, joined_setting
 from embassay.stats.labels import Labels
 
 LOG = logging.getLogger(__name__)
@@ -170,10 +170,8 @@ def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
     for run in runs:
         if run.failure is None:
             encoders += encoder_records(run, plan)
-    corpora: list[CorpusRecord] = []
-    for label, variants in by_corpus(plan.corpora).items():
-        # A corpus that varies has one record, that of its first variant.
-        corpora.append(corpus_record(replace(variants[0], name=label)))
+    # A corpus that is cut in several ways has one record, that of its first cut.
+    corpora = [corpus_record(cuts[0]) for cuts in by_name(plan.corpora).values()]
     without_parts = Result(
         draws.seed, draws.resamples, encoders=tuple(encoders), corpora=tuple(corpora), failed=tuple(failures)
     )
@@ -235,22 +233,24 @@ def list_failures(plan: Plan, runs: Sequence[EncoderRun]) -> list[Failure]:
 
 
 def scored_tasks(plan: Plan, runs: Sequence[EncoderRun]) -> list[ScoredTask]:
-    """Return the tasks with the scores of all encoders that finished; tasks on variants of one corpus are joined."""
-    finished = [run for run in runs if run.failure is None]
-    scored_groups = []
-    for group in plan.task_groups:
-        scores_on_variants = []
-        for task in group:
-            scores = [run.scores[task.key] for run in finished if task.key in run.scores]
-            if scores:
-                scores_on_variants.append((task.corpus, scores))
-        if scores_on_variants:
-            # The tasks of a group differ only in the variant of the corpus.
-            task = group[0]
-            scored_groups.append(
-                ScoredTask.of(task.name, task.diagnostic, scores_on_variants, plan.request.reference, task.options)
-            )
-    return scored_groups
+    """Return each diagnostic on each corpus with the scores of all candidates that finished."""
+    corpora: dict[tuple[str, str], dict[str, AnyCorpus]] = {}
+    scores: dict[tuple[str, str], list[ItemScores]] = {}
+    for run in runs:
+        if run.failure is not None:
+            continue
+        for task in plan.tasks_of(run.entry):
+            if task.key in run.scores:
+                of_task = task.name, task.corpus.name
+                corpora.setdefault(of_task, {})[task.corpus.fingerprint] = task.corpus
+                scores.setdefault(of_task, []).append(run.scores[task.key])
+    first_task = {(task.name, task.corpus.name): task for task in reversed(plan.tasks)}
+    return [
+        ScoredTask(task.name, task.diagnostic, corpora[key], tuple(scores[key]), task.options)
+        for key in dict.fromkeys((task.name, task.corpus.name) for task in plan.tasks)
+        if key in scores
+        for task in [first_task[key]]
+    ]
 
 
 def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
@@ -289,42 +289,29 @@ def without_best(verdict: Verdict) -> Verdict:
 
 
 def encoder_records(run: EncoderRun, plan: Plan) -> Iterator[EncoderRecord]:
-    """Yield the records of an encoder: one for all corpora that do not vary, and one for each setting of those that do.
-
-    An encoder that is the same on all variants of a corpus is in the result once.
-    """
-    spec = run.entry.encoder.card.spec
-    scored_names = {corpus_name for _, corpus_name in run.scores}
-    # Corpora that do not vary have the empty setting.
-    corpora_of_setting: dict[str, list[AnyCorpus]] = {}
-    for variants in by_corpus(plan.corpora).values():
-        recorded = variants
-        if variants[0].variant_of:
-            recorded = [corpus for corpus in variants if corpus.name in scored_names]
-            if is_same_on_all_variants(spec):
-                corpora_of_setting.setdefault("", []).extend(recorded[:1])
-                continue
-        for corpus in recorded:
-            corpora_of_setting.setdefault(Variant.of(corpus).setting, []).append(corpus)
-    for setting, corpora in corpora_of_setting.items():
-        yield encoder_record(run, setting, corpora, plan)
+    """Yield the records of an encoder: one for each of its candidates, which differ in how documents are cut."""
+    scored = {key for _, key in run.scores}
+    read = {task.corpus.key: task.corpus for task in plan.tasks_of(run.entry)}
+    corpora_of: dict[str, list[AnyCorpus]] = {}
+    for corpus in read.values() if run.entry.whole else plan.corpora:
+        # An encoder stands in the result for all corpora that are cut in one way, whether it suits them or not.
+        if not corpus.cut or corpus.key in scored:
+            corpora_of.setdefault(run.entry.label_on(corpus), []).append(corpus)
+    for label, corpora in corpora_of.items():
+        yield encoder_record(run, label, corpora, plan)
 
 
-def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus], plan: Plan) -> EncoderRecord:
-    """Return the record of an encoder on corpora of one setting; the setting is empty for corpora that do not vary."""
+def encoder_record(run: EncoderRun, label: str, corpora: Sequence[AnyCorpus], plan: Plan) -> EncoderRecord:
+    """Return the record of a candidate on the corpora that are cut in its way."""
     entry = run.entry
     card = entry.encoder.card
     unknown_words, without_words = count_words(run, corpora)
     truncation = truncation_by_corpus(run, corpora)
-    vectors = document_vectors([as_read(corpus, entry.encoder) for corpus in corpora])
-    parts, step = tuple(joined_setting(part, setting) for part in entry.parts), entry.step
-    if setting and not parts:
-        first = by_corpus(plan.corpora)[Variant.of(corpora[0]).corpus][0]
-        if first not in corpora and any(corpus == first.name for _, corpus in run.scores):
-            parts, step = (Variant.of(first).label(entry.label, card.spec),), "passages"
-    prices = {Variant.of(one).corpus: run.price_of_questions(one) for one in corpora if one.documents}
+    vectors = document_vectors(corpora)
+    origin = next((s.origin for s in run.scores.values() if s.origin.encoder == label), None)
+    prices = {one.name: run.price_of_questions(one) for one in corpora if one.documents}
     return EncoderRecord(
-        name=joined_setting(entry.label, setting),
+        name=label,
         spec=card.spec,
         fingerprint=run.fingerprint,
         revision=card.revision,
@@ -332,6 +319,7 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus], 
         parameters=card.parameters,
         prompts=card.prompts,
         baseline=entry.baseline,
+        is_chance=card.is_chance,
         max_tokens=card.max_tokens,
         truncated_in={label: one.truncated for label, one in truncation.items()},
         texts_in={label: one.texts for label, one in truncation.items()},
@@ -340,13 +328,13 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus], 
         price=card.price,
         unknown_words=unknown_words,
         without_words=without_words,
-        setting=joined_setting(entry.setting, setting),
+        setting=joined_setting(entry.setting, "" if entry.is_same_on_all_cuts else corpora[0].cut),
         vectors=vectors,
         vector_bytes=vector_bytes(card, run.dim),
         dim_in=dim_by_corpus(run, corpora),
         missing_prompts=card.missing_prompts,
-        parts=parts,
-        step=step,
+        parts=origin.parts if origin else entry.parts,
+        step=origin.step if origin else entry.step,
         question_price={name: price for name, price in prices.items() if price},
     )
 
@@ -356,7 +344,7 @@ def count_words(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> tuple[float, i
 
     None where the encoder does not count words.
     """
-    names = {corpus.name for corpus in corpora}
+    names = {corpus.key for corpus in corpora}
     # Diagnostics on the same corpus count the same words.
     counts_of_corpus = {}
     for (_diagnostic, corpus_name), scores in run.scores.items():
@@ -381,7 +369,7 @@ def dim_by_corpus(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> dict[str, in
         return {}
     # The lists of a retriever have no dimensions.
     dims = {corpus: int(s.scalars["dim"]) for (_diagnostic, corpus), s in run.scores.items() if "dim" in s.scalars}
-    return {Variant.of(corpus).corpus: dims[corpus.name] for corpus in corpora if corpus.name in dims}
+    return {corpus.name: dims[corpus.key] for corpus in corpora if corpus.key in dims}
 
 
 class Truncation(NamedTuple):
@@ -409,7 +397,7 @@ def truncation_by_corpus(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> dict[
             unread = sum(max(tokens - limit, 0) for tokens in documents) / sum(documents)
         truncated = sum(tokens > limit for tokens in counted)
         if truncated:
-            truncation[Variant.of(corpus).corpus] = Truncation(truncated, len(counted), unread)
+            truncation[corpus.name] = Truncation(truncated, len(counted), unread)
     return truncation
 
 
@@ -417,11 +405,10 @@ def document_vectors(corpora: Sequence[AnyCorpus]) -> dict[str, int]:
     """Return how many vectors the documents of some corpora take, by label; corpora without documents are left out."""
     vectors = {}
     for corpus in corpora:
-        label = Variant.of(corpus).corpus
         if corpus.stored_documents:
-            vectors[label] = len(corpus.documents)
+            vectors[corpus.name] = len(corpus.documents)
         elif corpus.documents:
-            vectors[label] = sum(len(document.passages) for document in corpus.documents)
+            vectors[corpus.name] = sum(len(document.passages) for document in corpus.documents)
     return vectors
 
 

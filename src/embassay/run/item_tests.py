@@ -10,7 +10,6 @@ import numpy as np
 from embassay.core.errors import begun
 from embassay.core.formatting import counted
 from embassay.core.result import Finding, Verdict
-from embassay.core.types import is_chance
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.diagnostics.base import DeclaresMetrics
 from embassay.diagnostics.metrics.item_metric import Headline
@@ -45,7 +44,7 @@ def misses(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[F
     """
     if not task.corpus.documents:
         return
-    others = [scores.origin for scores in task.scores if not is_chance(scores.origin.spec)]
+    others = [scores.origin for scores in task.scores if not scores.origin.is_chance]
     found_by = {origin.encoder: headline.values[origin.encoder] > 0 for origin in others}
     found_by_none = ~np.any(list(found_by.values()), axis=0)
     # "all-MiniLM-L6-v2,dim=128" -> "all-MiniLM-L6-v2": a model with another setting is no further witness.

@@ -20,13 +20,14 @@ from embassay.core.result import Example
 from embassay.core.store.paths import output_path
 from embassay.core.types import AnyCorpus, Corpus, ItemScores
 from embassay.diagnostics.base import SetsSideBySide, ShowsItems
+from embassay.run.cuts import limited, load_cuts
 from embassay.run.examples import ScoredTask, examples_of_items
 from embassay.run.plan import joined_task
 from embassay.run.resolve import NamedDiagnostic, load_diagnostic
+from embassay.run.runs import results
 from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.record import RunRecord, RunSettings
 from embassay.run.specs import Spec
-from embassay.run.variants import Variant, limited_corpora, load_variants
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -161,37 +162,32 @@ def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | An
         If the corpora cannot be read again or have changed, or if there are no scores.
     """
     corpus_of = read_corpora(folder.path, record, corpora)
-    settings = record["settings"]
-    scores_of_task = _stored_scores(folder, [label for label, *_ in settings["encoders"]])
-
-    # The tasks of a diagnostic on the variants of one corpus are joined.
-    groups: dict[tuple[str, str], list[tuple[AnyCorpus, list[ItemScores]]]] = {}
-    options_of = {}
-    for diagnostic, _version, options, corpus_name in settings["diagnostics"]:
-        scores = scores_of_task.get((diagnostic, corpus_name))
-        if scores and corpus_name in corpus_of:
-            corpus = corpus_of[corpus_name]
-            group = (diagnostic, Variant.of(corpus).corpus)
-            groups.setdefault(group, []).append((corpus, scores))
-            options_of[diagnostic] = options
-    for (diagnostic, _corpus), scores_on_variants in groups.items():
-        options = options_of[diagnostic]
-        method = load_diagnostic(Spec(diagnostic, options=options)).method
-        yield ScoredTask.of(diagnostic, method, scores_on_variants, options=options)
+    by_fingerprint = {corpus.fingerprint: corpus for corpus in corpus_of.values()}
+    by_fingerprint |= {corpus.whole.fingerprint: corpus.whole for corpus in corpus_of.values() if corpus.is_cut}
+    scores_of_task = _stored_scores(folder)
+    for diagnostic, _version, options, key in record["settings"]["diagnostics"]:
+        # The cuts of a corpus are one task.
+        scores = scores_of_task.pop((diagnostic, corpus_of[key].name), None) if key in corpus_of else None
+        if scores:
+            fingerprints = dict.fromkeys(one.origin.corpus_fingerprint for one in scores)
+            read = {fingerprint: by_fingerprint[fingerprint] for fingerprint in fingerprints}
+            method = load_diagnostic(Spec(diagnostic, options=options)).method
+            yield ScoredTask(diagnostic, method, read, tuple(scores), options)
 
 
-def _stored_scores(folder: RunFolder, encoders: Sequence[str]) -> dict[tuple[str, str], list[ItemScores]]:
-    """Return by diagnostic and corpus the stored scores of encoders, in the order of their labels in ``encoders``.
+def _stored_scores(folder: RunFolder) -> dict[tuple[str, str], list[ItemScores]]:
+    """Return by diagnostic and corpus the stored scores of the candidates in a result, in its order.
 
     The folder may also hold scores of encoders that are no longer in the run. They are left out.
     """
+    candidates = [encoder.name for encoder in results.read(folder.path / "result.json").encoders]
     scores_of_task: dict[tuple[str, str], list[ItemScores]] = {}
     for scores in folder.stored():
         origin = scores.origin
-        if origin.encoder in encoders:
+        if origin.encoder in candidates:
             scores_of_task.setdefault((origin.diagnostic, origin.corpus), []).append(scores)
     for task_scores in scores_of_task.values():
-        task_scores.sort(key=lambda scores: encoders.index(scores.origin.encoder))
+        task_scores.sort(key=lambda scores: candidates.index(scores.origin.encoder))
     return scores_of_task
 
 
@@ -206,7 +202,7 @@ def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpu
     if "settings" not in record or "sources" not in record:
         raise SourceError("scores of single items need the folder of a finished run", path)
     loaded = _load_again(path, record, corpora)
-    corpus_of = {corpus.name: corpus for corpus in loaded}
+    corpus_of = {corpus.key: corpus for corpus in loaded}
     joining = joining_diagnostics(record["settings"])
     for name, (diagnostic, method) in joining.items():
         if corpus_of.keys() >= set(method.pair):
@@ -242,12 +238,12 @@ def _load_again(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus
             loaded.append(source)
             continue
         try:
-            loaded += load_variants(source, follow_links=sources["follow_links"])
+            loaded += load_cuts(source, follow_links=sources["follow_links"])
         except InputError as error:
             raise SourceError(f"its corpora cannot be read again; give them as corpora= ({error})", path) from None
     if sources["limit"] is None:
         return loaded
-    return limited_corpora(loaded, sources["limit"], record["settings"]["seed"])
+    return limited(loaded, sources["limit"], record["settings"]["seed"])
 
 
 def joining_diagnostics(settings: RunSettings) -> dict[str, tuple[NamedDiagnostic, SetsSideBySide]]:

@@ -11,10 +11,11 @@ from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.plugins import CORPORA, DIAGNOSTICS, left_out
 from embassay.core.samples.base import Text
 from embassay.core.samples.checks import SAMPLES
-from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Origin, reads_whole_documents
-from embassay.diagnostics.base import ChecksCorpus, ScoresRankings, SearchesWholeDocuments, SetsSideBySide
+from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Origin
+from embassay.diagnostics.base import ChecksCorpus, ScoresRankings, SetsSideBySide
 from embassay.reports.findings.advice import advice
 from embassay.run.candidates import Candidates, RunEncoder, in_scoring_order, load_baselines, load_candidates
+from embassay.run.cuts import by_name, check_cuts, limited, load_cuts
 from embassay.run.loaders import builtin_names
 from embassay.run.profiles import DEFAULT, diagnostics_of
 from embassay.run.request import RunRequest
@@ -22,15 +23,6 @@ from embassay.run.resolve import NamedDiagnostic, encoder_list, load_corpus, loa
 from embassay.run.specs import Spec, as_spec
 from embassay.run.steps import with_bases
 from embassay.run.training_overlap import overlaps
-from embassay.run.variants import (
-    Variant,
-    always_cut,
-    by_corpus,
-    check_variants,
-    limited_corpora,
-    limited_variants,
-    load_variants,
-)
 from embassay.search.retrievers.base import Retriever
 
 MAX_NAMED = 3
@@ -58,39 +50,13 @@ class Task:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The names of diagnostic and corpus; no two tasks have the same."""
-        return self.name, self.corpus.name
+        """The names of diagnostic and corpus, with its cut; no two tasks have the same."""
+        return self.name, self.corpus.key
 
     @cached_property
     def version(self) -> str:
         """The version of the diagnostic's code."""
         return DIAGNOSTICS.version(self.name)
-
-    def origin(self, entry: RunEncoder, fingerprint: str) -> Origin:
-        """Return what identifies the scores of an encoder on this task.
-
-        Parameters
-        ----------
-        fingerprint
-            Of the encoder after it has learnt from the corpus, of a retriever with all that it is built on.
-        """
-        return Origin(
-            diagnostic=self.name,
-            options=self.diagnostic.options,
-            corpus=self.corpus.name,
-            corpus_fingerprint=self.corpus.fingerprint,
-            encoder=entry.label,
-            encoder_fingerprint=fingerprint,
-            spec=entry.encoder.card.spec,
-            baseline=entry.baseline,
-            version=self.version,
-            reference=entry.reference,
-            route=entry.encoder.card.route,
-            group=entry.group,
-            published=entry.published_name,
-            parts=entry.parts,
-            step=entry.step,
-        )
 
 
 @dataclass(frozen=True)
@@ -128,16 +94,51 @@ class Plan:
 
     @property
     def corpora(self) -> tuple[AnyCorpus, ...]:
-        """The corpora, each once; a corpus that varies is represented by its variants."""
-        return tuple({task.corpus.name: task.corpus for task in self.tasks}.values())
+        """The corpora; one whose documents are cut in several ways is there once for each."""
+        return tuple({task.corpus.key: task.corpus for task in self.tasks}.values())
 
-    @property
-    def task_groups(self) -> tuple[tuple[Task, ...], ...]:
-        """The tasks that are summarised together: those of a diagnostic on the variants of one corpus."""
-        groups: dict[tuple[str, str], list[Task]] = {}
-        for task in self.tasks:
-            groups.setdefault((task.name, Variant.of(task.corpus).corpus), []).append(task)
-        return tuple(tuple(group) for group in groups.values())
+    @cached_property
+    def _entry_of(self) -> dict[str, RunEncoder]:
+        return {entry.label: entry for entry in self.entries}
+
+    def origin(self, task: Task, entry: RunEncoder, fingerprint: str) -> Origin:
+        """Return what identifies the scores of an encoder on a task.
+
+        Parameters
+        ----------
+        fingerprint
+            Of the encoder after it has learnt from the corpus, of a retriever with all that it is built on.
+        """
+        corpus, card = task.corpus, entry.encoder.card
+        label = entry.label_on(corpus)
+        parts = tuple(self._entry_of[part].label_on(corpus) for part in entry.parts)
+        step, reference = entry.step, entry.reference
+        if corpus.cut and not entry.whole:
+            cuts = by_name(self.corpora)[corpus.name]
+            asked = self.request.reference
+            reference = bool(asked) and (label == asked or (entry.label == asked and corpus is cuts[0]))
+            # The other cuts are steps on that of the reference, or on the first.
+            base = next((cut for cut in cuts if any(one.label_on(cut) == asked for one in self.entries)), cuts[0])
+            if not parts and label != entry.label_on(base):
+                parts, step = (entry.label_on(base),), "passages"
+        return Origin(
+            diagnostic=task.name,
+            options=task.diagnostic.options,
+            corpus=corpus.name,
+            corpus_fingerprint=corpus.fingerprint,
+            encoder=label,
+            encoder_fingerprint=fingerprint,
+            spec=card.spec,
+            baseline=entry.baseline,
+            is_chance=card.is_chance,
+            version=task.version,
+            reference=reference,
+            route=card.route,
+            group=entry.group,
+            published=entry.published_name,
+            parts=parts,
+            step=step,
+        )
 
 
 def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
@@ -241,15 +242,18 @@ def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) ->
         corpora = load_builtin_corpora(diagnostics)
     for corpus in corpora:
         check_shape(corpus, diagnostics)
-    # "docs,passages=100" takes the label "docs", too. The variants of one corpus share it.
-    labels_of_varying = dict.fromkeys(corpus.variant_of for corpus in corpora if corpus.variant_of)
-    labels = [*labels_of_varying, *(corpus.name for corpus in corpora)]
-    check_labels("corpora", "-c", [(label, label) for label in labels])
-    for variants in by_corpus(corpora).values():
-        check_variants(variants)
+    check_labels("corpora", "-c", labels_and_keys(corpora))
+    for cuts in by_name(corpora).values():
+        check_cuts(cuts)
     if request.limit is None:
         return corpora
-    return limited_corpora(corpora, request.limit, request.seed)
+    return limited(corpora, request.limit, request.seed)
+
+
+def labels_and_keys(corpora: Iterable[AnyCorpus]) -> list[tuple[str, str]]:
+    """Return the labels that corpora take, each twice: ``docs`` once for all its cuts, and ``docs,passages=100``."""
+    varying = dict.fromkeys(corpus.name for corpus in corpora if corpus.cut)
+    return [(label, label) for label in (*varying, *(corpus.key for corpus in corpora))]
 
 
 def load_given_corpora(request: RunRequest) -> list[AnyCorpus]:
@@ -260,7 +264,7 @@ def load_given_corpora(request: RunRequest) -> list[AnyCorpus]:
             source.check()
             corpora.append(source)
         else:
-            corpora += load_variants(source, follow_links=request.follow_links)
+            corpora += load_cuts(source, follow_links=request.follow_links)
     return corpora
 
 
@@ -293,25 +297,26 @@ def needed_shapes(diagnostics: Iterable[NamedDiagnostic]) -> str:
     return ", ".join(f"{diagnostic.name} needs {diagnostic.method.shape}" for diagnostic in diagnostics)
 
 
-def limited(corpus: AnyCorpus, limit: int, seed: int) -> AnyCorpus:
-    """Keep at most ``limit`` randomly chosen units of a corpus, each whole."""
-    return limited_variants([corpus], limit, seed)[0]
-
-
 def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]:
-    """Return the tasks that an encoder can be scored on.
+    """Return the tasks that an encoder can be scored on, each on the corpus as the encoder reads it.
 
-    A baseline of whole documents is only scored where documents are cut into passages: elsewhere it adds nothing.
+    An encoder that is the same on all cuts of a corpus is scored on the first. One that reads whole documents is scored
+    by rankings only, and where each cut has several passages: elsewhere it adds nothing.
     """
     suitable = [task for task in tasks if entry.suits(task.corpus)]
-    if isinstance(entry.encoder, Retriever):
-        return tuple(task for task in suitable if isinstance(task.diagnostic, ScoresRankings))
-    if reads_whole_documents(entry.encoder.card.spec):
-        suitable = [task for task in suitable if isinstance(task.diagnostic, SearchesWholeDocuments)]
-        if entry.baseline:
-            cut = {corpus.name for corpus in always_cut(task.corpus for task in suitable)}
-            suitable = [task for task in suitable if task.corpus.name in cut]
-    return tuple(suitable)
+    if isinstance(entry.encoder, Retriever) or entry.whole:
+        suitable = [task for task in suitable if isinstance(task.diagnostic, ScoresRankings)]
+    if not entry.is_same_on_all_cuts:
+        return tuple(suitable)
+    cuts_of = by_name({task.corpus.key: task.corpus for task in tasks}.values())
+    suitable = [task for task in suitable if task.corpus is cuts_of[task.corpus.name][0]]
+    if not entry.whole:
+        return tuple(suitable)
+    return tuple(
+        replace(task, corpus=task.corpus.whole)
+        for task in suitable
+        if all(cut.is_cut for cut in cuts_of[task.corpus.name])
+    )
 
 
 def unsuitable_for_lists(entries: Iterable[RunEncoder], tasks: Sequence[Task]) -> Iterator[str]:
@@ -319,16 +324,11 @@ def unsuitable_for_lists(entries: Iterable[RunEncoder], tasks: Sequence[Task]) -
     for entry in entries:
         if isinstance(entry.encoder, Retriever):
             suitable = suitable_tasks(entry, tasks)
-            names = dict.fromkeys(task.name for task in tasks if entry.suits(task.corpus) and task not in suitable)
+            names = dict.fromkeys(task.name for task in tasks if entry.suits(task.corpus))
+            for task in suitable:
+                names.pop(task.name, None)
             if names:
                 yield f"{entry.label}: has no vectors, so it is left out of {', '.join(names)}"
-
-
-def as_read(corpus: AnyCorpus, encoder: Encoder) -> AnyCorpus:
-    """Return a corpus as an encoder reads it: with whole documents for one that does not read their passages."""
-    if reads_whole_documents(encoder.card.spec):
-        return corpus.whole
-    return corpus
 
 
 def distinct_texts(corpora: Iterable[AnyCorpus]) -> tuple[Text, ...]:
@@ -451,7 +451,7 @@ def set_side_by_side(name: str, sides: Mapping[str, str], corpora: Sequence[AnyC
         By option what the first and the second corpus of the run are taken as.
     """
     first, second = sides.values()
-    if len(corpora) != 2 or any(corpus.variant_of for corpus in corpora):
+    if len(corpora) != 2 or any(corpus.cut for corpus in corpora):
         options = ",".join(f"{option}=LABEL" for option in sides)
         return [], (
             f"{name} is left out: it compares two corpora, {first} and {second}; this run does not have exactly two. "
@@ -526,17 +526,15 @@ def with_reference(entries: Sequence[RunEncoder], label: str, corpora: Sequence[
     Parameters
     ----------
     label
-        The label of an encoder, or of an encoder on a variant of a corpus: ``m,passages=100``.
+        The label of an encoder, or of an encoder on a cut of a corpus: ``m,passages=100``.
     """
-    candidates = {entry.label: entry.encoder.card.spec for entry in entries if entry.is_candidate}
-    variants = [Variant.of(corpus) for corpus in corpora if corpus.variant_of]
     # The label of the encoder for each label that the user may write: "m,passages=100" -> "m", "m" -> "m". The message
     # about an unknown label lists them in this order.
     encoder_of: dict[str, str] = {}
-    for candidate, spec in candidates.items():
-        for variant in variants:
-            encoder_of[variant.label(candidate, spec)] = candidate
-    encoder_of |= {candidate: candidate for candidate in candidates}
+    candidates = [entry for entry in entries if entry.is_candidate]
+    for entry in candidates:
+        encoder_of |= {entry.label_on(corpus): entry.label for corpus in corpora}
+    encoder_of |= {entry.label: entry.label for entry in candidates}
     if label not in encoder_of:
         hint = "--reference takes the label of an encoder from -e."
         raise UnknownNameError("reference encoder", label, list(encoder_of), hint)

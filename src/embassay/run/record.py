@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -24,7 +24,6 @@ from embassay.run.resolve import default_label, encoder_list
 from embassay.run.runs.record import Badges, EncoderUse, RunRecord, RunSettings, Sources
 from embassay.run.score import EncoderRun
 from embassay.run.specs import Spec, alternatives, as_spec
-from embassay.run.variants import Variant, joined_setting
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
 
@@ -40,19 +39,11 @@ def settings_of(plan: Plan) -> RunSettings:
         "encoders": encoders,
         # Encoders with a single route, or with the usual one, are not listed.
         "routes": {entry.label: entry.encoder.card.route for entry in plan.entries if entry.encoder.card.route},
-        "corpora": [(corpus.name, corpus.fingerprint) for corpus in plan.corpora],
-        "diagnostics": [(task.name, task.version, dict(task.options), task.corpus.name) for task in plan.tasks],
+        "corpora": [(corpus.key, corpus.fingerprint) for corpus in plan.corpora],
+        "diagnostics": [(task.name, task.version, dict(task.options), task.corpus.key) for task in plan.tasks],
         **request.recorded,
     }
-    variants = [Variant.of(corpus) for corpus in plan.corpora if corpus.variant_of]
-    if variants:
-        settings["variants"] = [(variant.name, variant.corpus, variant.setting) for variant in variants]
     return cast("RunSettings", settings)
-
-
-def variants_in(settings: RunSettings) -> dict[str, Variant]:
-    """Return by name the variants of corpora in the settings of a run; empty where nothing varies."""
-    return {name: Variant(name, corpus, setting) for name, corpus, setting in settings.get("variants", ())}
 
 
 def _fingerprint(encoder: Encoder) -> str:
@@ -85,7 +76,10 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
     encoders = dict(before.get("encoders", {}))
     for run in outcome.encoders:
         label = run.entry.label
-        encoders[label] = _use_of(run, encoders.get(label, {}))
+        read = [task.corpus for task in plan.tasks_of(run.entry)]
+        candidates = {corpus.key: (run.entry.label_on(corpus), corpus.name) for corpus in read}
+        use = _use_of(run, encoders.get(label, {}), candidates)
+        encoders[label] = {**use, "candidates": list(dict.fromkeys(candidate for candidate, _ in candidates.values()))}
     if not plan.request.texts:
         # The reason of an error may quote a text.
         encoders = {label: _without_reason(use) for label, use in encoders.items()}
@@ -102,7 +96,7 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
     }
 
 
-def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
+def _use_of(run: EncoderRun, before: EncoderUse, candidates: Mapping[str, tuple[str, str]]) -> EncoderUse:
     """Return the work of one encoder, for ``run.json``.
 
     Counts and times are those of the last start that scored something; they are not added up.
@@ -111,6 +105,8 @@ def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
     ----------
     before
         Its work in earlier starts of the run; empty if there is none.
+    candidates
+        Its label on each cut of a corpus, and the label of the corpus.
     """
     effort = run.effort
     if effort is None:
@@ -121,7 +117,11 @@ def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
         return before
     # What was not measured now stays as an earlier start has measured it.
     query_milliseconds = run.milliseconds.pop("", before.get("query_milliseconds"))
-    milliseconds = before.get("question_milliseconds", {}) | run.milliseconds
+    milliseconds = dict(before.get("question_milliseconds", {}))
+    for key, time in run.milliseconds.items():
+        if time > 0:
+            label, corpus = candidates[key]
+            milliseconds[label] = {**milliseconds.get(label, {}), corpus: time}
     badges = before.get("badges")
     if run.robustness:
         badges = cast("Badges", asdict(run.robustness))
@@ -133,7 +133,7 @@ def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
         # The time of encoding without the first batch, for which the model may be loaded.
         "seconds": round(effort.seconds, 3),
         "query_milliseconds": query_milliseconds,
-        "question_milliseconds": {name: time for name, time in milliseconds.items() if time > 0},
+        "question_milliseconds": milliseconds,
         "route": run.route,
         "badges": badges,
     }
@@ -192,22 +192,19 @@ def measured_times(record: RunRecord) -> dict[str, MeasuredTimes]:
     times: dict[str, MeasuredTimes] = {}
     for encoder, of_encoder in cost["encoders"].items():
         measured = MeasuredTimes(encoder, cost["texts"], **of_encoder)
-        times |= dict.fromkeys(_labels(record, encoder), measured)
+        use = record.get("encoders", {}).get(encoder, {})
+        times |= dict.fromkeys(use.get("candidates", [encoder]), measured)
     return times
 
 
 def latencies(record: RunRecord) -> Latency:
     """Return the times of one question, by the labels of encoders in the result, where they were measured."""
-    variants = _variants(record)
     times: dict[tuple[str, str], float] = {}
-    for encoder, use in record.get("encoders", {}).items():
+    for use in record.get("encoders", {}).values():
         if alone := use.get("query_milliseconds"):
-            times |= {(label, ""): alone for label in _labels(record, encoder)}
-        for name, milliseconds in use.get("question_milliseconds", {}).items():
-            variant = variants.get(name, Variant(name, name, ""))
-            # One that is the same on all variants has the label without a setting.
-            for label in (encoder, joined_setting(encoder, variant.setting)):
-                times[label, variant.corpus] = milliseconds
+            times |= {(label, ""): alone for label in use.get("candidates", ())}
+        for label, of_corpora in use.get("question_milliseconds", {}).items():
+            times |= {(label, corpus): milliseconds for corpus, milliseconds in of_corpora.items()}
     return times
 
 
@@ -215,23 +212,10 @@ def trust(record: RunRecord) -> dict[str, Badges]:
     """Return by encoder the record of its robustness checks, where it has one."""
     return {
         label: badges
-        for encoder, use in record.get("encoders", {}).items()
+        for use in record.get("encoders", {}).values()
         if (badges := use.get("badges"))
-        for label in _labels(record, encoder)
+        for label in use.get("candidates", ())
     }
-
-
-def _labels(record: RunRecord, encoder: str) -> Iterator[str]:
-    """Yield the labels of an encoder in the result: its own, then that on each variant."""
-    # The work is recorded under "m"; the result of a run with variants has rows of "m,passages=100". Variants of
-    # several corpora may have the same setting.
-    for setting in dict.fromkeys(["", *(variant.setting for variant in _variants(record).values())]):
-        yield joined_setting(encoder, setting)
-
-
-def _variants(record: RunRecord) -> dict[str, Variant]:
-    """Return by name the variants of corpora in a record; empty where nothing varies."""
-    return variants_in(record["settings"]) if "settings" in record else {}
 
 
 def environment() -> RunRecord:

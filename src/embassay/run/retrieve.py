@@ -105,32 +105,32 @@ class RetrieverRun(EncoderRun):
         """
         self.effort = Effort()
         tasks = plan.tasks_of(self.entry)
-        for corpus in {task.corpus.name: task.corpus for task in tasks}.values():
+        for corpus in {task.corpus.key: task.corpus for task in tasks}.values():
             of_corpus = [task for task in tasks if task.corpus is corpus]
             try:
                 self.score_on(corpus, of_corpus, plan)
             except EncoderError as error:
                 self.failed_tasks |= {task.key: str(error) for task in of_corpus if task.key not in self.scores}
                 # What is built on it must not ask again.
-                self.fingerprints.pop(corpus.name, None)
+                self.fingerprints.pop(corpus.key, None)
         if not self.scores:
             raise EncoderError(next(iter(self.failed_tasks.values())))
 
     def score_on(self, corpus: AnyCorpus, tasks: Sequence[Task], plan: Plan) -> None:
         """Score the tasks on one corpus, as far as their scores are not stored."""
-        parts = [self.part(label, corpus).fingerprints[corpus.name] for label in self.retriever.parts]
-        self.fingerprints[corpus.name] = self._with_parts(parts)
-        self.load_stored(tasks)
+        parts = [self.part(label, corpus).fingerprints[corpus.key] for label in self.retriever.parts]
+        self.fingerprints[corpus.key] = self._with_parts(parts)
+        self.load_stored(tasks, plan)
         for task in tasks:
             if task.key in self.scores:
                 continue
             self.need(corpus, plan)
             with self.noting_failure(task.key):
                 diagnostic = cast("ScoresRankings", task.diagnostic)
-                scores = diagnostic.score_rankings(corpus, self.nearest[corpus.name], self.origin(task))
-                scalars = {**scores.scalars, **self.facts[corpus.name]}
+                scores = diagnostic.score_rankings(corpus, self.nearest[corpus.key], self.origin(task, plan))
+                scalars = {**scores.scalars, **self.facts[corpus.key]}
                 if self.retriever.choices:
-                    scalars |= self.choice_on[corpus.name].scalars(diagnostic.k, plan.request.seed)
+                    scalars |= self.choice_on[corpus.key].scalars(diagnostic.k, plan.request.seed)
                 self.keep(task.key, replace(scores, scalars=scalars))
 
     def price_of_questions(self, corpus: AnyCorpus) -> float | None:
@@ -158,8 +158,8 @@ class RetrieverRun(EncoderRun):
         run = self.others[label]
         if run.failure is not None:
             raise EncoderError(f"it is built on {label!r}, which failed: {run.failure}")
-        if corpus.name not in run.fingerprints:
-            raise EncoderError(f"it is built on {label!r}, which is not scored on {corpus.name}")
+        if corpus.key not in run.fingerprints:
+            raise EncoderError(f"it is built on {label!r}, which is not scored on {corpus.key}")
         return run
 
     def need(self, corpus: AnyCorpus, plan: Plan) -> None:
@@ -170,30 +170,30 @@ class RetrieverRun(EncoderRun):
         EncoderError
             If it fails, or no list has a document of the corpus.
         """
-        if corpus.name in self.nearest:
+        if corpus.key in self.nearest:
             return
         retriever = self.retriever
         parts, vectors = dict[str, Neighbours](), dict[str, Vectors]()
         for label in retriever.parts:
             part = self.part(label, corpus)
             part.need(corpus, plan)
-            parts[label] = part.nearest[corpus.name]
+            parts[label] = part.nearest[corpus.key]
             if retriever.needs_vectors:
-                vectors[label] = part.vectors[corpus.name]
+                vectors[label] = part.vectors[corpus.key]
         lists_of_parts = {label: lists_of(nearest, retriever.depth) for label, nearest in parts.items()}
         encoding = partial(_encoded, services=self.services, known=self.known)
         questions = Questions(corpus, corpus.samples, lists_of_parts, vectors, encoding)
         with self.services.timeline.during("encoding"):
             chosen, setting = retriever, None
             if retriever.choices:
-                choice = self.choice_on[corpus.name] = choose(retriever, questions)
+                choice = self.choice_on[corpus.key] = choose(retriever, questions)
                 chosen, setting = retriever.choices[choice.setting], choice.setting
-            key = lists_key(self.fingerprints[corpus.name], corpus, setting)
+            key = lists_key(self.fingerprints[corpus.key], corpus, setting)
             lists = self.ask(chosen, questions, key, plan.request.cache_folder)
         self.note(questions, lists)
         facts = (fact.split("=") for fact in lists.facts)
-        self.facts[corpus.name] = {name: float(number) for name, number in facts}
-        self.nearest[corpus.name] = ranked(corpus, lists, parts.get(retriever.continues))
+        self.facts[corpus.key] = {name: float(number) for name, number in facts}
+        self.nearest[corpus.key] = ranked(corpus, lists, parts.get(retriever.continues))
 
     def ask(self, retriever: Retriever, questions: Questions, key: str, cache: Path | None) -> Lists:
         """Return the lists of all questions that have one: stored ones, and those that a retriever gives now.
@@ -247,13 +247,13 @@ class RetrieverRun(EncoderRun):
             If no list has a document of the corpus.
         """
         corpus = questions.corpus
-        unknown = f"{counted(len(lists.unknown), 'id')} in its lists are no documents of {corpus.name}: "
+        unknown = f"{counted(len(lists.unknown), 'id')} in its lists are no documents of {corpus.key}: "
         unknown += names(list(dict.fromkeys(lists.unknown))[:NAMED])
         has_documents = (lists.documents >= 0).any(axis=1)
         if not has_documents.any():
-            reason = f"it has no list for any question of {corpus.name}, whose ids are such as {corpus.samples[0].id!r}"
+            reason = f"it has no list for any question of {corpus.key}, whose ids are such as {corpus.samples[0].id!r}"
             if lists.unknown:
-                reason = f"{unknown}; those of {corpus.name} are such as {corpus.documents[0].id!r}"
+                reason = f"{unknown}; those of {corpus.key} are such as {corpus.documents[0].id!r}"
             raise EncoderError(reason)
         notes = list(self.route.get("notes", ()))
         if lists.unknown:
@@ -262,17 +262,17 @@ class RetrieverRun(EncoderRun):
         # What continues a part leaves the others their ranks, and that says which have none.
         if len(without) and not self.retriever.continues:
             ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
-            notes.append(f"{counted(len(without), 'question')} of {corpus.name} without a list count as missed: {ids}")
+            notes.append(f"{counted(len(without), 'question')} of {corpus.key} without a list count as missed: {ids}")
         self.route |= {"notes": notes}
         if lists.seconds is not None and not np.isnan(lists.seconds).any():
             self.seconds += lists.seconds.tolist()
             p50, p95, p99 = (1000 * np.quantile(self.seconds, (0.5, 0.95, 0.99))).tolist()
             self.route |= {"answer_milliseconds": {"p50": p50, "p95": p95, "p99": p99}}
             # An index takes the place of the exact search.
-            of_parts = "" if self.retriever.needs_vectors else corpus.name
+            of_parts = "" if self.retriever.needs_vectors else corpus.key
             parts = [self.others[label].milliseconds.get(of_parts, math.nan) for label in self.retriever.parts]
             own = 1000 * float(np.median(lists.seconds))
-            self.milliseconds |= {"": p50, corpus.name: own + sum(parts)}
+            self.milliseconds |= {"": p50, corpus.key: own + sum(parts)}
 
 
 @dataclass(frozen=True)
@@ -331,7 +331,7 @@ def choose(retriever: Retriever, questions: Questions) -> ChosenSetting:
     units = len(np.unique(unit))
     if units < MIN_UNITS:
         raise EncoderError(
-            f"{retriever.card.spec} is chosen on {MIN_UNITS} units of answered questions or more; {corpus.name} has "
+            f"{retriever.card.spec} is chosen on {MIN_UNITS} units of answered questions or more; {corpus.key} has "
             f"{units}: give it a fixed value"
         )
     places_at = {}

@@ -42,7 +42,7 @@ from embassay.run.candidates import RunEncoder
 from embassay.run.engine.encode import Effort, derived, encode
 from embassay.run.engine.robustness import TIMED, Robustness, check_robustness, encode_alone
 from embassay.run.engine.timeline import TimeLine
-from embassay.run.plan import Plan, Task, as_read, distinct_texts
+from embassay.run.plan import Plan, Task, distinct_texts
 from embassay.run.progress import Progress
 from embassay.run.runs.folder import RunFolder
 from embassay.search.exact.alone import search_milliseconds
@@ -208,7 +208,7 @@ class EncoderRun:
         with timeline.during("encoding"):
             fitted = fit_encoders(self.entry.encoder, tasks)
         self.fingerprints = {name: encoder.fingerprint for name, encoder in fitted.items()}
-        self.load_stored(tasks)
+        self.load_stored(tasks, plan)
         pools = make_pools(tasks, self.scores, fitted)
         effort = Effort()
         dim = 0
@@ -226,7 +226,7 @@ class EncoderRun:
                     with timeline.during("encoding"):
                         self.robustness = measure_robustness(pool, vectors, plan.request.seed, pool_effort.encoded)
                 for task in pool.tasks:
-                    self.score(task, pool.encoder, vectors)
+                    self.score(task, pool.encoder, vectors, plan)
                 self.serve(pool, vectors, plan)
         self.effort = effort
         if not pools:
@@ -250,9 +250,9 @@ class EncoderRun:
                 if issparse(vectors.matrix):
                     # A document that shares no word with the question is not found: their order is that of the corpus.
                     nearest = replace(nearest, documents=np.where(nearest.similarity > 0, nearest.documents, -1))
-                self.nearest[corpus.name] = nearest
+                self.nearest[corpus.key] = nearest
                 if self.keeps_vectors:
-                    self.vectors[corpus.name] = vectors
+                    self.vectors[corpus.key] = vectors
                 self.time_question(corpus, pool.encoder, vectors, plan.request.cache_folder)
 
     def time_question(self, corpus: AnyCorpus, encoder: Encoder, vectors: Vectors, cache: Path | None) -> None:
@@ -269,9 +269,9 @@ class EncoderRun:
             remembered[encoder.fingerprint] = str(alone)
         if encoder.fingerprint in remembered:
             alone = float(remembered[encoder.fingerprint])
-            passages = [text for role, text in as_read(corpus, encoder).texts() if role == "document"]
+            passages = [text for role, text in corpus.texts() if role == "document"]
             searching = search_milliseconds(vectors.take(questions, "query"), vectors.take(passages, "document"))
-            self.milliseconds |= {"": alone, corpus.name: alone + searching}
+            self.milliseconds |= {"": alone, corpus.key: alone + searching}
 
     def price_of_questions(self, corpus: AnyCorpus) -> float | None:
         """Return what 1,000 questions of a corpus cost, estimated from their length; None where no price is known."""
@@ -286,7 +286,7 @@ class EncoderRun:
 
     def need(self, corpus: AnyCorpus, plan: Plan) -> None:
         """Encode a corpus again for the retrievers that are built on this encoder, where all scores were stored."""
-        if corpus.name in self.nearest:
+        if corpus.key in self.nearest:
             return
         tasks = [task for task in plan.tasks_of(self.entry) if task.corpus is corpus]
         for pool in make_pools(tasks, (), fit_encoders(self.entry.encoder, tasks)):
@@ -294,17 +294,17 @@ class EncoderRun:
             self.serve(pool, vectors, plan)
         self.release()
 
-    def origin(self, task: Task) -> Origin:
+    def origin(self, task: Task, plan: Plan) -> Origin:
         """Return what identifies the scores of a task."""
-        return task.origin(self.entry, self.fingerprints[task.corpus.name])
+        return plan.origin(task, self.entry, self.fingerprints[task.corpus.key])
 
-    def load_stored(self, tasks: Iterable[Task]) -> None:
+    def load_stored(self, tasks: Iterable[Task], plan: Plan) -> None:
         """Load the scores of tasks that are in the run's folder."""
         folder = self.services.folder
         if folder is None:
             return
         for task in tasks:
-            scores = folder.load(self.origin(task))
+            scores = folder.load(self.origin(task, plan))
             if scores is not None:
                 self.scores[task.key] = scores
 
@@ -339,9 +339,9 @@ class EncoderRun:
             vectors = replace(vectors, learn=learn)
         return vectors, effort
 
-    def score(self, task: Task, encoder: Encoder, vectors: Vectors) -> None:
+    def score(self, task: Task, encoder: Encoder, vectors: Vectors, plan: Plan) -> None:
         """Score one task, or start to: a failing diagnostic is recorded, and the others continue."""
-        origin = self.origin(task)
+        origin = self.origin(task, plan)
         corpus = task.corpus
         diagnostic = task.diagnostic
         dim = float(vectors.matrix.shape[1])
@@ -435,10 +435,10 @@ def fit_encoders(encoder: Encoder, tasks: Sequence[Task]) -> dict[str, Encoder]:
         If the encoder fails.
     """
     fitted = {}
-    corpora = {task.corpus.name: task.corpus for task in tasks}
+    corpora = {task.corpus.key: task.corpus for task in tasks}
     for name, corpus in corpora.items():
         with as_encoder_error("fit"):
-            fitted[name] = encoder.fit(list(as_read(corpus, encoder).learnt()))
+            fitted[name] = encoder.fit(list(corpus.learnt()))
     return fitted
 
 
@@ -463,7 +463,7 @@ def make_pools(tasks: Sequence[Task], scored: Container[Key], fitted: Mapping[st
     tasks_of: dict[str, list[Task]] = {}
     encoder_of: dict[str, Encoder] = {}
     for task in tasks:
-        encoder = fitted[task.corpus.name]
+        encoder = fitted[task.corpus.key]
         fingerprint = encoder.fingerprint
         tasks_of.setdefault(fingerprint, []).append(task)
         encoder_of.setdefault(fingerprint, encoder)
@@ -471,8 +471,8 @@ def make_pools(tasks: Sequence[Task], scored: Container[Key], fitted: Mapping[st
     for fingerprint, encoder in encoder_of.items():
         unscored = tuple(task for task in tasks_of[fingerprint] if task.key not in scored)
         if unscored:
-            corpora = {task.corpus.name: task.corpus for task in tasks_of[fingerprint]}.values()
-            texts = distinct_texts(as_read(corpus, encoder) for corpus in corpora)
+            corpora = {task.corpus.key: task.corpus for task in tasks_of[fingerprint]}.values()
+            texts = distinct_texts(corpora)
             pools.append(Pool(encoder, texts, tuple(corpora), unscored))
     return pools
 

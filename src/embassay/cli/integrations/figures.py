@@ -102,8 +102,8 @@ class Measurement:
                     f"diagnostic {diagnostic!r} compares two corpora, but only one can be given here: use embassay run"
                 ) from None
             raise
-        if plan.corpora[0].variant_of:
-            raise SpecError(f"corpus {plan.corpora[0].variant_of!r}: lists of options are for embassay run only")
+        if plan.corpora[0].cut:
+            raise SpecError(f"corpus {plan.corpora[0].name!r}: lists of options are for embassay run only")
         return cls(plan.corpora[0], diagnostic, draws, plan.tasks[0].options)
 
     def pin(self, *more: str) -> str:

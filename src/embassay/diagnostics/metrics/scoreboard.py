@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.result import Example
-from embassay.core.types import ItemScores, content_hash, is_chance
+from embassay.core.types import ItemScores, content_hash
 from embassay.stats.families import Roles, Step
 from embassay.stats.labels import Labels
 from embassay.stats.units import Ints
@@ -263,7 +263,7 @@ def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
         origin = s.origin
         is_derived = bool(origin.parts) and labels.issuperset(origin.parts)
         changes_nothing = is_derived and not origin.step
-        if not origin.baseline and not is_chance(origin.spec) and not changes_nothing:
+        if not origin.baseline and not origin.is_chance and not changes_nothing:
             candidates.append(origin.encoder)
             if is_derived:
                 steps[origin.encoder] = Step(origin.step, origin.parts)

@@ -144,11 +144,6 @@ class Retrieval(RetrievalParameters):
             changed.append(f"pcs={self.pcs}")
         return ",".join(changed)
 
-    @property
-    def searches_whole_documents(self) -> bool:
-        """True: a document that is found is shown by its first passage."""
-        return True
-
     def check(self, corpus: Corpus[Question]) -> None:
         """Check that fewer documents are retrieved than there are, and that some question has an answer.
 

@@ -68,8 +68,6 @@ class EncodedCorpus:
         (N,) the first passage of each document; None where each document has one.
     first
         (t,) the first passage of each distinct text; None where all texts differ.
-    shown
-        (N,) the passage that stands for each document; None where passages are compared, not whole documents.
     pairs
         (R, 2) the places of each question and each of its right documents.
     """
@@ -80,7 +78,6 @@ class EncodedCorpus:
     passages: Any
     starts: Ints | None
     first: Ints | None
-    shown: Ints | None
     pairs: Ints
 
     @classmethod
@@ -91,16 +88,13 @@ class EncodedCorpus:
         pairs = right_pairs(corpus.samples, corpus.documents)
         if corpus.stored_documents:
             # Each has one passage.
-            return cls(corpus, vectors, queries, vectors.documents, None, None, None, pairs)
-        documents, first = corpus.documents, first_passages(corpus.documents)
-        if vectors.of_whole_documents:
-            documents = corpus.whole.documents
-        starts, shown = (None, first) if vectors.of_whole_documents else (first, None)
+            return cls(corpus, vectors, queries, vectors.documents, None, None, pairs)
         texts = list[str]()
-        for document in documents:
+        for document in corpus.documents:
             texts += document.passages
         passages = vectors.take(texts, "document")
-        return cls(corpus, vectors, queries, passages, starts, _first_of_texts(texts), shown, pairs)
+        starts = first_passages(corpus.documents)
+        return cls(corpus, vectors, queries, passages, starts, _first_of_texts(texts), pairs)
 
     @property
     def search(self) -> Search:
@@ -172,8 +166,6 @@ def search_documents(encoded: EncodedCorpus, k: int, declared: Iterable[RankingM
         starts=encoded.starts,
         pairs=pairs,
     )
-    if encoded.shown is not None:
-        nearest = nearest.shown_by(encoded.shown)
     # A question without any similarity is undefined, not missed.
     without_similarity = np.isnan(nearest.similarity[:, 0])
     values = _values(corpus, pairs, nearest, k, declared, without_similarity)

@@ -62,7 +62,6 @@ def create(
     *,
     k1: float = K1,
     b: float = B,
-    whole: bool = False,
     tokens: Tokens = "words",
     stopwords: str = "",
     stemmer: Stemmer = "none",
@@ -75,8 +74,6 @@ def create(
         Term-frequency saturation, 0 or more: the larger, the more repetitions of a word count.
     b
         Length normalisation of passages, from 0 (none) to 1 (full).
-    whole
-        Compare whole documents, however the corpus cuts them into passages.
     tokens
         ``words``, or ``identifiers``: words that are joined by one of ``-./:@+#&``, such as ``38.331``, also count as
         one word, besides their parts.
@@ -102,7 +99,7 @@ def create(
         stopped = ENGLISH
         if stopwords != "english":
             stopped = frozenset(prepared(read_text(source_path(stopwords)).lower()).split())
-    return BM25Encoder(k1, b, whole, tokens, stopwords, stopped, stemmer)
+    return BM25Encoder(k1, b, tokens, stopwords, stopped, stemmer)
 
 
 @dataclass(frozen=True)
@@ -111,8 +108,6 @@ class BM25Encoder:
 
     Attributes
     ----------
-    whole
-        Whether it is given whole documents as the passages.
     tokens, stemmer
         As in :func:`create`.
     stopwords, stopped
@@ -127,7 +122,6 @@ class BM25Encoder:
 
     k1: float = K1
     b: float = B
-    whole: bool = False
     tokens: Tokens = "words"
     stopwords: str = ""
     stopped: frozenset[str] = frozenset()
@@ -143,7 +137,6 @@ class BM25Encoder:
         options = {
             "k1": "" if self.k1 == K1 else f"{self.k1:g}",
             "b": "" if self.b == B else f"{self.b:g}",
-            "whole": self.whole or None,
             "tokens": "" if self.tokens == "words" else self.tokens,
             "stopwords": self.stopwords,
             "stemmer": "" if self.stemmer == "none" else self.stemmer,
@@ -154,11 +147,11 @@ class BM25Encoder:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of constants, words and weights, and of whether these are of whole documents."""
+        """A hash of constants, words and weights."""
         words = [self.tokens, sorted(self.stopped), self.stemmer]
         options = [] if words == ["words", [], "none"] else words
         learnt = [list(self.columns), self.idf, self.mean_length]
-        return content_hash(["bm25", self.k1, self.b, *learnt, *options, *["whole"] * self.whole])
+        return content_hash(["bm25", self.k1, self.b, *learnt, *options])
 
     def fit(self, texts: Sequence[str]) -> BM25Encoder:
         """Learn words, their idf and the mean length.

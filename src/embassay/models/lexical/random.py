@@ -46,7 +46,7 @@ class RandomEncoder(UnfittedEncoder):
     def card(self) -> Card:
         """The properties of the encoder that are known without running it."""
         dim = None if self.dim == DIMENSIONS else self.dim
-        return Card(spec_of("random", {"dim": dim, "seed": self.seed}), cached=False)
+        return Card(spec_of("random", {"dim": dim, "seed": self.seed}), cached=False, is_chance=True)
 
     @property
     def fingerprint(self) -> str:

@@ -20,7 +20,7 @@ from scipy.sparse import issparse, vstack
 from embassay.core.errors import EncoderError
 from embassay.core.formatting import counted
 from embassay.core.samples.base import Role, Text
-from embassay.core.types import Encoder, reads_whole_documents
+from embassay.core.types import Encoder
 from embassay.core.vectors import VectorMatrix, Vectors, as_array, as_float32, check_finite, with_narrow_indices
 from embassay.models.base import Batches, BatchInvariant, Derived, Prepares, encoder_of_vectors, key_in_cache
 from embassay.run.engine.timeline import TimeLine
@@ -132,8 +132,7 @@ def encode(
     row = {text: place for place, text in enumerate(texts)}
     matrix = _assemble(row, work.texts, work.blocks, ready)
     effort = Effort(len(texts), len(missing), work.seconds)
-    card = encoder.card
-    return Vectors(matrix, row, card.similarity, of_whole_documents=reads_whole_documents(card.spec)), effort
+    return Vectors(matrix, row, encoder.card.similarity), effort
 
 
 def _ignore(done: int) -> None:

@@ -30,7 +30,6 @@ from embassay.diagnostics.metrics.metric import meaning_of
 from embassay.run.cache.cache import VectorCache
 from embassay.run.engine.encode import encode
 from embassay.run.items import Items
-from embassay.run.plan import as_read
 from embassay.run.progress import Bar
 from embassay.run.resolve import is_safe_in_files, load_encoder
 from embassay.run.retrieve import lists_key, stored_lists
@@ -133,8 +132,8 @@ def make_rankings(
     opening = VectorCache(cache) if cache else nullcontext()
     with opening as opened_cache, Bar().counting("rankings", total) as advance:
         for task in tasks:
-            corpus = task.corpus
             for scores in task.scores:
+                corpus = task.corpora[scores.origin.corpus_fingerprint]
                 label = scores.origin.encoder
                 setting = scores.scalars.get("setting")
                 lists = stored_lists(folder, lists_key(scores.origin.encoder_fingerprint, corpus, setting))
@@ -180,7 +179,6 @@ def _vectors(corpus: AnyCorpus, scores: ItemScores, similarity: Similarity, cach
             "the run first"
         )
     encoder = load_encoder(origin.spec)
-    corpus = as_read(corpus, encoder)
     try:
         encoder = encoder.fit(list(corpus.learnt()))
     except Exception as error:

@@ -27,8 +27,8 @@ class RunSettings(TypedDict):
     """What identifies a run.
 
     ``encoders`` are (label, spec, fingerprint, whether a baseline), ``diagnostics`` the tasks (diagnostic, version of
-    its code, options, corpus), ``corpora`` (label, fingerprint), ``variants`` (name, corpus, setting), and ``routes``
-    has the routes by label of the encoders that have several.
+    its code, options, corpus), ``corpora`` (label with the cut, fingerprint), and ``routes`` has the routes by label of
+    the encoders that have several.
     """
 
     encoders: list[tuple[str, str, str, bool]]
@@ -38,7 +38,6 @@ class RunSettings(TypedDict):
     resamples: int
     reference: str
     routes: NotRequired[dict[str, str]]
-    variants: NotRequired[list[tuple[str, str, str]]]
     texts: NotRequired[bool]
     examples: NotRequired[int | Literal["all"]]
 
@@ -56,7 +55,9 @@ class Badges(TypedDict, total=False):
 class EncoderUse(TypedDict, total=False):
     """The work of one encoder: ``badges`` holds its robustness checks, ``route`` how its vectors were computed.
 
-    ``query_milliseconds`` are those of one text alone; ``question_milliseconds``, by corpus, see docs/setups.md.
+    ``candidates`` are its labels in the result: several where documents are cut in several ways.
+    ``query_milliseconds`` are those of one text alone; ``question_milliseconds``, by candidate and corpus, see
+    docs/setups.md.
     """
 
     texts: int
@@ -64,7 +65,8 @@ class EncoderUse(TypedDict, total=False):
     cached: int
     seconds: float
     query_milliseconds: float | None
-    question_milliseconds: dict[str, float]
+    question_milliseconds: dict[str, dict[str, float]]
+    candidates: list[str]
     route: JsonObject
     badges: Badges | None
 
@@ -204,7 +206,6 @@ def _extensible(settings: RunSettings, failed_encoders: set[str | None]) -> dict
         "encoders": encoders,
         "routes": list(settings.get("routes", {}).items()),
         "corpora": list(settings["corpora"]),
-        "variants": list(settings.get("variants", ())),
     }
 
 
@@ -212,7 +213,7 @@ def _fixed(settings: RunSettings, corpora: set[str]) -> JsonObject:
     """Return the settings that may not change, with the tasks on these corpora without the versions of their code."""
     diagnostics = settings["diagnostics"]
     tasks = [(name, options, corpus) for name, _version, options, corpus in diagnostics if corpus in corpora]
-    others = ("encoders", "routes", "corpora", "variants", "diagnostics")
+    others = ("encoders", "routes", "corpora", "diagnostics")
     return {"tasks": tasks, **{name: value for name, value in settings.items() if name not in others}}
 
 
@@ -236,7 +237,6 @@ def differences(record: RunRecord, settings: RunSettings) -> str:
     if before is None:
         return "damaged"
     names = []
-    # Only "variants" may be in the record alone; then "corpora", which lists the variants too, differs as well.
     for name, value in settings.items():
         if before.get(name) == value:
             continue

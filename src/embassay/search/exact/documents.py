@@ -16,17 +16,14 @@ def nearest_documents(corpus: Corpus[Question], vectors: Vectors, k: int, device
     Parameters
     ----------
     vectors
-        Of the questions and of all passages, or of whole documents (``Vectors.of_whole_documents``), which are shown by
-        their first passages.
+        Of the questions and of all passages.
     """
-    documents = corpus.whole.documents if vectors.of_whole_documents else corpus.documents
-    nearest = search(
+    return search(
         vectors.take([sample.question for sample in corpus.samples], "query"),
-        vectors.take(chain.from_iterable(document.passages for document in documents), "document"),
-        k=min(k, len(documents)),
+        vectors.take(chain.from_iterable(document.passages for document in corpus.documents), "document"),
+        k=min(k, len(corpus.documents)),
         similarity_function=vectors.similarity,
-        starts=first_passages(documents),
+        starts=first_passages(corpus.documents),
         pairs=right_pairs(corpus.samples, corpus.documents),
         device=device,
     )
-    return nearest.shown_by(first_passages(corpus.documents)) if vectors.of_whole_documents else nearest

@@ -150,7 +150,9 @@ def _headlines(plan: Plan, folder: RunFolder) -> Headlines:
         if not isinstance(task.diagnostic, DeclaresMetrics):
             continue
         # These encoders are not fitted to a corpus, so their scores are stored under the encoders themselves.
-        scores = {entry.label: folder.load(task.origin(entry, entry.encoder.fingerprint)) for entry in plan.entries}
+        scores = {}
+        for entry in plan.entries:
+            scores[entry.label] = folder.load(plan.origin(task, entry, entry.encoder.fingerprint))
         readable = [score for score in scores.values() if score is not None]
         if len(readable) < len(scores):
             missing = ", ".join(label for label, score in scores.items() if score is None)

@@ -17,7 +17,7 @@ from embassay.core.result import Result
 from embassay.core.store.canonical import canonical, write
 from embassay.core.types import AnyCorpus, Draws, JsonObject, content_hash
 from embassay.models.neural.st import SentenceTransformersEncoder
-from embassay.run.plan import limited
+from embassay.run.cuts import limited
 from embassay.run.record import environment
 from embassay.run.specs import Spec
 from embassay.training.adaptation import card, figures, lineage, wording
@@ -96,7 +96,7 @@ class Adaptation:
         check_outside(request, base.found.folder)
         corpora = load_corpora(request.corpora)
         if options.limit is not None:
-            corpora = [limited(corpus, options.limit, options.seed) for corpus in corpora]
+            corpora = limited(corpora, options.limit, options.seed)
         if options.documents is not None:
             corpora = [with_fewer_documents(corpus, options.documents, options.seed) for corpus in corpora]
         texts = read_texts(options.text)

@@ -13,11 +13,12 @@ from embassay.cli.app import exit_code_of
 from embassay.comparison.runs import read_run
 from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.types import Card
+from embassay.run.cuts import limited, load_cuts
 from embassay.run.execute import execute, vector_bytes
 from embassay.run.plan import load_given_corpora, prepare
 from embassay.run.request import RunRequest
 from embassay.run.runs.folder import RunFolder
-from embassay.run.variants import limited_variants, load_variants, merged_units
+from embassay.stats.units import merged_units
 
 PARTS = ("ba", "ke", "li", "mo", "nu", "pa", "re", "si", "to", "vu")
 WORDS = [first + last for first in PARTS for last in ("dor", "fin", "gal", "hup")]
@@ -192,7 +193,7 @@ def test_each_text_is_encoded_once(docs, monkeypatch):
     monkeypatch.setattr(HashingEncoder, "encode", encode)
     outcome = execute(prepare(request(docs, baselines=False)), workers=1)
     outcome.check()
-    texts = {text for corpus in load_variants(f"{docs},passages=[{','.join(CUTS)}]") for text in corpus.texts()}
+    texts = {text for corpus in load_cuts(f"{docs},passages=[{','.join(CUTS)}]") for text in corpus.texts()}
     assert len(encoded) == len(set(encoded))
     assert set(encoded) == texts
 
@@ -203,8 +204,8 @@ def test_units_are_joined_where_any_variant_joins_them():
 
 
 def test_a_limit_keeps_the_same_questions_in_each_variant(docs):
-    variants = load_variants(f"{docs},passages=[document,3]")
-    smaller = limited_variants(variants, 7, seed=1)
+    variants = load_cuts(f"{docs},passages=[document,3]")
+    smaller = limited(variants, 7, seed=1)
     kept = [[sample.id for sample in corpus.samples] for corpus in smaller]
     assert kept[0] == kept[1]
     assert len(np.unique(smaller[0].units)) == 7
@@ -227,7 +228,7 @@ def test_each_variant_has_the_file_of_its_source(docs, tmp_path):
     questions = docs.partition("questions=")[2]
     sources = [f"{docs},passages=[document,3]", f"other={other},questions={questions}"]
     plan_request = RunRequest(["m=hashing"], sources, ["retrieval"], quiet=True)
-    files = {corpus.name: corpus.file for corpus in load_given_corpora(plan_request)}
+    files = {corpus.key: corpus.file for corpus in load_given_corpora(plan_request)}
     assert files == {"docs,passages=document": folder, "docs,passages=3": folder, "other": str(other)}
 
 
@@ -236,8 +237,8 @@ def test_a_column_in_brackets_stays_one_beside_a_list(docs, tmp_path):
     original = Path(docs.partition("questions=")[2]).read_text()
     questions.write_text(original.replace("id,question,document", "id,[ask],document"))
     folder = docs.partition(",")[0]
-    variants = load_variants(f"{folder},questions={questions},question=[ask],passages=[document,3]")
-    assert [corpus.name for corpus in variants] == ["docs,passages=document", "docs,passages=3"]
+    variants = load_cuts(f"{folder},questions={questions},question=[ask],passages=[document,3]")
+    assert [corpus.key for corpus in variants] == ["docs,passages=document", "docs,passages=3"]
     assert len(variants[0].samples) == 60
 
 
@@ -391,7 +392,7 @@ def test_a_look_lists_each_variant(docs, tmp_path, capsys):
     assert "documents 30, passages 30" in printed
     assert run(docs, tmp_path / "dry", "--dry-run") == 0
     assert not (tmp_path / "dry").exists()
-    texts = {text for corpus in load_variants(f"{docs},passages=[{','.join(CUTS)}]") for text in corpus.texts()}
+    texts = {text for corpus in load_cuts(f"{docs},passages=[{','.join(CUTS)}]") for text in corpus.texts()}
     assert f"m: {len(texts)} distinct texts to encode" in capsys.readouterr().out
 
 

@@ -1,0 +1,114 @@
+"""One corpus whose documents are cut in several ways: the same questions and right documents, other passages.
+
+``docs=./docs,passages=[paragraph,100]`` is loaded once for each value. How documents are cut belongs to the candidate:
+each encoder on each cut is one, ``m,passages=100``, on the corpus ``docs``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from embassay.core.errors import SpecError
+from embassay.core.randomness import generator
+from embassay.core.types import AnyCorpus
+from embassay.run.resolve import load_corpus
+from embassay.run.runs.items import item_hash
+from embassay.run.specs import Spec, alternatives, as_spec, list_options
+
+VARYING = ("passages",)
+"""The options of a corpus that may be lists: those that change neither the questions nor their right documents."""
+
+
+def joined_setting(*parts: str) -> str:
+    """Join labels and settings with commas; empty ones are left out."""
+    return ",".join(part for part in parts if part)
+
+
+def load_cuts(source: str | Spec, *, follow_links: bool = False) -> list[AnyCorpus]:
+    """Load the corpus of a spec, once for each way to cut its documents where options are lists.
+
+    Raises
+    ------
+    SpecError
+        If an option that may not vary is a list, or a list is empty.
+    SourceError
+        If a file or folder cannot be read.
+    """
+    spec = as_spec(source, "corpus")
+    lists = list_options(spec)
+    for name, values in lists.items():
+        if name in VARYING:
+            continue
+        # The name of a column may be in brackets: a single value, as in question=[text], is not a list.
+        if isinstance(spec.options[name], list) or len(values) != 1:
+            raise SpecError(
+                f"corpus {spec.head!r}: option {name!r} cannot be a list; only {', '.join(VARYING)} can vary in a run"
+            )
+    if lists.keys().isdisjoint(VARYING):
+        return [load_corpus(spec, follow_links=follow_links)]
+    varying = {name: value for name, value in spec.options.items() if name in VARYING}
+    fixed = {name: value for name, value in spec.options.items() if name not in VARYING}
+    cuts = []
+    for one in alternatives(replace(spec, options=varying), "", "corpus"):
+        corpus = load_corpus(
+            replace(one, label=spec.label, options={**fixed, **one.options}), follow_links=follow_links
+        )
+        # Without a label of the spec, that of an alternative is its setting: ",passages=100".
+        cuts.append(replace(corpus, cut=(one.label or "").removeprefix(",")))
+    first, *others = cuts
+    passages = [document.passages for document in first.documents]
+    if others and passages and all(passages == [one.passages for one in other.documents] for other in others):
+        note = f"{', '.join(varying)}: all values give the same passages, so they cannot differ"
+        cuts[0] = replace(first, notes=(*first.notes, note))
+    return cuts
+
+
+def check_cuts(cuts: Sequence[AnyCorpus]) -> None:
+    """Raise SpecError unless all cuts have the same questions, right documents and documents, each with its id."""
+    first = cuts[0]
+    for other in cuts[1:]:
+        if _questions(other) != _questions(first) or _document_ids(other) != _document_ids(first):
+            raise SpecError(
+                f"corpus {first.name!r}: {first.cut} and {other.cut} do not have the same questions and documents, so "
+                "they cannot be compared; give questions=FILE with the ids of whole documents"
+            )
+
+
+def _questions(corpus: AnyCorpus) -> list[tuple[str, str]]:
+    return [(sample.id, item_hash(sample)) for sample in corpus.samples]
+
+
+def _document_ids(corpus: AnyCorpus) -> list[str]:
+    return [document.id for document in corpus.documents]
+
+
+def limited(corpora: Iterable[AnyCorpus], limit: int, seed: int) -> list[AnyCorpus]:
+    """Keep at most ``limit`` randomly chosen units of each corpus, each whole, the same questions in all its cuts."""
+    if limit < 1:
+        raise SpecError(f"limit must be 1 or more, is {limit}")
+    smaller: list[AnyCorpus] = []
+    for cuts in by_name(corpora).values():
+        unit = cuts[0].units
+        number = int(unit.max(initial=-1)) + 1
+        if limit >= number:
+            smaller += cuts
+            continue
+        chosen_units = generator(seed, "limit", cuts[0].fingerprint).choice(number, size=limit, replace=False)
+        is_kept = np.isin(unit, chosen_units)
+        note = f"limited to {limit} of {number} units, chosen at random with seed {seed}"
+        for corpus in cuts:
+            samples = tuple(itertools.compress(corpus.samples, is_kept))
+            smaller.append(replace(corpus, samples=samples, notes=(*corpus.notes, note)))
+    return smaller
+
+
+def by_name(corpora: Iterable[AnyCorpus]) -> dict[str, list[AnyCorpus]]:
+    """Return the cuts of each corpus by its label."""
+    groups: dict[str, list[AnyCorpus]] = {}
+    for corpus in corpora:
+        groups.setdefault(corpus.name, []).append(corpus)
+    return groups
