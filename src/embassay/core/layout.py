@@ -367,6 +367,21 @@ class Layout:
     paper: tuple[Part, ...] = ()
 
 
+@dataclass(frozen=True)
+class Drawings:
+    """What a page has beside the tables and charts of the metrics, which follow from ``METRICS``.
+
+    Attributes
+    ----------
+    parts, paper
+        As in a :class:`Layout`.
+    """
+
+    source: str = "the diagnostic's own"
+    parts: tuple[Part, ...] = ()
+    paper: tuple[Part, ...] = ()
+
+
 def check_layout(layout: Any) -> None:
     """Raise TypeError for an object that cannot be drawn as a layout."""
     if not isinstance(layout, Layout):

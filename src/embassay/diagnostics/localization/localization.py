@@ -9,24 +9,27 @@ rest: ``accuracy``, the mean over three folds. Two companions need no classifier
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from embassay.core.claims import COUNT, LIMIT, Template
 from embassay.core.errors import InputError, SpecError
 from embassay.core.formatting import counted
+from embassay.core.layout import CountBars, Drawings, Matrix, SeriesTable
 from embassay.core.processes.pending import Pending, Submit, at_once
-from embassay.core.result import Example, Result
+from embassay.core.result import Estimate, Finding, Row, Series
 from embassay.core.samples.groups import Grouped
-from embassay.core.types import Corpus, Draws, ItemScores, Origin
+from embassay.core.types import Corpus, ItemScores, Origin
 from embassay.core.vectors import Vectors
-from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.localization.layout import LAYOUT
+from embassay.diagnostics.findings import than_chance
 from embassay.diagnostics.localization.scores import (
     FOLDS,
     classify,
@@ -38,12 +41,13 @@ from embassay.diagnostics.localization.scores import (
     precision_at_r,
     stratified_folds,
 )
-from embassay.diagnostics.localization.series import agreement_series, findings, published_series
-from embassay.diagnostics.localization.view import METRICS, NAME, LocalizationView
-from embassay.diagnostics.metrics.metric import Meaning
-from embassay.diagnostics.metrics.scoreboard import item_example
-from embassay.diagnostics.metrics.summary import Figures
+from embassay.diagnostics.method import ItemMethod, ItemView
+from embassay.diagnostics.metrics.metric import Meaning, Metric
+from embassay.diagnostics.metrics.summary import Figures, MetricSummary
+from embassay.diagnostics.published import table
 from embassay.stats.folds import contiguous_folds
+from embassay.stats.resample import too_few
+from embassay.stats.units import Bools, Floats, Ints
 
 CITATION = """@inproceedings{white2015,
   author = {White, Lyndon and Togneri, Roberto and Liu, Wei and Bennamoun, Mohammed},
@@ -52,13 +56,49 @@ CITATION = """@inproceedings{white2015,
   year = {2015},
   doi = {10.1145/2838931.2838932}
 }"""
+NAME = "localization"
 VERSION = 3
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("groups of one meaning", "sentences")
 LIGHT = 3_000_000
 """Matrix entries × groups: smaller tasks are solved faster than they are sent to another process."""
 Rule = Literal["paper", "sklearn"]
-__all__ = ["LAYOUT", "NAME", "create"]
+SIZES = {"sentences in a group": "count", "groups": "count", "sentences": "count"}
+CHANCES = than_chance(
+    "{encoder}: the classifier places {value} of the sentences in their group{centroid}; a guess among {groups:,} "
+    "groups has {chance:.1%}.",
+    "Separable?",
+    above="Groups are separable",
+    both="Groups are not shown to be separable",
+    below="Groups are not shown to be separable",
+    consequence="That its vectors sort texts by topic or find duplicates is not shown.",
+)
+NOT_SEPARABLE = replace(
+    CHANCES["below"], when="the interval contains chance, or lies below it", claim="not shown"
+)
+NO_INTERVAL = replace(CHANCES[""], severity="medium")
+WITHOUT_VECTOR = Template(
+    "{encoder}: {sentences} a zero vector, which the classifier places blindly and cosines leave out.",
+    "there are such sentences",
+    LIMIT,
+    title="Sentences without a vector",
+    severity="medium",
+)
+NOT_CONVERGED = Template(
+    "{encoder} has no accuracy and is not ranked: in {folds} of the folds the classifier stopped before it had "
+    "converged.",
+    "it stopped in one fold or more",
+    LIMIT,
+    title="The classifier did not converge",
+    severity="medium",
+    consequence="Its nearest centroid and MAP@R need no classifier. Vectors of unit length converge sooner.",
+)
+SHARED_ERRORS = Template(
+    "{a} and {b} both misplace {sentences}, {same:,} of them in the same wrong group.",
+    "of all pairs these two have the most errors in common",
+    COUNT,
+    title="Errors in common",
+)
 
 
 def create(*, folds: Rule = "paper", fold: int = 0, compare: Literal["headline", "all"] = "headline") -> Localization:
@@ -82,24 +122,229 @@ def create(*, folds: Rule = "paper", fold: int = 0, compare: Literal["headline",
     """
     if not 0 <= fold < FOLDS:
         raise SpecError(f"diagnostic {NAME!r}, option 'fold': must be 0 to {FOLDS - 1}, is {fold}")
-    return Localization(folds, fold, compare)
+    return Localization(folds=folds, fold=fold, compare=compare)
 
 
-@dataclass(frozen=True)
-class Localization:
+class LocalizationView(ItemView):
+    """One encoder's n sentences, each in one group and tested in one fold."""
+
+    @cached_property
+    def fold(self) -> Ints:
+        """(n,) the fold that tests each sentence."""
+        return self.scores.values["fold"].astype(np.int64)
+
+    @property
+    def group(self) -> NDArray[np.str_]:
+        """(n,) the group of each sentence."""
+        return self.scores.labels["group"]
+
+    @property
+    def groups(self) -> int:
+        """The number of groups."""
+        return len(np.unique(self.group))
+
+    @property
+    def predicted(self) -> NDArray[np.str_]:
+        """(n,) the name of the group that the classifier places each sentence in."""
+        return self.scores.labels["named"]
+
+    @property
+    def unconverged(self) -> int:
+        """The number of folds in which the classifier stopped early; then the accuracy is undefined."""
+        return int(self.scores.scalars["unconverged"])
+
+    @property
+    def right(self) -> Floats:
+        """(n,) 1 where the classifier places a sentence in its own group, else 0."""
+        return self.scores.values["accuracy"]
+
+    @property
+    def margin(self) -> Floats:
+        """(n,) the cosine with the mean of its own group less that with the nearest other group."""
+        return self.scores.values["margin"]
+
+    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+        """Return the group of a sentence by the classifier, and the cosines with this group and its own."""
+        values = self.scores.values
+        cosines = {"right": values["to_own"][index], "placed": values["to_named"][index]}
+        labels = {"placed": str(self.predicted[index])}
+        if self.predicted[index] != self.group[index]:
+            labels["first"] = self.first_of(labels["placed"])
+        return cosines, labels
+
+    def first_of(self, group: str) -> str:
+        """Return the reference to the first sentence of a group."""
+        return f"{self.scores.item[self.group == group][0]}#0"
+
+
+def _by_fold(view: LocalizationView) -> Iterator[tuple[str, Bools]]:
+    """Yield the name of each fold, and (n,) which sentences it tests."""
+    for number in np.unique(view.fold).tolist():
+        yield f"fold{number}", view.fold == number
+
+
+def _by_group(view: LocalizationView) -> dict[str, Estimate]:
+    """Return the accuracy in each group; a group is one unit, so it has no interval."""
+    # A group has no undefined sentence: either all are classified or none.
+    if view.unconverged:
+        return {}
+    estimates = {}
+    for name in dict.fromkeys(view.group.tolist()):
+        right = view.right[view.group == name]
+        estimates[f"group:{name}"] = Estimate(float(right.mean()), None, None, len(right), 1, 0, too_few(1))
+    return estimates
+
+
+def _unconverged(view: LocalizationView, inside: Bools, estimate: Estimate) -> str | None:
+    """Return why the classifier's accuracy is undefined where its training stopped early."""
+    return "the classifier did not converge" if view.unconverged else None
+
+
+# The accuracy of the classifier depends on the folds, that of cosines does not. So a change of the folds must change
+# the signatures of the first only: each has its own part of the scores.
+CLASSIFIER, COSINES = ("accuracy", "fold"), ("centroid_accuracy", "map_at_r")
+METRICS = (
+    Metric(
+        "accuracy",
+        of=lambda view: view.right,
+        # The paper's accuracy is the mean over folds. These differ in size, so it is not that over sentences.
+        kind="mean over folds",
+        folds=lambda view: view.fold,
+        better="higher",
+        headline=True,
+        margin=0.02,
+        chance=lambda view: 1 / view.groups,
+        says="the classifier places {value} of the sentences in their group",
+        values=CLASSIFIER,
+        reason=_unconverged,
+        meaning="share of sentences that the classifier places in their own group, mean over three folds",
+    ),
+    Metric(
+        "centroid_accuracy",
+        of=lambda view: view.scores.values["centroid_accuracy"],
+        kind="share",
+        better="higher",
+        compared="on request",
+        similarity_function="cosine",
+        values=COSINES,
+        term="Nearest centroid",
+        explanation=("A sentence is assigned to the group whose mean vector is nearest. No classifier is trained."),
+        meaning="share of sentences nearer to the centroid of their own group than to any other",
+    ),
+    Metric(
+        "map_at_r",
+        of=lambda view: view.scores.values["map_at_r"],
+        kind="mean",
+        better="higher",
+        low=0,
+        high=1,
+        compared="on request",
+        similarity_function="cosine",
+        values=COSINES,
+        term="MAP@R",
+        explanation=(
+            "Whether the nearest neighbours of a sentence belong to the sentence's group. 1 means that all of them do."
+        ),
+        meaning="mean average precision at R of a sentence's own group among its nearest sentences",
+        source="Musgrave, Belongie & Lim (2020)",
+    ),
+    Metric(
+        "accuracy",
+        "fold*",
+        of=lambda view: view.right,
+        subsets=_by_fold,
+        kind="share",
+        better="higher",
+        values=CLASSIFIER,
+        reason=_unconverged,
+        meaning="accuracy on the sentences of one fold",
+    ),
+    Metric(
+        "accuracy",
+        "group:*",
+        of=_by_group,
+        kind="computed",
+        better="higher",
+        low=0,
+        high=1,
+        format="percent",
+        values=CLASSIFIER,
+        meaning="accuracy on the sentences of one group",
+    ),
+)
+_AGREE = (
+    "Of the sentences that both encoders assign to a wrong group, how many they assign to the same one. On the diagonal: "
+    "all errors of the encoder."
+)
+DRAWINGS = Drawings(
+    "White, Togneri, Liu & Bennamoun (2015), How Well Sentence Embeddings Capture Meaning, ADCS",
+    (Matrix("Which encoders make the same errors, on all folds", "agreement_pooled", note=_AGREE),),
+    (
+        Matrix(
+            "Which encoders make the same errors, on one fold",
+            "agreement",
+            note=f"{_AGREE} The paper's figures 4 and 5.",
+        ),
+        SeriesTable(
+            "Published accuracies and yours",
+            "published",
+            note="A model of the same kind that is trained on other text is another model.",
+        ),
+        CountBars(
+            "How large the groups are", "group_sizes", *tuple(SIZES)[:2], note="The paper's figures 2 and 3."
+        ),
+        SeriesTable("Groups by size", "group_sizes"),
+    ),
+)
+
+
+def agreement(
+    views: Sequence[LocalizationView], inside: Bools
+) -> tuple[Ints, Ints]:
+    """Count how often each two encoders name the same wrong group.
+
+    White et al. (2015, section 5.2) approximate P(m₁(x) = m₂(x) | both wrong) on the sentences of one fold.
+
+    Parameters
+    ----------
+    inside
+        (n,) the sentences that count.
+
+    Returns
+    -------
+    numerator, denominator
+        (k, k) each: the sentences that both misplace in the same group, and those that both misplace. On the diagonal
+        both are the encoder's errors.
+    """
+    encoders = len(views)
+    numerator = np.zeros((encoders, encoders), dtype=np.int64)
+    denominator = np.zeros((encoders, encoders), dtype=np.int64)
+    for row, first in enumerate(views):
+        for column, second in enumerate(views):
+            both_wrong = (first.right == 0) & (second.right == 0) & inside
+            same_error = both_wrong & (first.predicted == second.predicted)
+            denominator[row, column] = np.count_nonzero(both_wrong)
+            numerator[row, column] = np.count_nonzero(same_error)
+    return numerator, denominator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Localization(ItemMethod):
     """The diagnostic; see the module's documentation."""
 
     folds: Rule = "paper"
     fold: int = 0
-    compare: str = "headline"
-    shape: str = "groups"
+    shape = "groups"
+    view = LocalizationView
+    metrics = METRICS
+    chances = CHANCES | {"both": NOT_SEPARABLE, "below": NOT_SEPARABLE, "": NO_INTERVAL}
+    paper = "localization"
+    similarity_function = "linear_svm"
 
     @property
     def options(self) -> str:
         """The only option that changes item scores, as text for their origin; the others change the summary."""
-        if self.folds == "paper":
-            return ""
-        return f"folds={self.folds}"
+        return "" if self.folds == "paper" else f"folds={self.folds}"
 
     def check(self, corpus: Corpus[Grouped]) -> None:
         """Check that there are two groups or more, and that each is large enough for every fold.
@@ -135,7 +380,7 @@ class Localization:
         names = np.array(list(dict.fromkeys(groups)))
         rows = np.array([vectors.row["text", s.text] for s in samples], dtype=np.int64)
         matrix = vectors.matrix[rows]
-        fold = self._folds(labels)
+        fold = contiguous_folds(labels, FOLDS) if self.folds == "paper" else stratified_folds(labels)
         # Training takes most of the time, so the classifiers are started first and the cosines computed meanwhile.
         classifiers = list[Future[tuple[NDArray[np.int64], bool]]]()
         for number in range(FOLDS):
@@ -165,72 +410,68 @@ class Localization:
                 # Where an optimisation stopped says little about the vectors: by then it may place half as many right.
                 values["accuracy"][:] = np.nan
             values["to_named"] = cosine_with(matrix, labels, predicted)
-            return ItemScores(
-                origin,
-                similarity_function="linear_svm",
-                item=np.array([s.id for s in samples]),
-                unit=corpus.units,
-                labels={"group": np.array(groups), "named": names[predicted]},
-                values=values,
-                scalars={"zeros": float(count_zero_vectors(matrix)), "unconverged": float(unconverged)},
-            )
+            numbers = {"zeros": float(count_zero_vectors(matrix)), "unconverged": float(unconverged)}
+            texts = {"group": np.array(groups), "named": names[predicted]}
+            return self.stored(corpus, origin, {**values, **texts, **numbers})
 
         return Pending(tuple(classifiers), finish)
 
-    def _folds(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the (n,) fold that tests each sentence."""
-        if self.folds == "paper":
-            return contiguous_folds(labels, FOLDS)
-        return stratified_folds(labels)
+    def texts(
+        self, corpus: Corpus[Grouped], views: Sequence[LocalizationView], index: int
+    ) -> tuple[dict[str, str], Mapping[str, str]]:
+        """Return a sentence, the others of its group, and the first sentence of each group that it is placed in."""
+        texts = corpus.shown(corpus.samples[index].id)
+        texts["right"] = texts.pop("others", "")
+        for view in views:
+            if reference := view.shown(index)[1].get("first"):
+                texts[reference] = corpus.passage(reference)
+        return texts, {"right": corpus.samples[index].group}
 
-    def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
-        """Summarise all encoders on one corpus: accuracy, companions, which differences are shown, shared errors."""
-        figures = self.figures(scores)
-        summary = figures.summarise(draws, on_request=self.compare == "all")
-        return summary.result(
-            series=(
-                *agreement_series(figures.views, self.fold, draws),
-                *published_series(figures.views[0], figures.requested, summary.headline),
-            ),
-            findings=findings(figures.requested, summary.rows),
-        )
+    def series(self, figures: Figures[LocalizationView], summary: MetricSummary) -> Iterator[Series]:
+        """Yield the agreement of errors on one fold, as in the paper, and on all; how many groups have which size."""
+        converged = [view for view in figures.views if not view.unconverged]
+        fold, corpus = figures.views[0].fold, figures.board.corpus
+        parts = {"agreement": (fold == self.fold, f"fold {self.fold}"), "agreement_pooled": (fold >= 0, "all folds")}
+        for name, (inside, label) in parts.items() if converged else ():
+            numerator, denominator = agreement(converged, inside)
+            parts_of_scores = [view.scores.part(*CLASSIFIER) for view in converged]
+            data = {
+                "names": [view.encoder for view in converged],
+                "numerator": numerator.tolist(),
+                "denominator": denominator.tolist(),
+                "diagonal": "errors",
+                "note": f"On {int(inside.sum()):,} sentences ({label}).",
+                "signatures": [part.signature(summary.draws, "agreement", inside=label) for part in parts_of_scores],
+            }
+            yield Series(NAME, corpus, name, "matrix", data)
+        groups_of_size = Counter(Counter(figures.views[0].group.tolist()).values())
+        sizes = [[size, groups, size * groups] for size, groups in sorted(groups_of_size.items())]
+        yield table(NAME, corpus, "group_sizes", SIZES, sizes)
 
-    def figures(self, scores: Sequence[ItemScores]) -> Figures[LocalizationView]:
-        """Return the declared metrics of all encoders."""
-        return Figures.of(LocalizationView, scores, METRICS)
+    def findings(self, figures: Figures[LocalizationView], summary: MetricSummary) -> Iterator[Finding]:
+        """Yield how well each encoder places sentences, what limits its figures, and which errors two share."""
+        views, centroids = figures.requested, dict[str, Row]()
+        for row in summary.rows:
+            if row.metric == "centroid_accuracy" and row.value is not None:
+                centroids[row.encoder] = row
+        for view in views:
+            accuracy, name, origin = summary.headline[view.encoder], view.encoder, view.scores.origin
+            if accuracy.value is not None:
+                by_centroid = f", {centroids[name].value:.1%} by the nearest centroid alone" if name in centroids else ""
+                yield self.than_chance(view, METRICS[0], accuracy, groups=view.groups, centroid=by_centroid)
+            if zeros := int(view.scores.scalars["zeros"]):
+                sentences = counted(zeros, "sentence has", "sentences have")
+                yield WITHOUT_VECTOR.finding(origin, encoder=name, sentences=sentences)
+            if view.unconverged:
+                yield NOT_CONVERGED.finding(origin, encoder=name, folds=view.unconverged)
 
-    def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
-        """Return which sentences the classifier places in their group; there are no subsets."""
-        requested = self.figures(scores).requested
-        correct = np.stack([view.values("accuracy") for view in requested])
-        return Outcomes(np.full(correct.shape[1], ""), correct)
-
-    def examples(
-        self, corpus: Corpus[Grouped], scores: Sequence[ItemScores], items: NDArray[np.int64]
-    ) -> Iterator[Example]:
-        """Yield each sentence with its group, and the first sentence of the group that each encoder places it in."""
-        views = self.figures(scores).views
-        first_sentence = dict[str, str]()
-        for sample in corpus.samples:
-            first_sentence.setdefault(sample.group, sample.id)
-        for index in items.tolist():
-            sample = corpus.samples[index]
-            texts = corpus.shown(sample.id)
-            texts["right"] = texts.pop("others", "")
-            outcomes = list[Example]()
-            for view in views:
-                placed = str(view.predicted[index])
-                labels = {"placed": placed}
-                if placed != sample.group:
-                    reference = f"{first_sentence[placed]}#0"
-                    labels["first"] = reference
-                    texts[reference] = corpus.passage(reference)
-                cosines = {"right": view.values("to_own")[index], "placed": view.values("to_named")[index]}
-                margin = view.values("margin")[index]
-                correct = view.values("accuracy")[index]
-                outcomes.append(view.outcome(index, cosines, correct=correct, margin=margin, labels=labels))
-            yield item_example(scores[0], index, texts, labels={"right": sample.group})
-            yield from outcomes
+        same_group, both_wrong = agreement(views, views[0].fold >= 0)
+        if pairs := list(combinations(range(len(views)), 2)):
+            a, b = max(pairs, key=lambda pair: both_wrong[pair])
+            if number := int(both_wrong[a, b]):
+                names, sentences = (views[a].encoder, views[b].encoder), counted(number, "sentence")
+                origin = views[a].scores.origin
+                yield SHARED_ERRORS.finding(origin, a=names[0], b=names[1], sentences=sentences, same=same_group[a, b])
 
 
 def _start_classifier(
