@@ -26,7 +26,9 @@ def against_chance(row: Row, chance: float) -> str:
     return "both"
 
 
-def than_chance(text: str, question: str, *, above: str, both: str, below: str, consequence: str) -> dict[str, Template]:
+def than_chance(
+    text: str, question: str, *, above: str, both: str, below: str, consequence: str
+) -> dict[str, Template]:
     """Return the sentences about a metric and its chance, by what :func:`against_chance` returns.
 
     Parameters
@@ -39,9 +41,9 @@ def than_chance(text: str, question: str, *, above: str, both: str, below: str, 
         What it means in use where the interval lies below chance.
     """
     better = Template(text, "the interval lies above chance", INTERVAL, title=above, question=question)
-    not_shown = replace(
-        better, when="the interval contains chance", claim="not shown", title=both, severity="medium"
+    not_shown = replace(better, when="the interval contains chance", claim="not shown", title=both, severity="medium")
+    worse = replace(
+        better, when="the interval lies below chance", title=below, severity="high", consequence=consequence
     )
-    worse = replace(better, when="the interval lies below chance", title=below, severity="high", consequence=consequence)
     unknown = replace(better, when="there is no interval", procedure=COUNT, title="Too few units to tell")
     return {"above": better, "both": not_shown, "below": worse, "": unknown}

@@ -217,7 +217,13 @@ class IsotropyMethod(Method):
                     continue
                 width, rows, ratio = values["width"], values.get("rows", 0.0), values.get("participation_ratio")
                 cosine, rank = values.get("mean_cosine", 0.0), view.values(subset, "whiten").get("rank")
-                fields = {"encoder": view.encoder, "subset": subset, "dimensions": width, "texts": rows, "cosine": cosine}
+                fields = {
+                    "encoder": view.encoder,
+                    "subset": subset,
+                    "dimensions": width,
+                    "texts": rows,
+                    "cosine": cosine,
+                }
                 # By chance the estimate may be above the number of dimensions; without one, all of them may be in use.
                 used = width if ratio is None else min(ratio, width)
                 needed = math.ceil(TEXTS_PER_DIMENSION * used)

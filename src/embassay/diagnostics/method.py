@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -163,9 +163,7 @@ class Method:
     def stored(self, corpus: Corpus[Any], origin: Origin, values: Stored) -> ItemScores:
         """Return the scores of an encoder, an item for each sample."""
         ids = [sample.id for sample in corpus.samples]
-        return item_scores(
-            origin, values, item=ids, unit=corpus.units, similarity_function=self.similarity_function
-        )
+        return item_scores(origin, values, item=ids, unit=corpus.units, similarity_function=self.similarity_function)
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[Any]:
         """Return the declared metrics of all encoders."""
@@ -179,7 +177,7 @@ class Method:
         if self.paper:
             origins = [view.scores.origin for view in figures.requested]
             paper = Paper(self.paper, summary.verdict, summary.rows, origins)
-            series += paper.series()
+            series += paper.beside()
             findings += paper.findings()
         return summary.result(series, findings)
 

@@ -11,8 +11,7 @@ score: which edits *should* be near depends on the task. The contrasts say which
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal
@@ -232,8 +231,8 @@ def _contrasts(name: str, condition: str, **declared: Any) -> Iterator[Metric]:
     for first, second in CONTRASTS:
         headline = dict[str, Any]()
         if (first, second, condition) == (*HEADLINE, ""):
-            # The margin is a tenth of the contrast that all-MiniLM-L6-v2 has. The deviation was 0.03 to 0.11 in the runs
-            # of the documentation: less between variants of one model.
+            # The margin is a tenth of the contrast that all-MiniLM-L6-v2 has. The deviation was 0.03 to 0.11 in the
+            # runs of the documentation: less between variants of one model.
             headline = {"headline": True, "heading": "synonym − negation", "margin": 0.01, "deviation": 0.1}
         yield Metric(
             "contrast",
@@ -339,25 +338,24 @@ DRAWINGS = Drawings(
             "Normalised similarity of each edit to its original",
             "similarity",
             _EDITS,
-            blocks="by_group",
-            note="The paper's figures 1 and 2, with its blocks by training data; 95% intervals over originals. Which edits "
-            "should be near depends on the task.",
+            blocks="published",
+            note="The paper's figures 1 and 2, with its blocks by training data. Which edits should be near depends on "
+            "the task.",
         ),
         Curves("How near edits are, and random pairs", "density", split=True),
     ),
     (
         SeriesTable(
-            "The paper's figures: normalised similarity by training data",
-            "by_group",
-            note="Encoders of the run that the paper compares, whose values are drawn and not printed, and those with "
-            "group=.",
+            "Published figures, and yours by training data",
+            "published",
+            note="Lexical overlap (table 1) is printed, similarities are drawn (figures 1 and 2). Groups are those of "
+            "the paper, and of group=.",
         ),
-        SeriesTable("Lexical overlap, published and here", "published"),
         SizeTable(
             "Typos and synonyms by the size of the model",
             (Column("typo", "similarity", "typo"), Column("synonym", "similarity", "synonym")),
-            note="The paper finds that of encoders fine-tuned from T5 the larger ones are less sensitive to typos, and as "
-            "sensitive to synonyms.",
+            note="The paper finds that of encoders fine-tuned from T5 the larger ones are less sensitive to typos, and "
+            "as sensitive to synonyms.",
         ),
     ),
 )
@@ -376,8 +374,8 @@ class MinimalPairs(ItemMethod):
         """Return the cosine of each original with its edits, and with other originals.
 
         ``cosine`` and ``percentile`` (n, edits), ``random_pair`` (n,), and ``lexical`` (n, edits × overlap metrics).
-        Columns are in the order of ``ALL_EDITS``; ABSENT where an original has no such edit, NaN where a vector is zero.
-        ``average`` is cos_avg.
+        Columns are in the order of ``ALL_EDITS``; ABSENT where an original has no such edit, NaN where a vector is
+        zero. ``average`` is cos_avg.
         """
         samples = corpus.samples
         originals = vectors.take(s.original for s in samples)
@@ -414,17 +412,16 @@ class MinimalPairs(ItemMethod):
         """
         if not set(HEADLINE) <= set(figures.views[0].edits):
             yield NOT_RANKED.finding(figures.board[0].origin)
-        rows = {(row.encoder, row.metric, row.subset): row for row in summary.rows if not row.condition}
         for view in figures.requested:
             if view.average > 1 - COLLAPSED:
                 yield COLLAPSED_VECTORS.finding(view.scores.origin, encoder=view.encoder, cosine=view.average)
                 continue
             for subset, (edit, description) in NEARER.items():
-                share = rows.get((view.encoder, "nearer", subset))
+                share = summary.row_of.get((view.encoder, "nearer", subset, ""))
                 # There is no interval under MIN_UNITS units.
                 if share is None or not (side := against_chance(share, 0.5)):
                     continue
-                contrast = rows[view.encoder, "contrast", subset.replace(">", "-")]
+                contrast = summary.row_of[view.encoder, "contrast", subset.replace(">", "-"), ""]
                 severity = on_average = mean_contrast = ""
                 if {side, against_chance(contrast, 0.0)} == {"above", "below"}:
                     severity = "medium"

@@ -210,7 +210,8 @@ DRAWINGS = Drawings(
             "What is nearest to the input",
             "chosen",
             tuple((kind, kind) for kind in KINDS),
-            note="The paper's figure 2. Paraphrase: right. Antonym: only the word changed. Polarity: only the negation.",
+            note="The paper's figure 2. Paraphrase: right. Antonym: only the word changed. Polarity: only the "
+            "negation.",
         ),
         SeriesTable("Hardest words: entries that all encoders get wrong", "wrong_by_all"),
         SeriesTable("Hardest words: entries that all encoders of the best set get wrong", "wrong_by_best"),
@@ -223,7 +224,6 @@ DRAWINGS = Drawings(
             "Coloured: yours, measured here, in their group, or as lines if they have none (set group=).",
         ),
         SeriesTable("Published accuracies and yours, model by model", "published"),
-        SeriesTable("Your accuracies by fine-tuning objective", "by_group"),
     ),
 )
 
@@ -251,10 +251,9 @@ class NegatedAntonyms(ItemMethod):
 
     def findings(self, figures: Figures[ChoiceView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield how each encoder's accuracy compares with chance; below chance, what it chooses instead."""
-        chosen = {(row.encoder, row.subset): row for row in summary.rows if row.metric == "chosen"}
         for view in figures.requested:
             accuracy = about = summary.headline[view.encoder]
-            polarity, antonym = chosen[view.encoder, "polarity"], chosen[view.encoder, "antonym"]
+            polarity, antonym = (summary.row_of[view.encoder, "chosen", kind, ""] for kind in ("polarity", "antonym"))
             template = None
             # Which is chosen more often is said only where their intervals do not overlap. The standard error of a
             # difference is at most the sum of both, so this holds its level however the two depend on each other.

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
-from statistics import mean, stdev
 from typing import Any
 
 from embassay.core.claims import COUNT, INTERVAL, Template
@@ -17,10 +14,10 @@ from embassay.core.formatting import names
 from embassay.core.result import Finding, Row, Series, Verdict
 from embassay.core.types import Origin
 from embassay.diagnostics.findings import written
-from embassay.diagnostics.metrics.metric import metric_of
 
 NOT_REPRODUCED = Template(
-    "{encoder}: {paper} print {published}% for {what}; measured here: {measured}, an interval that does not contain it.",
+    "{encoder}: {paper} print {published}% for {what}; measured here: {measured}, an interval that does not "
+    "contain it.",
     "the published share lies outside the interval",
     INTERVAL,
     title="A published figure is not reproduced",
@@ -33,9 +30,6 @@ PUBLISHED = Template(
     title="Published figures beside those measured here",
     question="Published",
 )
-MEASURED = "measured here"
-NAMES = ("group", "name", "metric", "subset")
-"""What a figure is of, in the table of published figures; a corpus has no group, so its own name stands there."""
 
 
 def published(name: str) -> Mapping[str, Any]:
@@ -53,40 +47,6 @@ def published_name(origin: Origin) -> str:
 def name_in_papers(spec: str) -> str:
     """Return a spec as papers name a model of sentence-transformers; one with options is another model."""
     return spec.removeprefix("st:").removeprefix("sentence-transformers/")
-
-
-def groups_of(encoder_set: str) -> dict[str, str]:
-    """Return the paper's class of each model of a set of encoders, by :func:`name_in_papers` of its spec."""
-    text = files("embassay.core.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
-    members = tomllib.loads(text)[encoder_set]["encoders"]
-    # The price of a service is no property of the model.
-    return {name_in_papers(re.sub(r",price=[^,]+", "", member["spec"])): member["group"] for member in members}
-
-
-def grouped_lines(
-    members: Mapping[str, Sequence[str]], values: Mapping[str, Sequence[float | None]]
-) -> list[list[object]]:
-    """Return lines of group, encoder and values; a group of several ends with means and standard deviations.
-
-    Both are None where an encoder of the group has no value: without it they would describe another group. Encoders
-    under an empty name are no group.
-
-    Parameters
-    ----------
-    members
-        The encoders of each group.
-    values
-        The values of each encoder, a column each.
-    """
-    lines = list[list[object]]()
-    for group, encoders in members.items():
-        rows = [values[encoder] for encoder in encoders]
-        lines += [[group, encoder, *row] for encoder, row in zip(encoders, rows, strict=True)]
-        if group and len(encoders) > 1:
-            for name, statistic in (("mean", mean), ("standard deviation", stdev)):
-                figures = [None if None in column else statistic(column) for column in zip(*rows, strict=True)]
-                lines.append([group, f"{name} of {len(encoders)}", *figures])
-    return lines
 
 
 def table(
@@ -155,10 +115,15 @@ class Paper:
         return [line for line in self.content["rows"] if not line[1] or line[0] == self.corpus]
 
     @cached_property
+    def measured(self) -> dict[tuple[str, ...], Row]:
+        """The rows of the run by encoder, metric and subset; those of the corpus under an empty name."""
+        return {(r.encoder, r.metric, r.subset): r for r in self.rows if not r.condition and r.value is not None}
+
+    @cached_property
     def models(self) -> dict[str, str]:
         """What the paper calls each encoder, if it has it."""
-        names_of_specs = self.content.get("models", {})
-        return {o.encoder: names_of_specs.get(o.spec) or published_name(o) for o in self.origins}
+        called = self.content.get("models", {})
+        return {o.encoder: called.get(o.spec) or published_name(o) for o in self.origins}
 
     @cached_property
     def groups(self) -> dict[str, str]:
@@ -166,48 +131,50 @@ class Paper:
         group_of = {model: group for group, models in self.content.get("groups", {}).items() for model in models}
         return group_of | {o.encoder: o.group or group_of.get(self.models[o.encoder], "") for o in self.origins}
 
-    def series(self) -> Iterator[Series]:
-        """Yield the encoders by group, and a line for each published and each measured figure."""
-        diagnostic, corpus, source = self.verdict.diagnostic, self.verdict.corpus, self.content["source"]
-        value_of = {(row.encoder, row.metric, row.subset): row.value for row in self.rows if not row.condition}
-        members: dict[str, list[str]] = {group: [] for group in (*self.content.get("groups", ()), *self.groups.values())}
-        for origin in self.origins:
-            members[self.groups[origin.encoder]].append(origin.encoder)
-        members.pop("", None)
-        figures = [figure for figure in self.content.get("by_group", ()) if any((o.encoder, *figure) in value_of for o in self.origins)]
-        values = {o.encoder: [value_of.get((o.encoder, *figure)) for figure in figures] for o in self.origins}
-        if figures and (lines := grouped_lines(members, values)):
-            headings = [(subset if subset != "all" else metric).replace("_", " ") for metric, subset in figures]
-            style = metric_of(diagnostic, *figures[0]).style
-            yield table(diagnostic, corpus, "by_group", {"group": "text", "encoder": "text", **dict.fromkeys(headings, style)}, lines, source)
-
-        order = {(metric, subset): place for place, (*_, metric, subset, _) in enumerate(self.printed)}
-        lines = [[self.groups.get(model, of), model, *line, "published"] for of, model, *line in self.printed]
-        for (name, *figure), value in value_of.items():
-            if tuple(figure) in order and value is not None:
-                lines.append([self.groups.get(name) or self.corpus or corpus, name, *figure, value, MEASURED])
-        lines.sort(key=lambda line: (order[line[2], line[3]], -line[4]))
+    def beside(self) -> Iterator[Series]:
+        """Yield a line for each published figure, and for each that is measured and that the paper prints or draws."""
+        of_groups = [(metric, subset) for metric, subset in self.content.get("drawn", ())]
+        order = [*((metric, subset) for _, _, metric, subset, _ in self.printed), *of_groups]
+        place = {figure: place for place, figure in enumerate(order)}
+        lines = [[self.groups.get(model, of), model, *figure, "published"] for of, model, *figure in self.printed]
+        for (name, *figure), row in self.measured.items():
+            group = self.groups.get(name, "")
+            # What is drawn only says something by group.
+            if (
+                tuple(figure) in place
+                and (not name or name in self.models)
+                and (group or tuple(figure) not in of_groups)
+            ):
+                lines.append([group or self.corpus or row.corpus, name, *figure, row.value, "measured here"])
+        lines.sort(key=lambda line: (place[line[2], line[3]], -line[4]))
+        columns = dict.fromkeys(("group", "name", "metric", "subset"), "text")
+        columns |= {"value": self.content["format"], "figure": "text"}
         if lines:
-            columns = {**dict.fromkeys(NAMES, "text"), "value": self.content["format"], "figure": "text"}
-            yield table(diagnostic, corpus, "published", columns, lines, source)
+            source = self.content["source"]
+            yield table(self.verdict.diagnostic, self.verdict.corpus, "published", columns, lines, source)
 
     def findings(self) -> Iterator[Finding]:
         """Yield the published figures beside those measured here, and those that differ."""
-        value_of = {tuple(line[1:4]): line[4] for line in self.printed}
+        value_of = {(model, metric, subset): value for _, model, metric, subset, value in self.printed}
         joined = list[tuple[Row, str, float]]()
-        for row in self.rows:
-            model = self.models.get(row.encoder, "")
-            value = value_of.get((model, row.metric, row.subset))
-            if model and value is not None and row.value is not None:
-                joined.append((row, model, value))
+        for (name, *figure), row in self.measured.items():
+            model = self.models.get(name, "")
+            if model and (model, *figure) in value_of:
+                joined.append((row, model, value_of[model, *figure]))
         paper = self.content["paper"]
         if joined:
             figures = names([_beside(*one) for one in joined])
             yield PUBLISHED.finding(self.origins[0], paper=paper, figures=figures)
         for row, model, value in joined:
             if row.low is not None and row.high is not None and not row.low <= value <= row.high:
-                fields = {"published": f"{100 * value:.4g}", "what": f"{model} on {self.corpus}", "measured": written(row)}
-                yield NOT_REPRODUCED.finding(row, encoder=row.encoder, paper=paper, **fields)
+                yield NOT_REPRODUCED.finding(
+                    row,
+                    encoder=row.encoder,
+                    paper=paper,
+                    published=f"{100 * value:.4g}",
+                    what=f"{model} on {self.corpus}",
+                    measured=written(row),
+                )
 
 
 def _beside(row: Row, model: str, value: float) -> str:

@@ -14,17 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from embassay.core.claims import COUNT, Template
 from embassay.core.errors import SpecError
-from embassay.core.layout import Curves, Drawings, Histograms, SeriesTable
+from embassay.core.layout import Curves, Drawings, Histograms
 from embassay.core.randomness import generator
 from embassay.core.result import Estimate, Finding, Row, Series
-from embassay.core.samples.base import Role, Sample
+from embassay.core.samples.base import Role
 from embassay.core.samples.two import Side, TwoText
 from embassay.core.types import Corpus, Draws, ItemScores
 from embassay.core.vectors import VectorMatrix, Vectors
@@ -32,8 +31,6 @@ from embassay.diagnostics.method import Method, Stored
 from embassay.diagnostics.metrics.metric import Metric
 from embassay.diagnostics.metrics.scoreboard import View
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
-from embassay.diagnostics.published import table
-from embassay.stats.correlate import MIN_ITEMS, correlation
 from embassay.stats.density import histogram, overlap
 from embassay.stats.geometry.closeness import paired_cosine
 from embassay.stats.units import Floats, Ints
@@ -62,14 +59,6 @@ DISTANCE = Template(
     title="Distance of the domain's {subset}",
     question="How far?",
 )
-AGAINST = {
-    "pair": "text",
-    "Spearman of the distances": "number",
-    "overlap of the relative distances": "percent",
-    "farthest, first encoder": "number",
-    "nearest, second encoder": "number",
-}
-"""The columns of the table of two encoders, with their formats."""
 
 
 def create(*, domain: str = "", general: str = "") -> Shift:
@@ -83,23 +72,13 @@ def create(*, domain: str = "", general: str = "") -> Shift:
     return Shift(domain=domain, general=general)
 
 
-@dataclass(frozen=True)
 class ShiftView(View):
-    """One encoder's distances.
-
-    Attributes
-    ----------
-    most_searched
-        How many general texts were searched, at most.
-    """
-
-    most_searched: int = NEIGHBOURS
+    """One encoder's distances."""
 
     @property
     def subsets(self) -> list[str]:
         """The kinds of texts that the corpora contain."""
-        roles = set(self.scores.labels["role"].tolist())
-        return [subset for role, subset in SUBSETS.items() if role in roles]
+        return [subset for role, subset in SUBSETS.items() if role in self.scores.labels["role"]]
 
     def ruler(self, subset: str) -> float:
         """Return the mean distance of two general texts; NaN where these have no distance."""
@@ -107,12 +86,11 @@ class ShiftView(View):
 
     def places(self, subset: str, side: Side) -> Ints:
         """Return the places of one side's texts of a kind, without general texts that were not searched."""
-        labels, unit = self.scores.labels, self.scores.unit
+        labels = self.scores.labels
         places = np.flatnonzero((labels["role"] == ROLES[subset]) & (labels["side"] == side))
         if side == "general":
-            in_units = places[np.argsort(unit[places], kind="stable")]
-            chosen = _choose(len(places), self.most_searched, self.scores.origin.corpus_fingerprint, subset)
-            places = np.sort(in_units[chosen])
+            in_units = places[np.argsort(self.scores.unit[places], kind="stable")]
+            places = np.sort(in_units[_choose(len(places), self.scores.origin.corpus_fingerprint, subset)])
         return places
 
     def distances(self, subset: str, side: Side) -> Floats:
@@ -174,17 +152,12 @@ def _members(side: Side, corpus: Corpus[Any]) -> list[TwoText]:
     """
     members = dict[tuple[str, str], TwoText]()
     for document in corpus.documents:
-        unit = f"{side}:{document.id}"
         for number, passage in enumerate(document.passages):
-            name = f"{unit}#{number}"
-            member = TwoText(name, side, "document", passage, unit)
+            member = TwoText(f"{side}:{document.id}#{number}", side, "document", passage, f"{side}:{document.id}")
             members.setdefault(("document", passage), member)
-    samples: Sequence[Sample] = corpus.samples
-    for sample, code in zip(samples, corpus.units.tolist(), strict=True):
-        unit = f"{side}:unit{code}"
+    for sample, code in zip(corpus.samples, corpus.units.tolist(), strict=True):
         for place, (role, text) in enumerate(sample.texts()):
-            name = f"{side}:{sample.id}:{place}"
-            member = TwoText(name, side, role, text, unit)
+            member = TwoText(f"{side}:{sample.id}:{place}", side, role, text, f"{side}:unit{code}")
             members.setdefault((role, text), member)
     return list(members.values())
 
@@ -227,35 +200,27 @@ def _distance(cosine: Floats) -> Floats:
     return np.sqrt(np.maximum(2 - 2 * cosine, 0))
 
 
-def _choose(number: int, most: int, *purpose: str) -> Ints:
-    """Draw at most ``most`` of the indices 0 … ``number`` − 1 without replacement, in ascending order."""
-    if number <= most:
+def _choose(number: int, *purpose: str) -> Ints:
+    """Draw at most ``NEIGHBOURS`` of the indices 0 … ``number`` − 1 without replacement, in ascending order."""
+    if number <= NEIGHBOURS:
         return np.arange(number)
-    return np.sort(generator(0, "shift", *purpose).choice(number, most, replace=False))
+    return np.sort(generator(0, "shift", *purpose).choice(number, NEIGHBOURS, replace=False))
 
 
-def mean_pair_distance(general: VectorMatrix, most: int, *purpose: str) -> float:
+def mean_pair_distance(general: VectorMatrix, *purpose: str) -> float:
     """Return the mean distance of pairs of general texts, in [0, 2], called the ruler; NaN if no pair has a distance.
 
-    Parameters
-    ----------
-    general
-        (n, d) vectors.
-    most
-        Maximum number of pairs; where there are more, this many are drawn at random, with replacement.
+    Where there are more than ``PAIRS`` pairs of the (n, d) vectors, as many are drawn at random, with replacement.
     """
     number = general.shape[0]
-    if number * (number - 1) // 2 <= most:
+    if number * (number - 1) // 2 <= PAIRS:
         first, second = np.triu_indices(number, 1)
     else:
         stream = generator(0, "shift pairs", *purpose)
-        first = stream.integers(0, number, most)
-        second = (first + stream.integers(1, number, most)) % number
+        first = stream.integers(0, number, PAIRS)
+        second = (first + stream.integers(1, number, PAIRS)) % number
     distance = _distance(paired_cosine(general[first], general[second]))
-    defined = distance[~np.isnan(distance)]
-    if not len(defined):
-        return float("nan")
-    return float(defined.mean())
+    return float("nan") if np.isnan(distance).all() else float(np.nanmean(distance))
 
 
 def _overlap(view: ShiftView, subset: str) -> Estimate:
@@ -287,34 +252,8 @@ def _binned(distances: Sequence[Floats]) -> tuple[Floats, list[list[float]]]:
     return np.linspace(low, high, BINS + 1), shares
 
 
-def _compare(a: ShiftView, b: ShiftView, subset: str) -> list[object]:
-    """Return the row of two encoders in the table ``AGAINST``: both measure the distances of the same texts.
-
-    It has Spearman's correlation of their relative distances, in [−1, 1], the overlap of the two distributions, in
-    [0, 1], the largest distance of the first encoder and the smallest of the second; None where undefined.
-    """
-    of_a, of_b = a.relative(subset, "domain"), b.relative(subset, "domain")
-    both = ~np.isnan(of_a) & ~np.isnan(of_b)
-    ranks = correlation(of_a, of_b, "spearman") if np.count_nonzero(both) >= MIN_ITEMS else np.nan
-    # The range of an overlap must not be empty.
-    largest = float(np.nanmax(np.concatenate([of_a, of_b]), initial=0.0)) or 1.0
-    farthest = np.fmax.reduce(a.distances(subset, "domain"), initial=np.nan)
-    nearest = np.fmin.reduce(b.distances(subset, "domain"), initial=np.nan)
-    numbers = (ranks, overlap(of_a, of_b, 0.0, largest), farthest, nearest)
-    return [f"{a.encoder} − {b.encoder}", *(None if np.isnan(number) else float(number) for number in numbers)]
-
-
-def _claim(rows: Sequence[Sequence[Any]]) -> str:
-    """Say for which pairs of encoders the claim of the paper's figure 3 is true."""
-    true = [pair for pair, *_, farthest, nearest in rows if None not in (farthest, nearest) and farthest < nearest]
-    return (
-        "In the paper's figure 3, the nearest text after adaptation lies farther than the farthest text before it. "
-        f"Here this is true of {', '.join(true) or 'no pair'}."
-    )
-
-
-def _drawings(subset: str) -> tuple[Histograms, Curves, SeriesTable]:
-    """Return the charts and the table of one kind of text."""
+def _drawings(subset: str) -> tuple[Histograms, Curves]:
+    """Return the charts of one kind of text."""
     return (
         Histograms(f"Distances of the {subset}", f"distances_{subset}"),
         Curves(
@@ -322,7 +261,6 @@ def _drawings(subset: str) -> tuple[Histograms, Curves, SeriesTable]:
             f"domain_{subset}",
             note="The paper's figure 3, where the encoders are a model before and after adaptation.",
         ),
-        SeriesTable(f"Two encoders on the same {subset}", f"against_{subset}"),
     )
 
 
@@ -333,33 +271,17 @@ DRAWINGS = Drawings(
 
 @dataclass(frozen=True, kw_only=True)
 class Shift(Method):
-    """The diagnostic; see the module's documentation.
-
-    Attributes
-    ----------
-    most_searched, pairs
-        See ``NEIGHBOURS`` and ``PAIRS``.
-    """
+    """The diagnostic; see the module's documentation."""
 
     domain: str = ""
     general: str = ""
-    most_searched: int = NEIGHBOURS
-    pairs: int = PAIRS
     shape = "two"
     similarity_function = "l2"
 
     @property
     def pair(self) -> tuple[str, str]:
-        """The labels of the two corpora.
-
-        Raises
-        ------
-        SpecError
-            If one is missing, or both are the same.
-        """
-        if self.domain and self.domain == self.general:
-            raise SpecError(f"diagnostic 'shift': domain and general are the same corpus, {self.domain!r}")
-        if not self.domain or not self.general:
+        """The labels of the two corpora; SpecError if one is missing, or both are the same."""
+        if not self.domain or not self.general or self.domain == self.general:
             raise SpecError("diagnostic 'shift' needs two corpora: -d shift,domain=LABEL,general=LABEL")
         return self.domain, self.general
 
@@ -374,22 +296,14 @@ class Shift(Method):
         for corpus in (domain, general):
             corpus.need_texts("diagnostic 'shift'")
         of_domain, of_general = _members("domain", domain), _members("general", general)
-        roles_of_domain = {member.role for member in of_domain}
-        general_units = dict[Role, set[str]]()
-        for member in of_general:
-            general_units.setdefault(member.role, set()).add(member.unit)
-        shared = roles_of_domain & set(general_units)
         # A general text is compared with those of other units, so a kind of text needs two of them.
-        roles = {role for role in shared if len(general_units[role]) > 1}
-        if shared and not roles:
-            raise SpecError(
-                f"diagnostic 'shift': {general.name!r} is too small to be general language: all its texts of a kind "
-                "belong to one unit (document or sample), and at least two are needed"
-            )
+        units = {role: {m.unit for m in of_general if m.role == role} for role in {m.role for m in of_domain}}
+        roles = [role for role, of_role in units.items() if len(of_role) > 1]
         if not roles:
             raise SpecError(
                 f"diagnostic 'shift': {domain.name!r} ({domain.shape}) and {general.name!r} ({general.shape}) have no "
-                "kind of text in common: take two retrieval corpora, or two of plain sentences"
+                "kind of text in common of which the general corpus has two units (documents or samples) at least: "
+                "take two retrieval corpora, or two of plain sentences"
             )
         return Corpus(
             f"{domain.name} vs {general.name}",
@@ -401,75 +315,71 @@ class Shift(Method):
 
     def values(self, corpus: Corpus[TwoText], vectors: Vectors) -> Stored:
         """Find the nearest general text of each text of the domain, and of each general text in another unit."""
-        samples, unit = corpus.samples, corpus.units
-        side = np.array([s.side for s in samples])
-        role = np.array([s.role for s in samples])
+        samples, unit, purpose = corpus.samples, corpus.units, corpus.fingerprint
+        side, role = np.array([s.side for s in samples]), np.array([s.role for s in samples])
         distance = np.full(len(samples), np.nan)
         stored: dict[str, Any] = {"side": side, "role": role, "distance": distance}
         for name, subset in SUBSETS.items():
-            domain = np.flatnonzero((role == name) & (side == "domain"))
-            general = np.flatnonzero((role == name) & (side == "general"))
-            if not domain.size or not general.size:
+            domain, general = (np.flatnonzero((role == name) & (side == one)) for one in LINES)
+            if not domain.size:
                 continue
             # The search groups neighbouring rows, so the texts of a unit have to stand together.
             general = general[np.argsort(unit[general], kind="stable")]
-            of_domain = vectors.take((samples[i].text for i in domain), name)
-            of_general = vectors.take((samples[i].text for i in general), name)
+            of_domain, of_general = (vectors.take((samples[i].text for i in of), name) for of in (domain, general))
             distance[domain] = _nearest(vectors, of_domain, of_general)
-            chosen = _choose(len(general), self.most_searched, corpus.fingerprint, subset)
+            chosen = _choose(len(general), purpose, subset)
             distance[general[chosen]] = _nearest_elsewhere(vectors, of_general, chosen, unit[general])
-            ruler = mean_pair_distance(of_general, self.pairs, corpus.fingerprint, subset)
+            ruler = mean_pair_distance(of_general, purpose, subset)
             if ruler > ROUNDING:
                 stored[f"ruler/{subset}"] = ruler
         return stored
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[ShiftView]:
-        """Return the declared metrics of all encoders."""
+        """Return the metrics of the kinds of texts that there are."""
         subsets = ShiftView(scores[0]).subsets
-        metrics = [metric for metric in METRICS if metric.subset in subsets]
-        return Figures.of(lambda s: ShiftView(s, self.most_searched), scores, metrics)
+        return Figures.of(ShiftView, scores, [metric for metric in METRICS if metric.subset in subsets])
 
     def rows(self, figures: Figures[ShiftView], draws: Draws) -> list[Row]:
-        """Return the metrics; without a pair of general texts there is nothing to set an encoder's distances beside."""
-        without = {(view.encoder, subset) for view in figures.views for subset in SUBSETS.values() if np.isnan(view.ruler(subset))}
+        """Return the metrics; relative ones only where there is a pair of general texts to divide by."""
+        views = {view.encoder: view for view in figures.views}
         rows = figures.rows(draws)
-        return [row for row in rows if "relative" not in row.condition or (row.encoder, row.subset) not in without]
+        return [r for r in rows if "relative" not in r.condition or not np.isnan(views[r.encoder].ruler(r.subset))]
 
     def findings(self, figures: Figures[ShiftView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield for each kind of text how far the domain lies from general texts, and these from each other."""
-        row_of = {(row.encoder, row.subset, row.metric, row.condition): row for row in summary.rows if row.value is not None}
+        keys = {
+            "domain": ("distance", "relative"),
+            "general": ("distance", "general relative"),
+            "shared": ("overlap", ""),
+        }
         for view in figures.requested:
             for subset in view.subsets:
-                domain, general, shared = (
-                    row_of.get((view.encoder, subset, *key))
-                    for key in (("distance", "relative"), ("distance", "general relative"), ("overlap", ""))
-                )
-                if domain and general and shared:
-                    fields = {"domain": domain, "general": general, "shared": shared}
-                    yield DISTANCE.finding(domain, style="number", encoder=view.encoder, subset=subset, **fields)
+                rows = {
+                    name: summary.row_of.get((view.encoder, metric, subset, condition))
+                    for name, (metric, condition) in keys.items()
+                }
+                if all(row is not None and row.value is not None for row in rows.values()):
+                    yield DISTANCE.finding(rows["domain"], style="number", encoder=view.encoder, subset=subset, **rows)
 
     def series(self, figures: Figures[ShiftView], summary: MetricSummary) -> Iterator[Series]:
-        """Yield the histograms of relative distances, the domain's distances as they are, and the table of pairs."""
+        """Yield the histograms of relative distances, and the curve of the domain's distances as they are."""
         corpus, views = figures.board.corpus, figures.views
         for subset in views[0].subsets:
             panels = [(view, side) for view in views for side in LINES]
             edges, shares = _binned([view.relative(subset, side) for view, side in panels])
-            if not shares:
-                continue
             bars = [
                 {"encoder": view.encoder, "line": LINES[side], "shares": of_panel}
-                for (view, side), of_panel in zip(panels, shares, strict=True)
+                for (view, side), of_panel in zip(panels, shares, strict=False)
             ]
+            if not bars:
+                continue
             data = {"x": "distance to the nearest, in mean pair distances", "edges": edges.tolist(), "panels": bars}
             yield Series(NAME, corpus, f"distances_{subset}", "histogram", data)
-
             edges, shares = _binned([view.distances(subset, "domain") for view in views])
             lines = [
-                {"encoder": view.encoder, "line": LINES["domain"], "y": y} for view, y in zip(views, shares, strict=True)
+                {"encoder": view.encoder, "line": LINES["domain"], "y": y}
+                for view, y in zip(views, shares, strict=True)
             ]
             at = ((edges[:-1] + edges[1:]) / 2).tolist()
             curve = {"x": "L2 distance to the nearest", "y": "share of texts", "at": at, "lines": lines}
             yield Series(NAME, corpus, f"domain_{subset}", "curve", curve)
-
-            if pairs := [_compare(a, b, subset) for a, b in combinations(figures.requested, 2)]:
-                yield table(NAME, corpus, f"against_{subset}", AGAINST, pairs, note=_claim(pairs))

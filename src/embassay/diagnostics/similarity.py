@@ -273,7 +273,7 @@ class Similarity(ItemMethod):
         return [*figures.rows(draws), *lexical]
 
     def findings(self, figures: Figures[PairView], summary: MetricSummary) -> Iterator[Finding]:
-        """Yield how far each encoder's cosines follow the human scores, or separate two labels; or why it is unknown."""
+        """Yield how far each encoder's cosines follow the human scores or separate two labels, or why it is unknown."""
         human = figures.views[0].human
         if np.count_nonzero(~np.isnan(human)) < MIN_ITEMS:
             yield TOO_FEW_SCORES.finding(figures.board[0].origin)
@@ -303,7 +303,10 @@ class Similarity(ItemMethod):
         groups = [group for group in np.array_split(order, BINS) if len(group)]
         lines = []
         for view in figures.views:
-            y = [None if np.isnan(view.cosine[group]).all() else float(np.nanmean(view.cosine[group])) for group in groups]
+            y = [
+                None if np.isnan(view.cosine[group]).all() else float(np.nanmean(view.cosine[group]))
+                for group in groups
+            ]
             lines.append({"encoder": view.encoder, "line": "pairs", "y": y})
         x, at = "human score, mean of each tenth of the pairs", [float(human[group].mean()) for group in groups]
         data = {"x": x, "y": "mean cosine", "at": at, "lines": lines}

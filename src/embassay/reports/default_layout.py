@@ -16,7 +16,6 @@ from embassay.core.layout import (
     Layout,
     Part,
     SubsetTable,
-    plain,
 )
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result

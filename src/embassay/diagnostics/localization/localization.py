@@ -11,41 +11,39 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.core.claims import COUNT, LIMIT, Template
-from embassay.core.errors import InputError, SpecError
+from embassay.core.errors import InputError
 from embassay.core.formatting import counted
 from embassay.core.layout import CountBars, Drawings, Matrix, SeriesTable
 from embassay.core.processes.pending import Pending, Submit, at_once
-from embassay.core.result import Estimate, Finding, Row, Series
+from embassay.core.result import Estimate, Finding, Series
 from embassay.core.samples.groups import Grouped
 from embassay.core.types import Corpus, ItemScores, Origin
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import than_chance
 from embassay.diagnostics.localization.scores import (
     FOLDS,
+    centroid_cosines,
     classify,
-    codes,
-    cosine_with,
-    count_zero_vectors,
     most_iterations,
     nearest_centroid,
     precision_at_r,
-    stratified_folds,
 )
 from embassay.diagnostics.method import ItemMethod, ItemView
 from embassay.diagnostics.metrics.metric import Meaning, Metric
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.published import table
 from embassay.stats.folds import contiguous_folds
+from embassay.stats.geometry.closeness import paired_dot
 from embassay.stats.resample import too_few
 from embassay.stats.units import Bools, Floats, Ints
 
@@ -62,7 +60,6 @@ VERSION = 3
 MEANING = Meaning("groups of one meaning", "sentences")
 LIGHT = 3_000_000
 """Matrix entries × groups: smaller tasks are solved faster than they are sent to another process."""
-Rule = Literal["paper", "sklearn"]
 SIZES = {"sentences in a group": "count", "groups": "count", "sentences": "count"}
 CHANCES = than_chance(
     "{encoder}: the classifier places {value} of the sentences in their group{centroid}; a guess among {groups:,} "
@@ -73,9 +70,7 @@ CHANCES = than_chance(
     below="Groups are not shown to be separable",
     consequence="That its vectors sort texts by topic or find duplicates is not shown.",
 )
-NOT_SEPARABLE = replace(
-    CHANCES["below"], when="the interval contains chance, or lies below it", claim="not shown"
-)
+NOT_SEPARABLE = replace(CHANCES["below"], when="the interval contains chance, or lies below it", claim="not shown")
 NO_INTERVAL = replace(CHANCES[""], severity="medium")
 WITHOUT_VECTOR = Template(
     "{encoder}: {sentences} a zero vector, which the classifier places blindly and cosines leave out.",
@@ -101,28 +96,16 @@ SHARED_ERRORS = Template(
 )
 
 
-def create(*, folds: Rule = "paper", fold: int = 0, compare: Literal["headline", "all"] = "headline") -> Localization:
+def create(*, compare: Literal["headline", "all"] = "headline") -> Localization:
     """Make the diagnostic.
 
     Parameters
     ----------
-    folds
-        Which sentences a fold tests: ``paper`` (contiguous thirds of each group in the order of the corpus, the
-        remainder to the first folds) or ``sklearn`` (scikit-learn's StratifiedKFold without shuffling).
-    fold
-        The fold that the agreement of errors is shown for, 0 to 2.
     compare
         Which metrics are compared pair by pair: ``headline`` (accuracy) or ``all`` (also the nearest centroid and
         MAP@R).
-
-    Raises
-    ------
-    SpecError
-        For a fold that does not exist.
     """
-    if not 0 <= fold < FOLDS:
-        raise SpecError(f"diagnostic {NAME!r}, option 'fold': must be 0 to {FOLDS - 1}, is {fold}")
-    return Localization(folds=folds, fold=fold, compare=compare)
+    return Localization(compare=compare)
 
 
 class LocalizationView(ItemView):
@@ -273,8 +256,8 @@ METRICS = (
     ),
 )
 _AGREE = (
-    "Of the sentences that both encoders assign to a wrong group, how many they assign to the same one. On the diagonal: "
-    "all errors of the encoder."
+    "Of the sentences that both encoders assign to a wrong group, how many they assign to the same one. On the "
+    "diagonal: all errors of the encoder."
 )
 DRAWINGS = Drawings(
     "White, Togneri, Liu & Bennamoun (2015), How Well Sentence Embeddings Capture Meaning, ADCS",
@@ -290,17 +273,13 @@ DRAWINGS = Drawings(
             "published",
             note="A model of the same kind that is trained on other text is another model.",
         ),
-        CountBars(
-            "How large the groups are", "group_sizes", *tuple(SIZES)[:2], note="The paper's figures 2 and 3."
-        ),
+        CountBars("How large the groups are", "group_sizes", *tuple(SIZES)[:2], note="The paper's figures 2 and 3."),
         SeriesTable("Groups by size", "group_sizes"),
     ),
 )
 
 
-def agreement(
-    views: Sequence[LocalizationView], inside: Bools
-) -> tuple[Ints, Ints]:
+def agreement(views: Sequence[LocalizationView], inside: Bools) -> tuple[Ints, Ints]:
     """Count how often each two encoders name the same wrong group.
 
     White et al. (2015, section 5.2) approximate P(m₁(x) = m₂(x) | both wrong) on the sentences of one fold.
@@ -316,35 +295,24 @@ def agreement(
         (k, k) each: the sentences that both misplace in the same group, and those that both misplace. On the diagonal
         both are the encoder's errors.
     """
-    encoders = len(views)
-    numerator = np.zeros((encoders, encoders), dtype=np.int64)
-    denominator = np.zeros((encoders, encoders), dtype=np.int64)
-    for row, first in enumerate(views):
-        for column, second in enumerate(views):
-            both_wrong = (first.right == 0) & (second.right == 0) & inside
-            same_error = both_wrong & (first.predicted == second.predicted)
-            denominator[row, column] = np.count_nonzero(both_wrong)
-            numerator[row, column] = np.count_nonzero(same_error)
-    return numerator, denominator
+    wrong = np.stack([(view.right == 0) & inside for view in views])
+    predicted = np.stack([view.predicted for view in views])
+    same = [
+        (wrong & of_one & (predicted == of_one_predicted)).sum(axis=1)
+        for of_one, of_one_predicted in zip(wrong, predicted, strict=True)
+    ]
+    return np.stack(same), wrong.astype(np.int64) @ wrong.T
 
 
-@dataclass(frozen=True, kw_only=True)
 class Localization(ItemMethod):
     """The diagnostic; see the module's documentation."""
 
-    folds: Rule = "paper"
-    fold: int = 0
     shape = "groups"
     view = LocalizationView
     metrics = METRICS
     chances = CHANCES | {"both": NOT_SEPARABLE, "below": NOT_SEPARABLE, "": NO_INTERVAL}
     paper = "localization"
     similarity_function = "linear_svm"
-
-    @property
-    def options(self) -> str:
-        """The only option that changes item scores, as text for their origin; the others change the summary."""
-        return "" if self.folds == "paper" else f"folds={self.folds}"
 
     def check(self, corpus: Corpus[Grouped]) -> None:
         """Check that there are two groups or more, and that each is large enough for every fold.
@@ -374,30 +342,25 @@ class Localization(ItemMethod):
     def begin(self, corpus: Corpus[Grouped], vectors: Vectors, origin: Origin, submit: Submit) -> Pending[ItemScores]:
         """Start the classifiers of the folds, and see meanwhile which group lies nearest to each sentence."""
         search = vectors.need_search(NAME)
-        samples = corpus.samples
-        groups = [s.group for s in samples]
-        labels = codes(groups)
-        names = np.array(list(dict.fromkeys(groups)))
-        rows = np.array([vectors.row["text", s.text] for s in samples], dtype=np.int64)
+        groups = np.array([s.group for s in corpus.samples])
+        names = np.array(list(dict.fromkeys(groups.tolist())))
+        code_of = {name: code for code, name in enumerate(names.tolist())}
+        labels = np.array([code_of[group] for group in groups.tolist()], dtype=np.int64)
+        rows = np.array([vectors.row["text", s.text] for s in corpus.samples], dtype=np.int64)
         matrix = vectors.matrix[rows]
-        fold = contiguous_folds(labels, FOLDS) if self.folds == "paper" else stratified_folds(labels)
+        fold = contiguous_folds(labels, FOLDS)
         # Training takes most of the time, so the classifiers are started first and the cosines computed meanwhile.
-        classifiers = list[Future[tuple[NDArray[np.int64], bool]]]()
+        classifiers = list[Future[tuple[Ints, bool]]]()
         for number in range(FOLDS):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             # An encoder that learns from texts learns from the fold's training texts only.
-            learnt = matrix
-            if vectors.learn:
-                learnt = vectors.learn(np.unique(rows[train]))[rows]
-            classifiers.append(_start_classifier(learnt, labels, train, test, submit))
-        centroid_accuracy, margin = nearest_centroid(matrix, labels)
-        values = {
-            "centroid_accuracy": centroid_accuracy,
-            "margin": margin,
-            "map_at_r": precision_at_r(matrix, labels, search),
-            "to_own": cosine_with(matrix, labels, labels),
-            "fold": fold.astype(np.float64),
-        }
+            learnt = vectors.learn(np.unique(rows[train]))[rows] if vectors.learn else matrix
+            entries = learnt.nnz if issparse(learnt) else learnt.size
+            start = at_once if entries * len(names) < LIGHT else submit
+            classifiers.append(start(classify, learnt, labels, train, test, most_iterations(entries)))
+        cosines = centroid_cosines(matrix, labels)
+        centroid_accuracy, margin = nearest_centroid(cosines, labels)
+        precision = precision_at_r(matrix, labels, search)
 
         def finish() -> ItemScores:
             predicted = np.empty(len(labels), dtype=np.int64)
@@ -405,14 +368,23 @@ class Localization(ItemMethod):
             for number, classifier in enumerate(classifiers):
                 predicted[fold == number], converged = classifier.result()
                 unconverged += not converged
-            values["accuracy"] = (predicted == labels).astype(np.float64)
-            if unconverged:
-                # Where an optimisation stopped says little about the vectors: by then it may place half as many right.
-                values["accuracy"][:] = np.nan
-            values["to_named"] = cosine_with(matrix, labels, predicted)
-            numbers = {"zeros": float(count_zero_vectors(matrix)), "unconverged": float(unconverged)}
-            texts = {"group": np.array(groups), "named": names[predicted]}
-            return self.stored(corpus, origin, {**values, **texts, **numbers})
+            # Where an optimisation stopped says little about the vectors: by then it may place half as many right.
+            accuracy = np.full(len(labels), np.nan) if unconverged else (predicted == labels).astype(np.float64)
+            items = np.arange(len(labels))
+            stored = {
+                "accuracy": accuracy,
+                "centroid_accuracy": centroid_accuracy,
+                "margin": margin,
+                "map_at_r": precision,
+                "to_own": cosines[items, labels],
+                "to_named": cosines[items, predicted],
+                "fold": fold.astype(np.float64),
+                "group": groups,
+                "named": names[predicted],
+                "zeros": float((paired_dot(matrix, matrix) == 0).sum()),
+                "unconverged": float(unconverged),
+            }
+            return self.stored(corpus, origin, stored)
 
         return Pending(tuple(classifiers), finish)
 
@@ -431,7 +403,7 @@ class Localization(ItemMethod):
         """Yield the agreement of errors on one fold, as in the paper, and on all; how many groups have which size."""
         converged = [view for view in figures.views if not view.unconverged]
         fold, corpus = figures.views[0].fold, figures.board.corpus
-        parts = {"agreement": (fold == self.fold, f"fold {self.fold}"), "agreement_pooled": (fold >= 0, "all folds")}
+        parts = {"agreement": (fold == 0, "fold 0"), "agreement_pooled": (fold >= 0, "all folds")}
         for name, (inside, label) in parts.items() if converged else ():
             numerator, denominator = agreement(converged, inside)
             parts_of_scores = [view.scores.part(*CLASSIFIER) for view in converged]
@@ -450,14 +422,12 @@ class Localization(ItemMethod):
 
     def findings(self, figures: Figures[LocalizationView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield how well each encoder places sentences, what limits its figures, and which errors two share."""
-        views, centroids = figures.requested, dict[str, Row]()
-        for row in summary.rows:
-            if row.metric == "centroid_accuracy" and row.value is not None:
-                centroids[row.encoder] = row
+        views = figures.requested
         for view in views:
             accuracy, name, origin = summary.headline[view.encoder], view.encoder, view.scores.origin
+            centroid = summary.row_of[name, "centroid_accuracy", "all", ""].value
+            by_centroid = "" if centroid is None else f", {centroid:.1%} by the nearest centroid alone"
             if accuracy.value is not None:
-                by_centroid = f", {centroids[name].value:.1%} by the nearest centroid alone" if name in centroids else ""
                 yield self.than_chance(view, METRICS[0], accuracy, groups=view.groups, centroid=by_centroid)
             if zeros := int(view.scores.scalars["zeros"]):
                 sentences = counted(zeros, "sentence has", "sentences have")
@@ -472,22 +442,3 @@ class Localization(ItemMethod):
                 names, sentences = (views[a].encoder, views[b].encoder), counted(number, "sentence")
                 origin = views[a].scores.origin
                 yield SHARED_ERRORS.finding(origin, a=names[0], b=names[1], sentences=sentences, same=same_group[a, b])
-
-
-def _start_classifier(
-    matrix: Any,
-    labels: NDArray[np.int64],
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    submit: Submit,
-) -> Future[tuple[NDArray[np.int64], bool]]:
-    """Start the classifier of one fold; a small one runs here, at once.
-
-    The parameters and the result are those of :func:`~embassay.diagnostics.localization.scores.classify`.
-    """
-    entries = matrix.nnz if issparse(matrix) else matrix.size
-    work = entries * int(labels.max(initial=0))
-    iterations = most_iterations(entries)
-    if work < LIGHT:
-        return at_once(classify, matrix, labels, train, test, iterations)
-    return submit(classify, matrix, labels, train, test, iterations)

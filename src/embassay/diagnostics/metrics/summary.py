@@ -518,6 +518,11 @@ class MetricSummary:
     differences: tuple[PairedDifference, ...]
     verdict: Verdict
 
+    @cached_property
+    def row_of(self) -> dict[tuple[str, ...], Row]:
+        """The rows by encoder, metric, subset and condition."""
+        return {(row.encoder, row.metric, row.subset, row.condition): row for row in self.rows}
+
     @property
     def headline(self) -> dict[str, Row]:
         """By encoder the row of the metric that the verdict ranks by; empty if it ranks by none."""
