@@ -10,10 +10,11 @@ import pytest
 
 from embassay.api import assay, read
 from embassay.core import plugins as folder_module
+from embassay.core.data import SEMANTONEG_V1
 from embassay.core.errors import LONGEST, InputError, SourceError
 from embassay.core.plugins import PluginWarning
 from embassay.core.types import Origin
-from embassay.diagnostics.negated_antonyms.published import beside_published
+from embassay.diagnostics.published import Paper
 from embassay.run.outputs.formats import write_again
 from embassay.run.outputs.kinds import html
 from embassay.run.runs.folder import RunFolder
@@ -45,9 +46,9 @@ def results():
         made = assay(["hashing,dim=32", "bow"], corpora, [name], cache=None, resamples=20, limit=limit, baselines=False)
         if name == "negated_antonyms":
             # These stand beside the figures of the released corpus only.
-            origin = Origin(name, "", "opposites", "f", "hashing", "f", spec="hashing")
-            published = beside_published(name, "opposites", {"hashing": (origin, 0.3)})
-            made = replace(made, series=(*made.series, *published))
+            origin = Origin(name, "", "opposites", SEMANTONEG_V1, "hashing", "f", spec="hashing")
+            paper = Paper("semantoneg", made.verdicts[0], made.rows, [origin])
+            made = replace(made, series=(*made.series, *paper.beside()))
         contents[name] = json.loads(to_bytes(made))
     return contents
 

@@ -2,8 +2,8 @@
 
 import embassay as ea
 from embassay.core.layout import ComparisonTable, CorpusTable, Examples, IntervalChart, SubsetTable, check_layout
+from embassay.diagnostics import negated_antonyms
 from embassay.diagnostics.composition import composition
-from embassay.diagnostics.negated_antonyms import negated_antonyms
 from embassay.reports.layouts import layouts
 from embassay.reports.page import render
 

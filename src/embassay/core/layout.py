@@ -339,11 +339,14 @@ class Drawings:
     ----------
     parts, paper
         As in a :class:`Layout`.
+    note
+        What a reader of the first table has to know beside what its metrics mean.
     """
 
     source: str = "the diagnostic's own"
     parts: tuple[Part, ...] = ()
     paper: tuple[Part, ...] = ()
+    note: str = ""
 
 
 def check_layout(layout: Any) -> None:

@@ -358,6 +358,7 @@ DRAWINGS = Drawings(
             "as sensitive to synonyms.",
         ),
     ),
+    "A similarity of 0 is that of two random originals, whose mean cosine is the baseline.",
 )
 
 

@@ -243,6 +243,7 @@ DRAWINGS = Drawings(
     "Cer et al. (2017), the STS benchmark; Chiang et al. (2023), section 3.2 and table 1",
     (Curves("Cosine by human score", "by_score", note="Each point is a tenth of the pairs, by human score."),),
     (SeriesTable("Lexical overlap, published and here", "published"),),
+    "It does not show what a negation does to the cosine: see minimal pairs.",
 )
 
 

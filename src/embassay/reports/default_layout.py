@@ -68,7 +68,9 @@ def default_layout(name: str, result: Result) -> Layout:
         meanings.setdefault(of_encoders[column].meaning, column.heading)
     notes = [f"{heading}: {meaning}." for meaning, heading in meanings.items() if meaning]
     # A table or a chart without rows is left out.
-    headline = EncoderTable("What it measures", tuple(first) or (Column("value", "value"),), note=" ".join(notes))
+    headline = EncoderTable(
+        "What it measures", tuple(first) or (Column("value", "value"),), note=" ".join([*notes, drawings.note]).strip()
+    )
     compared = [ComparisonTable(f"Which differences are shown: {column.heading}", column) for column in columns]
     return Layout(
         name.replace("_", " ").capitalize(),

@@ -276,6 +276,7 @@ DRAWINGS = Drawings(
         CountBars("How large the groups are", "group_sizes", *tuple(SIZES)[:2], note="The paper's figures 2 and 3."),
         SeriesTable("Groups by size", "group_sizes"),
     ),
+    "The accuracy's intervals and differences are conditional on the trained classifiers.",
 )
 
 
