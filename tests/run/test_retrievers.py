@@ -14,7 +14,7 @@ from embassay.cli.app import exit_code_of
 from embassay.core.errors import EncoderError, InputError, SourceError, SpecError, UnknownNameError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card
-from embassay.models.loaded import UnfittedEncoder
+from embassay.models.base import BaseEncoder
 from embassay.reports.answers import also
 from embassay.reports.layouts import layouts
 from embassay.reports.settings import setting_tables
@@ -44,7 +44,7 @@ class Planted(Retriever):
 
 
 @dataclass(frozen=True)
-class Counting(UnfittedEncoder):
+class Counting(BaseEncoder):
     """An encoder of random vectors that counts the texts it encodes."""
 
     name: str = "counting"
