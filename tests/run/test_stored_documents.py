@@ -9,11 +9,9 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import EncoderError, SpecError
-from embassay.core.processes.map import map_tasks
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.sharding.encode import encode_corpus
 from embassay.run.sharding.request import EncodeRequest
-from embassay.search.exact import top as topk
 
 DOCUMENTS = 90
 WORDS = (
@@ -69,25 +67,6 @@ def test_it_has_the_figures_of_the_same_documents_in_memory(place):
     assert ("Success@5", "all", "") in same
     for key in same:
         assert values[key] == pytest.approx(expected[key], abs=1e-9), key
-
-
-@pytest.mark.slow
-def test_a_run_by_several_processes_has_the_same_bytes(place, tmp_path, capsys, monkeypatch):
-    used = []
-
-    def watched(function, tasks, executor, tell):
-        used.append((executor.kind, executor.workers))
-        return map_tasks(function, tasks, executor, tell)
-
-    monkeypatch.setattr(topk, "map_tasks", watched)
-    for name, options in (("one", ""), ("two", ",executor=local,workers=2")):
-        encoder = f"m=vectors:{place / 'int8'}{options}"
-        arguments = ["run", "-e", encoder, "-c", source(place), "-o", str(tmp_path / name)]
-        assert exit_code_of(arguments) == 0
-    assert set(used) == {("local", 2)}
-    one, two = ((tmp_path / name / "result.json").read_bytes() for name in ("one", "two"))
-    assert one == two
-    capsys.readouterr()
 
 
 def test_two_folders_of_the_same_texts_are_compared(place, capsys):

@@ -2,20 +2,17 @@
 
 import json
 import shutil
-from itertools import pairwise
 
 import numpy as np
 import polars
 import pytest
 
 from embassay.core.errors import SourceError
-from embassay.core.processes.executors import Executor
 from embassay.core.shards.shards import ShardFolder
 from embassay.core.shards.vectors import ShardVectors, open_shards
 from embassay.run.sharding.encode import encode_corpus
 from embassay.run.sharding.request import EncodeRequest
 from embassay.run.sharding.shard import restored_rows
-from embassay.search.exact.exact import NumpyProduct, SearchTask, scan
 from embassay.search.exact.top import search
 from embassay.stats.geometry.isotropy import isotropy
 
@@ -78,37 +75,10 @@ def test_a_search_over_shards_has_the_bytes_of_one_in_memory(folder, similarity_
     queries = whole[::9] + np.float32(0.01)
     # Equal texts have equal vectors, so there are ties within and between shards.
     pairs = np.stack([np.arange(len(queries)), np.arange(0, TEXTS, 9)], axis=1)
-    expected = search(queries, whole, k=7, similarity_function=similarity_function, pairs=pairs, route="numpy")
-    streamed = search(
-        queries, ShardVectors(folder), k=7, similarity_function=similarity_function, pairs=pairs, route="numpy"
-    )
+    expected = search(queries, whole, k=7, similarity_function=similarity_function, pairs=pairs)
+    streamed = search(queries, ShardVectors(folder), k=7, similarity_function=similarity_function, pairs=pairs)
     for name in ("documents", "passages", "similarity", "own", "own_passages", "greater", "tied"):
         assert getattr(streamed, name).tobytes() == getattr(expected, name).tobytes(), name
-
-
-def test_a_search_by_several_processes_has_the_same_bytes(folder):
-    whole = in_memory(folder)
-    queries = np.concatenate([whole[::9] + np.float32(0.01), np.zeros((1, 32), np.float32)])
-    pairs = np.stack([np.arange(len(queries)), np.arange(len(queries))[::-1]], axis=1)
-    expected = search(queries, ShardVectors(folder), k=7, similarity_function="cosine", pairs=pairs)
-    divided = search(queries, ShardVectors(folder, Executor(workers=2)), k=7, similarity_function="cosine", pairs=pairs)
-    for name in ("documents", "passages", "similarity", "own", "own_passages", "greater", "tied"):
-        assert getattr(divided, name).tobytes() == getattr(expected, name).tobytes(), name
-
-
-def test_parts_of_any_size_merge_to_the_whole(folder):
-    whole = in_memory(folder)
-    pairs = np.stack([np.arange(20), np.arange(0, 200, 10)], axis=1)
-    task = SearchTask(whole[:20], whole, None, 5, "dot", pairs)
-    expected = scan(task, NumpyProduct(), np.float32)
-    edges = [0, 1, 2, 50, 51, 180, TEXTS]
-    parts = [scan(task, NumpyProduct(), np.float32, part) for part in pairwise(edges)]
-    # In any order: a worker may finish late.
-    merged = parts[3]
-    for number in (5, 0, 4, 1, 2):
-        merged.merge(parts[number])
-    for name in ("documents", "passages", "similarity", "greater", "tied"):
-        assert getattr(merged, name).tobytes() == getattr(expected, name).tobytes(), name
 
 
 def test_isotropy_over_shards_is_that_of_the_array(folder):

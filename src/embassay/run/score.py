@@ -246,7 +246,7 @@ class EncoderRun:
         for corpus in pool.corpora:
             # The texts of stored documents, which have no retrievers, are not at hand.
             if corpus.documents and not corpus.stored_documents:
-                nearest = nearest_documents(corpus, vectors, self.depth, plan.request.device)
+                nearest = nearest_documents(corpus, vectors, self.depth)
                 if issparse(vectors.matrix):
                     # A document that shares no word with the question is not found: their order is that of the corpus.
                     nearest = replace(nearest, documents=np.where(nearest.similarity > 0, nearest.documents, -1))
