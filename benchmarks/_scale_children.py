@@ -52,7 +52,7 @@ def make(path: str, count: str, width: str) -> None:
         folder.write_shard(plan, content)
 
 
-def search(path: str, questions: str, route: str = "numpy") -> None:
+def search(path: str, questions: str) -> None:
     """Search shards for the nearest passages of each question, and the rank of one passage."""
     from embassay.core.shards.vectors import open_shards
     from embassay.search.exact.top import search as nearest
@@ -64,7 +64,7 @@ def search(path: str, questions: str, route: str = "numpy") -> None:
     queries = centres[rng.integers(0, TOPICS, count)]
     queries += 0.7 * rng.standard_normal(queries.shape, dtype=np.float32)
     pairs = np.stack([np.arange(count), rng.integers(0, len(passages), count)], axis=1)
-    nearest(queries, passages, k=K, similarity_function="cosine", pairs=pairs, route=route)
+    nearest(queries, passages, k=K, similarity_function="cosine", pairs=pairs)
 
 
 def read(path: str) -> list[str]:

@@ -220,7 +220,7 @@ class EncoderRun:
                 effort += pool_effort
                 dim = vectors.matrix.shape[1]
                 card = pool.encoder.card
-                vectors = replace(vectors, search=partial(search, device=plan.request.device))
+                vectors = replace(vectors, search=search)
                 # The check encodes some texts again, which a service would charge for.
                 if plan.request.robustness and pool_effort.encoded and card.cached and not card.remote:
                     with timeline.during("encoding"):

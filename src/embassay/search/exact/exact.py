@@ -76,10 +76,11 @@ class ExactSearch:
 
     def __post_init__(self) -> None:
         """Start without any document."""
-        shape = (self.queries.shape[0], self.k)
-        # The nearest documents, the nearest first, with their nearest passages and similarities; −1 and −inf mark
+        count = self.queries.shape[0]
+        # The nearest passages of the nearest documents, the nearest first, and their similarities; −1 and −inf mark
         # empty places.
-        self._nearest = (np.full(shape, -1), np.full(shape, -1), np.full(shape, -np.inf))
+        self._nearest = np.full((count, self.k), -1)
+        self._similarity = np.full((count, self.k), -np.inf)
         # How many documents are nearer than the document of each pair, and how many are as near.
         self._greater, self._tied = np.zeros((2, len(self.pairs)), dtype=np.int64)
         self._pairs_of = defaultdict[int, list[int]](list)
@@ -91,8 +92,12 @@ class ExactSearch:
         self._own, self._own_passages = nearest_passages(
             pairs, self._exact(query[pairs], self.passages, passages), passages
         )
+        # Sparse vectors of numbers so far above 0 that no product of two becomes 0.
+        self._are_bags = issparse(self.passages) and all(
+            rows.data.min(initial=1) > 1e-100 for rows in (self.queries, self.passages)
+        )
         # A query that has no similarity to itself has none.
-        every = np.arange(shape[0])
+        every = np.arange(count)
         self._active = np.flatnonzero(self._exact(every, self.queries, every) > -np.inf)
         self._rows, reach = self._scaled(self.queries)
         self._error = rounding(self.queries.shape[1], self._rows.dtype) * reach
@@ -127,14 +132,13 @@ class ExactSearch:
             parts.clear()
 
         in_threads(threads, work, stop)
-        documents, nearest, similarity = (kept[:, :k] for kept in self._nearest)
         undefined = np.isneginf(self._own)
         # If no document has a similarity, there is no order.
         rankless = undefined & (self._greater == 0)
         return Neighbours(
-            documents=documents,
-            passages=nearest,
-            similarity=np.where(documents < 0, np.nan, similarity),
+            documents=np.searchsorted(self.edges, self._nearest[:, :k], side="right") - 1,
+            passages=self._nearest[:, :k],
+            similarity=np.where(self._nearest < 0, np.nan, self._similarity)[:, :k],
             own=np.where(undefined, np.nan, self._own),
             own_passages=np.where(undefined, -1, self._own_passages),
             greater=np.where(rankless, -1, self._greater),
@@ -165,7 +169,7 @@ class ExactSearch:
             if issparse(rows):
                 scaled = csr_array(rows.astype(np.float64).multiply(scale[:, None]))
             else:
-                scaled = rows.astype(np.float32) * scale.astype(np.float32)[:, None]
+                scaled = rows.astype(np.float32, copy=False) * scale.astype(np.float32)[:, None]
         return scaled, lengths * scale
 
     def _search_block(self, first: int, last: int, parts: list[tuple[Ints, Lock]]) -> None:
@@ -185,21 +189,17 @@ class ExactSearch:
             with lock:
                 for start in range(0, len(part), STRIP):
                     queries = part[start : start + STRIP]
-                    self._decide(queries, first, edges, passages, products[start : start + STRIP], error[queries])
+                    self._decide(queries, edges, passages, products[start : start + STRIP], error[queries])
 
-    def _decide(
-        self, queries: Ints, first: int, edges: Ints, passages: Matrix, products: np.ndarray, error: Floats
-    ) -> None:
+    def _decide(self, queries: Ints, edges: Ints, passages: Matrix, products: np.ndarray, error: Floats) -> None:
         """Update the answer from the products of some queries with a block.
 
         Parameters
         ----------
         queries
             (n,) queries.
-        first
-            The first document of the block.
         edges
-            (N + 1,) the first passage of each of its documents, and the end of the last one.
+            (N + 1,) the first passage of each document of the block, and the end of the last one.
         passages
             (B, d) their passages.
         products
@@ -211,58 +211,62 @@ class ExactSearch:
         scores = products
         if len(begin) <= products.shape[1]:
             scores = np.maximum.reduceat(products, begin[:-1], axis=1)
-
-        bars = self._nearest[2][queries, -1] - error
-        for place, row in enumerate(scores):
-            if np.count_nonzero(row > float(bars[place])) > 4 * self.k:
-                # k documents of this block reach a higher bar; their products and the compared one may be off. What is
-                # unknown reaches none.
+        is_open = np.empty(scores.shape, dtype=np.bool_)
+        for place, query in enumerate(queries.tolist()):
+            # Python's numbers are compared as float32, which is twice as fast; the error has room for the conversion.
+            row, margin = scores[place], float(error[place])
+            bar = float(self._similarity[query, -1]) - margin
+            # Not ">=": comparisons with NaN are false, and what is unknown is open.
+            is_near = ~(row < bar)
+            if np.count_nonzero(is_near) > 4 * self.k:
+                # k documents of this block may reach a higher bar; their products and the compared one may be off.
+                # What is unknown reaches none.
                 reached = np.partition(np.fmax(row, -np.inf), -self.k)[-self.k]
-                bars[place] = np.fmax(bars[place], reached - 2 * error[place])
-        # The error has room for the conversion, and comparisons in one precision are twice as fast. Not ">=":
-        # comparisons with NaN are false, and what is unknown is open.
-        is_open = ~(scores < bars.astype(scores.dtype)[:, None])
-        wanted = [
-            (place, pair, float(self._own[pair] - error[place]), float(self._own[pair] + error[place]))
-            for place, query in enumerate(queries.tolist())
-            for pair in self._pairs_of[query]
-        ]
-        for place, _, low, high in wanted:
-            # Both are false between the two, and for NaN.
-            is_open[place] |= (scores[place] < low) == (scores[place] > high)
+                is_near = ~(row < max(bar, float(reached) - 2 * margin))
+            for pair in self._pairs_of.get(query, ()):
+                own = float(self._own[pair])
+                # Both are false between the two, and for NaN.
+                is_near |= (row < own - margin) == (row > own + margin)
+            is_open[place] = is_near
 
-        query, document = np.divmod(np.flatnonzero(is_open), scores.shape[1])
+        place, document = np.divmod(np.flatnonzero(is_open), scores.shape[1])
         number, passage = ranges(begin[document], begin[document + 1])
         # A passage whose product is lower than that of its document by more than two errors is not the nearest one.
-        may_be_nearest = ~(products[query[number], passage] < (scores[query, document] - 2 * error[query])[number])
+        may_be_nearest = ~(products[place[number], passage] < (scores[place, document] - 2 * error[place])[number])
         number, passage = number[may_be_nearest], passage[may_be_nearest]
-        of_passage = query[number]
-        similarity = self._exact(queries[of_passage], passages, passage)
-        if (np.abs(products[of_passage, passage] - similarity) > error[of_passage]).any():
+        query = place[number]
+        product = products[query, passage]
+        # Most bags of words share no word. Then their product is 0, and so is their similarity.
+        similarity = np.zeros(len(product))
+        computed = np.flatnonzero(~((product == 0) & self._are_bags))
+        similarity[computed] = self._exact(queries[query[computed]], passages, passage[computed])
+        if (np.abs(product - similarity) > error[query]).any():
             raise ImpreciseProductError
         similarity, passage = nearest_passages(number, similarity, passage)
-        self._add(queries[query], first + document, edges[0] + passage, similarity)
+        self._add(queries[place], edges[0] + passage, similarity)
 
         # Open documents are counted by their similarity, all others by their products.
-        scores[query, document] = -np.inf
-        for place, pair, _, high in wanted:
-            opened = similarity[query == place]
-            self._greater[pair] += np.count_nonzero(scores[place] > high) + np.count_nonzero(opened > self._own[pair])
-            self._tied[pair] += np.count_nonzero(opened == self._own[pair])
+        scores[place, document] = -np.inf
+        for row, query in enumerate(queries.tolist()):
+            for pair in self._pairs_of.get(query, ()):
+                own, opened = float(self._own[pair]), similarity[place == row]
+                above = scores[row] > own + float(error[row])
+                self._greater[pair] += np.count_nonzero(above) + np.count_nonzero(opened > own)
+                self._tied[pair] += np.count_nonzero(opened == own)
 
-    def _add(self, query: Ints, document: Ints, passage: Ints, similarity: Floats) -> None:
-        """Add (n,) new documents, each for a query, and keep the k nearest."""
+    def _add(self, query: Ints, passage: Ints, similarity: Floats) -> None:
+        """Add (n,) new documents by their nearest passages, each for a query, and keep the k nearest."""
         # The rows of the queries that get documents are made anew from their old content and the new documents.
         changed = np.unique(query)
-        new = (document, passage, similarity)
-        columns = [np.append(kept[changed], added) for kept, added in zip(self._nearest, new, strict=True)]
         rows = np.append(np.repeat(changed, self.k), query)
+        passages = np.append(self._nearest[changed], passage)
+        similarities = np.append(self._similarity[changed], similarity)
         # By query, then the nearest first, then by index. Documents without a similarity come after all empty places.
-        order = np.lexsort((columns[0], -columns[2], rows))
+        order = np.lexsort((passages, -similarities, rows))
         rank = np.arange(len(rows)) - np.searchsorted(rows[order], rows[order])
         best = order[rank < self.k].reshape(-1, self.k)
-        for kept, column in zip(self._nearest, columns, strict=True):
-            kept[changed] = column[best]
+        self._nearest[changed] = passages[best]
+        self._similarity[changed] = similarities[best]
 
 
 def multiply(queries: Matrix, passages: Matrix, device: str = "") -> np.ndarray:
