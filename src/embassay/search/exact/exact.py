@@ -42,6 +42,8 @@ STRIP = 64
 """The number of queries whose products are compared at once: the products should stay in the processor's cache."""
 PAIRS = 512
 """The number of pairs of vectors that are copied at once: they should stay in the processor's cache."""
+CHEAP = 32
+"""The number of similarities that take about as long as finding the k-th greatest product of a block."""
 SHORTEST, LONGEST = 1e-12, 1e12
 """Lengths between which products of float32 neither overflow nor lose digits."""
 
@@ -94,7 +96,7 @@ class ExactSearch:
         )
         # Sparse vectors of numbers so far above 0 that no product of two becomes 0.
         self._are_bags = issparse(self.passages) and all(
-            rows.data.min(initial=1) > 1e-100 for rows in (self.queries, self.passages)
+            csr_array(rows).data.min(initial=1) > 1e-100 for rows in (self.queries, self.passages)
         )
         # A query that has no similarity to itself has none.
         every = np.arange(count)
@@ -167,7 +169,7 @@ class ExactSearch:
             scale = 1 / lengths if self.measure == "cosine" else np.ones(len(lengths))
             scale[~((lengths > SHORTEST) & (lengths < LONGEST))] = np.nan
             if issparse(rows):
-                scaled = csr_array(rows.astype(np.float64).multiply(scale[:, None]))
+                scaled = csr_array(csr_array(rows, dtype=np.float64).multiply(scale[:, None]))
             else:
                 scaled = rows.astype(np.float32, copy=False) * scale.astype(np.float32)[:, None]
         return scaled, lengths * scale
@@ -218,7 +220,7 @@ class ExactSearch:
             bar = float(self._similarity[query, -1]) - margin
             # Not ">=": comparisons with NaN are false, and what is unknown is open.
             is_near = ~(row < bar)
-            if np.count_nonzero(is_near) > 4 * self.k:
+            if np.count_nonzero(is_near) > self.k + CHEAP:
                 # k documents of this block may reach a higher bar; their products and the compared one may be off.
                 # What is unknown reaches none.
                 reached = np.partition(np.fmax(row, -np.inf), -self.k)[-self.k]
@@ -229,28 +231,29 @@ class ExactSearch:
                 is_near |= (row < own - margin) == (row > own + margin)
             is_open[place] = is_near
 
-        place, document = np.divmod(np.flatnonzero(is_open), scores.shape[1])
+        # Of each open document, its query and its number within the block.
+        query_of, document = np.divmod(np.flatnonzero(is_open), scores.shape[1])
         number, passage = ranges(begin[document], begin[document + 1])
         # A passage whose product is lower than that of its document by more than two errors is not the nearest one.
-        may_be_nearest = ~(products[place[number], passage] < (scores[place, document] - 2 * error[place])[number])
+        least = scores[query_of, document] - 2 * error[query_of]
+        may_be_nearest = ~(products[query_of[number], passage] < least[number])
         number, passage = number[may_be_nearest], passage[may_be_nearest]
-        query = place[number]
-        product = products[query, passage]
+        product, compared = products[query_of[number], passage], queries[query_of[number]]
         # Most bags of words share no word. Then their product is 0, and so is their similarity.
         similarity = np.zeros(len(product))
         computed = np.flatnonzero(~((product == 0) & self._are_bags))
-        similarity[computed] = self._exact(queries[query[computed]], passages, passage[computed])
-        if (np.abs(product - similarity) > error[query]).any():
+        similarity[computed] = self._exact(compared[computed], passages, passage[computed])
+        if (np.abs(product - similarity) > error[query_of[number]]).any():
             raise ImpreciseProductError
         similarity, passage = nearest_passages(number, similarity, passage)
-        self._add(queries[place], edges[0] + passage, similarity)
+        self._add(queries[query_of], edges[0] + passage, similarity)
 
         # Open documents are counted by their similarity, all others by their products.
-        scores[place, document] = -np.inf
-        for row, query in enumerate(queries.tolist()):
+        scores[query_of, document] = -np.inf
+        for place, query in enumerate(queries.tolist()):
             for pair in self._pairs_of.get(query, ()):
-                own, opened = float(self._own[pair]), similarity[place == row]
-                above = scores[row] > own + float(error[row])
+                own, opened = float(self._own[pair]), similarity[query_of == place]
+                above = scores[place] > own + float(error[place])
                 self._greater[pair] += np.count_nonzero(above) + np.count_nonzero(opened > own)
                 self._tied[pair] += np.count_nonzero(opened == own)
 
@@ -272,7 +275,7 @@ class ExactSearch:
 def multiply(queries: Matrix, passages: Matrix, device: str = "") -> np.ndarray:
     """Return the (n, m) products of vectors, by torch on a device, or by numpy and scipy without one."""
     if issparse(passages):
-        return np.asarray((queries @ passages.T).toarray())
+        return np.asarray(csr_array(queries @ passages.T).toarray())
     if not device:
         return np.asarray(queries @ passages.T)
     import torch
