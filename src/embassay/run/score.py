@@ -116,7 +116,7 @@ class EncoderRun(CandidateRun):
             # Where the cache keeps the full vectors, the next derived encoder reads them there.
             if (services.cache is None or services.cache.trouble) and self.is_shared(key):
                 services.kept[key] = vectors
-        vectors = replace(derived(encoder, vectors), search=partial(search, device=services.plan.request.device))
+        vectors = replace(derived(encoder, vectors), search=search)
         if encoder.card.relearns:
             learn = partial(relearnt_matrix, encoder, texts, timeline=services.timeline)
             vectors = replace(vectors, learn=learn)
@@ -162,7 +162,7 @@ class EncoderRun(CandidateRun):
         for corpus in pool.corpora if users else ():
             if corpus.documents and not corpus.stored_documents:
                 depth = max(user.depth for user in users)
-                nearest = nearest_documents(corpus, vectors, depth, plan.request.device)
+                nearest = nearest_documents(corpus, vectors, depth)
                 if issparse(vectors.matrix):
                     # A document that shares no word with the question is not found: their order is that of the corpus.
                     nearest = replace(nearest, documents=np.where(nearest.similarity > 0, nearest.documents, -1))
