@@ -60,7 +60,13 @@ def finished_run(run: Path) -> FinishedRun:
 
 def draw(path: Path, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> None:
     """Write the page of a result."""
+    write(path, page(result, pages, record))
+
+
+def page(result: Result, pages: Mapping[str, Layout], record: RunRecord) -> bytes:
+    """Return the page of a result."""
     from embassay.reports.page import render
 
-    page = render(result, pages, measured_times(record), trust(record), record.get("notes", ()), latencies(record))
-    write(path, page.encode("utf-8", "replace"))
+    notes = record.get("notes", ())
+    html = render(result, pages, measured_times(record), trust(record), notes, latencies(record))
+    return html.encode("utf-8", "replace")

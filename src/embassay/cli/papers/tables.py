@@ -15,7 +15,8 @@ from embassay.cli.papers.exhibit import DIFFERS, NOT_AVAILABLE, REPRODUCED, Pape
 from embassay.core.errors import UnknownNameError
 from embassay.core.store.canonical import write
 from embassay.reports.tables import Cell, Table
-from embassay.run.outputs import exhibits, latex, markdown
+from embassay.run.outputs import exhibits, markdown
+from embassay.run.outputs.kinds import latex
 
 Form = Literal["text", "csv", "json", "latex", "markdown"]
 PAPERS = {
@@ -169,7 +170,7 @@ def written(shown: Sequence[Shown], form: Form) -> str:
         for one, content in zip(shown, tables, strict=True):
             name = exhibits.file_name_part(f"{one.paper}-{one.name}")
             caption = f"{content.title}. {content.note}".strip()
-            parts.append(latex.table(exhibits.Exhibit(name, caption, "", content)))
+            parts.append(latex.table(name, caption, content))
         return "\n".join(parts)
     sections = []
     for content in tables:

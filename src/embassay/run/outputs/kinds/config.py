@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 from embassay.core.errors import OutputError
-from embassay.core.result import CHANGES
-from embassay.core.store.canonical import write as write_file
+from embassay.core.result import CHANGES, Result
 from embassay.reports.findings.support import findings_of, use_of
 from embassay.run.finished import FinishedRun
-from embassay.run.outputs.formats import Written
-from embassay.run.runs.record import RunSettings, Sources
+from embassay.run.outputs.formats import Export
 from embassay.run.screenings import settings_of
 
 FILE = "setup.toml"
@@ -20,47 +17,50 @@ HOLDS = "config"
 MARKER = "# The set-up "
 
 
-def write(finished: FinishedRun, place: Path) -> Written:
-    """Write the file.
+def export(finished: FinishedRun) -> Export:
+    """Make the file.
 
     Raises
     ------
     OutputError
-        If the file exists and is not such a config, no candidate has a value, or ``run.json`` does not say how the run
-        was made.
+        If no candidate has a value, or the run's record does not say how it was made from files.
     """
-    if place.exists() and not place.read_bytes().startswith(MARKER.encode()):
-        raise OutputError(f"{place}: exists and is not a config that embassay wrote; name another file with -o")
     settings, sources = finished.record.get("settings"), finished.record.get("sources")
-    if settings is None or sources is None:
-        raise OutputError("this run's run.json does not say how it was made; repeat its command")
-    if not sources["corpora"]:
-        raise OutputError("the corpora of this run were made in Python; a config needs files")
-    name, corpus = chosen(finished)
-    # What a candidate is only derived from is not needed to run it.
-    parts_of = {encoder.name: encoder.parts for encoder in finished.result.encoders if encoder.step not in CHANGES}
-    spec_of = {label: spec for label, spec, _, _ in settings["encoders"]}
-    variant = name.removeprefix(label_in(spec_of, name))
-    setting = dict(part.split("=", 1) for part in variant.split(",") if part)
+    if settings is None or sources is None or not sources["corpora"]:
+        raise OutputError(
+            "a config needs a run whose corpora are files and whose run.json is whole; repeat its command"
+        )
+    name, corpus = chosen(finished.result)
+    # "m,passages=100" is the encoder "m" on the corpus "docs,passages=100".
+    variants = [setting for _, _, setting in settings.get("variants", ()) if name.endswith(f",{setting}")]
+    suffix = f",{variants[0]}" if variants else ""
+    options_of_variant = dict(part.split("=", 1) for part in suffix.split(",") if part)
     # What weight=auto and an index have chosen on this corpus.
-    on_corpus = [s for s in finished.folder.stored(any_version=True) if s.origin.corpus == corpus + variant]
-    chosen_of = dict[str, Mapping[str, float]]()
-    for scores in on_corpus:
-        weight = {"weight": scores.scalars["setting"]} if "setting" in scores.scalars else {}
-        chosen_of[scores.origin.encoder] = {**weight, **settings_of(scores)}
+    chosen_on_corpus = dict[str, Mapping[str, object]]()
+    for scores in finished.folder.stored(any_version=True):
+        if scores.origin.corpus == corpus + suffix:
+            weight = {"weight": scores.scalars["setting"]} if "setting" in scores.scalars else {}
+            chosen_on_corpus[scores.origin.encoder] = {**weight, **settings_of(scores)}
 
-    lines = [f"{MARKER}{name} of {finished.folder.path.name}. To repeat it: embassay run {place}"]
-    lines += run_options(settings, sources)
+    lines = [f"{MARKER}{name} of {finished.folder.path.name}. To repeat it: embassay run THIS_FILE"]
+    lines += [f"seed = {settings['seed']}", f"resamples = {settings['resamples']}"]
+    if sources["limit"] is not None:
+        lines.append(f"limit = {sources['limit']}")
+    if sources["follow_links"]:
+        lines.append("follow_links = true")
     for source in sources["corpora"]:
-        options = {option: setting.get(option, value) for option, value in source["options"].items()}
-        lines += table("corpora", source["head"], source["label"], options)
-    tested = dict.fromkeys((diagnostic, json.dumps(options)) for diagnostic, _, options, _ in settings["diagnostics"])
-    for diagnostic, of_diagnostic in tested:
-        lines += table("diagnostics", diagnostic, None, json.loads(of_diagnostic))
+        varied = {option: options_of_variant.get(option, value) for option, value in source["options"].items()}
+        lines += entry("corpora", {"spec": source["head"], "name": source["label"], **varied})
+    for diagnostic in dict.fromkeys(json.dumps([spec, options]) for spec, _, options, _ in settings["diagnostics"]):
+        spec, options = json.loads(diagnostic)
+        lines += entry("diagnostics", {"spec": spec, **options})
     notes = []
-    for encoder in with_parts(name, parts_of):
-        label = label_in(spec_of, encoder)
-        spec, given = spec_of[label], sources.get("encoders", {}).get(label)
+    specs = {label: spec for label, spec, _, _ in settings["encoders"]}
+    # What a candidate is only derived from is not needed to run it.
+    parts = {encoder.name: encoder.parts for encoder in finished.result.encoders if encoder.step not in CHANGES}
+    for encoder in with_parts(name, parts):
+        label = encoder.removesuffix(suffix)
+        spec, given = specs[label], sources.get("encoders", {}).get(label)
         # Canonical specs leave out what changes no figure, such as the address of a service.
         if given is not None:
             spec = spec.split(",")[0]
@@ -69,28 +69,12 @@ def write(finished: FinishedRun, place: Path) -> Written:
                 f"{label}: what follows ? in its address is not stored, and of headers and parameters only those that "
                 "are $NAME; add them"
             )
-        options = {option: value for option, value in (given or {}).items() if option != "original"}
-        lines += table("encoders", spec, label, {**options, **chosen_of.get(label, {})})
-    write_file(place, ("\n".join(lines) + "\n").encode())
-    return Written(place, notes=notes)
+        as_given = {option: value for option, value in (given or {}).items() if option != "original"}
+        lines += entry("encoders", {"spec": spec, "name": label, **as_given, **chosen_on_corpus.get(label, {})})
+    return Export({FILE: "\n".join(lines) + "\n"}, notes=notes)
 
 
-def label_in(labels: Iterable[str], name: str) -> str:
-    """Return the label of an encoder of the result: "m" for "m,passages=100", on a corpus that varies."""
-    return max((label for label in labels if name == label or name.startswith(f"{label},")), key=len)
-
-
-def run_options(settings: RunSettings, sources: Sources) -> Iterator[str]:
-    """Yield the options of the run that its figures depend on."""
-    yield f"seed = {settings['seed']}"
-    yield f"resamples = {settings['resamples']}"
-    if sources["limit"] is not None:
-        yield f"limit = {sources['limit']}"
-    if sources["follow_links"]:
-        yield "follow_links = true"
-
-
-def chosen(finished: FinishedRun) -> tuple[str, str]:
+def chosen(result: Result) -> tuple[str, str]:
     """Return the candidate to use by the first verdict that ranks any, and the corpus of that verdict.
 
     Raises
@@ -98,25 +82,21 @@ def chosen(finished: FinishedRun) -> tuple[str, str]:
     OutputError
         If there is none.
     """
-    for verdict in finished.result.verdicts:
+    for verdict in result.verdicts:
         if verdict.metric and verdict.candidates:
-            use = use_of(findings_of(finished.result, verdict))
-            return use or verdict.candidates[0], verdict.corpus
+            return use_of(findings_of(result, verdict)) or verdict.candidates[0], verdict.corpus
     raise OutputError("no candidate of this run has a value, so there is no set-up to write")
 
 
 def with_parts(name: str, parts_of: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the names of what a candidate is built on, each after its own parts, and its own name last."""
-    names = dict[str, None]()
-    for part in parts_of.get(name, ()):
-        names |= dict.fromkeys(with_parts(part, parts_of))
-    return [*names, name]
+    names = [inner for part in parts_of.get(name, ()) for inner in with_parts(part, parts_of)]
+    return list(dict.fromkeys([*names, name]))
 
 
-def table(kind: str, spec: str, name: str | None, options: Mapping[str, object]) -> list[str]:
+def entry(kind: str, fields: Mapping[str, object]) -> list[str]:
     """Return the lines of an entry."""
-    fields = {"spec": spec, **({"name": name} if name else {}), **options}
-    return ["", f"[[{kind}]]", *(f"{key} = {toml(value)}" for key, value in fields.items())]
+    return ["", f"[[{kind}]]", *(f"{field} = {toml(value)}" for field, value in fields.items() if value is not None)]
 
 
 def toml(value: object) -> str:
@@ -124,5 +104,5 @@ def toml(value: object) -> str:
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{json.dumps(key)} = {toml(inner)}" for key, inner in value.items()) + " }"
     if isinstance(value, list):
-        return "[" + ", ".join(map(toml, value)) + "]"
+        return f"[{', '.join(map(toml, value))}]"
     return json.dumps(value, ensure_ascii=False)

@@ -1,25 +1,48 @@
-"""The right documents (qrels) and the rankings (run files) of retrieval, for trec_eval."""
+"""The right documents (qrels) and the rankings (run files) of retrieval, for trec_eval.
+
+    question 0 document grade                  CORPUS.qrels
+    question Q0 document rank score encoder    CORPUS.ENCODER.run
+
+The scores of a run hold only the first few documents of a question, so the corpora are searched again: with vectors
+from the cache where they are there, else with vectors that the encoder computes again.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO, cast
+from urllib.parse import quote
 
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.core.errors import EncoderError, InputError, OutputError
 from embassay.core.store.files import default_folder
+from embassay.core.types import AnyCorpus, ItemScores
+from embassay.core.vectors import Neighbours, Similarity, Vectors
+from embassay.diagnostics.metrics.metric import meaning_of
+from embassay.run.cache.cache import VectorCache
+from embassay.run.engine.encode import encode
 from embassay.run.finished import FinishedRun
 from embassay.run.outputs.exhibits import file_name
-from embassay.run.outputs.formats import Content, Export, Written, items_of, write_files
-from embassay.run.outputs.trec import make_rankings, qrels
+from embassay.run.outputs.formats import Content, Export, items_of
+from embassay.run.plan import as_read
+from embassay.run.progress import Bar
+from embassay.run.resolve import is_safe_in_files, load_encoder
+from embassay.run.retrieve import lists_key, stored_lists
+from embassay.search.exact.documents import nearest_documents
+from embassay.search.exact.lists import ranked
 
 HOLDS = "file"
-
-
-def write(finished: FinishedRun, place: Path) -> Written:
-    """Write the files, after all of them are made."""
-    return write_files(finished, place, export)
+DEPTH = 1000
+"""Documents of each question, at most: the usual depth at TREC."""
 
 
 def export(finished: FinishedRun) -> Export:
-    """Make the right documents and the rankings of a run's retrieval in the format of TREC.
+    """Make the right documents and the rankings of a run's retrieval.
 
     Raises
     ------
@@ -28,20 +51,108 @@ def export(finished: FinishedRun) -> Export:
     SourceError
         If a corpus of the run cannot be read again.
     """
-    similarities = {encoder.name: encoder.similarity for encoder in finished.result.encoders}
-    rankings, notes, left_out = make_rankings(items_of(finished), similarities, default_folder(), finished.folder.path)
+    tasks = [task for task in items_of(finished).tasks if "search" in meaning_of(task.name).about]
+    if not tasks:
+        raise OutputError("--format trec is for retrieval, which this run does not have")
     contents = dict[str, Content]()
-    # Labels may have characters that file names cannot have.
-    corpus_names, encoder_names = set[str](), set[str]()
-    corpus_file = {}
-    encoder_file = {}
-    for ranking in rankings:
-        corpus = ranking.corpus
-        if corpus.name not in corpus_file:
-            corpus_file[corpus.name] = file_name([corpus.name], corpus_names)
-            contents[f"{corpus_file[corpus.name]}.qrels"] = qrels(corpus)
-        if ranking.encoder not in encoder_file:
-            encoder_file[ranking.encoder] = file_name([ranking.encoder], encoder_names)
-        contents[f"{corpus_file[corpus.name]}.{encoder_file[ranking.encoder]}.run"] = ranking.write
-    notes += [f"left out: {reason}" for reason in left_out]
-    return Export(contents, notes=notes, is_partial=bool(left_out))
+    taken = set[str]()
+    notes, left_out = list[str](), list[str]()
+    total = sum(len(task.scores) for task in tasks)
+    with VectorCache(default_folder()) as cache, Bar().counting("rankings", total) as advance:
+        for task in tasks:
+            corpus = task.corpus
+            contents[f"{file_name(taken, corpus.name)}.qrels"] = "".join(qrels(corpus))
+            for scores in task.scores:
+                label = scores.origin.encoder
+                advance(1)
+                try:
+                    nearest = searched_again(corpus, scores, finished.folder.path, cache)
+                except (InputError, EncoderError) as error:
+                    left_out.append(f"left out: {label} on {corpus.name}: {error}")
+                    continue
+                writer = partial(write_ranking, corpus=corpus, encoder=label, nearest=nearest)
+                contents[f"{file_name(taken, corpus.name, label)}.run"] = writer
+                tied = np.count_nonzero(scores.values["tied"] > 1)
+                if tied:
+                    notes.append(
+                        f"{label} on {corpus.name}: in {tied:,} of {len(scores.item):,} questions other documents are "
+                        "exactly as near as the right one; TREC tools order them by id, Embassay takes the mean over "
+                        "all orders"
+                    )
+    if len(left_out) == total:
+        raise OutputError(f"no encoder's vectors are available ({left_out[0]})")
+    return Export(contents, notes=notes + left_out, is_partial=bool(left_out))
+
+
+def searched_again(corpus: AnyCorpus, scores: ItemScores, run: Path, cache: VectorCache) -> Neighbours:
+    """Return the documents that an encoder retrieves for each question of a corpus.
+
+    Parameters
+    ----------
+    run
+        The folder of the run, which has the lists of retrievers.
+
+    Raises
+    ------
+    InputError
+        If its vectors are not in the cache, and it cannot be loaded or has changed since the run.
+    EncoderError
+        If the encoder fails.
+    """
+    origin = scores.origin
+    lists = stored_lists(run, lists_key(origin.encoder_fingerprint, corpus, scores.scalars.get("setting")))
+    if len(lists.rows):
+        return ranked(corpus, lists)
+    corpus.need_texts("the ranking")
+    texts = corpus.texts()
+    cached = [vector for vector in cache.get(origin.cache_key, texts) if vector is not None]
+    if len(cached) == len(texts):
+        similarity = cast("Similarity", scores.similarity_function)
+        vectors = Vectors(np.stack(cached), {text: row for row, text in enumerate(texts)}, similarity)
+    elif is_safe_in_files(origin.spec):
+        encoder = load_encoder(origin.spec)
+        read = as_read(corpus, encoder)
+        encoder = encoder.fit(list(read.learnt()))
+        if encoder.fingerprint != origin.encoder_fingerprint:
+            raise OutputError("the encoder has changed since the run; repeat the run first")
+        vectors, _ = encode(encoder, read.texts(), cache)
+    else:
+        raise OutputError(
+            "its vectors are not in the cache, and this export neither sends requests nor runs code of others; repeat "
+            "the run first"
+        )
+    return nearest_documents(corpus, vectors, DEPTH)
+
+
+def qrels(corpus: AnyCorpus) -> Iterator[str]:
+    """Yield which documents are right for each question, with their grade; 1 where the corpus has no grades."""
+    for sample in corpus.samples:
+        for document, gain in zip(sample.right, sample.gains or [1] * len(sample.right), strict=True):
+            yield f"{safe_id(sample.id)} 0 {safe_id(document)} {gain}\n"
+
+
+def write_ranking(file: BinaryIO, *, corpus: AnyCorpus, encoder: str, nearest: Neighbours) -> None:
+    """Write the documents that an encoder retrieved for each question as a run file."""
+    document_ids = [safe_id(document.id) for document in corpus.documents]
+    scores = rank_scores(nearest.similarity)
+    for row, sample in enumerate(corpus.samples):
+        for place, document in enumerate(nearest.documents[row].tolist()):
+            # There may be fewer documents.
+            if document >= 0:
+                fields = f"{document_ids[document]} {place + 1} {scores[row, place]}"
+                file.write(f"{safe_id(sample.id)} Q0 {fields} {safe_id(encoder)}\n".encode("utf-8", "replace"))
+
+
+def rank_scores(similarity: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return (Q, k) scores for descending similarities: minus the number of distinct ones above; NaN are all distinct.
+
+    TREC tools compute with float32 and order equal scores by the documents' ids. Similarities that differ may be equal
+    in float32; these scores are exact there.
+    """
+    return -np.cumsum(np.diff(similarity, prepend=similarity[:, :1]) != 0, axis=1)
+
+
+def safe_id(name: str) -> str:
+    """Return an id without white space, which ``urllib.parse.unquote`` turns back into the original."""
+    # White space separates the fields, a percent sign marks an encoded character.
+    return re.sub(r"[\s%\x00-\x1f\x7f]", lambda character: quote(character[0]), name)
