@@ -45,6 +45,6 @@ def report(
     for note in export.notes:
         say(note)
     holds = getattr(kind, "HOLDS", "")
-    what = counted(export.count or len(export.contents), holds) if holds else "report"
+    what = counted(len(export.contents), holds) if holds else "report"
     say(f"{what}: {place}")
     return FAILED_IN_PART if export.is_partial else FINE

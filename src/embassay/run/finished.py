@@ -60,13 +60,12 @@ def finished_run(run: Path) -> FinishedRun:
 
 def draw(path: Path, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> None:
     """Write the page of a result."""
-    write(path, page(result, pages, record))
+    write(path, page(result, pages, record).encode("utf-8", "replace"))
 
 
-def page(result: Result, pages: Mapping[str, Layout], record: RunRecord) -> bytes:
+def page(result: Result, pages: Mapping[str, Layout], record: RunRecord) -> str:
     """Return the page of a result."""
     from embassay.reports.page import render
 
     notes = record.get("notes", ())
-    html = render(result, pages, measured_times(record), trust(record), notes, latencies(record))
-    return html.encode("utf-8", "replace")
+    return render(result, pages, measured_times(record), trust(record), notes, latencies(record))

@@ -168,7 +168,7 @@ def written(shown: Sequence[Shown], form: Form) -> str:
     if form == "latex":
         parts = []
         for one, content in zip(shown, tables, strict=True):
-            name = exhibits.file_name_part(f"{one.paper}-{one.name}")
+            name = exhibits.file_name(f"{one.paper} {one.name}", set())
             caption = f"{content.title}. {content.note}".strip()
             parts.append(latex.table(name, caption, content))
         return "\n".join(parts)

@@ -1,13 +1,13 @@
 """The tables and charts of a result, one by one: each with a file name and a caption that names its source.
 
-Nothing is computed here: these are the tables and charts of the HTML page. A format writes one of them at a time, and
-says in its :class:`Markup` how it marks text.
+Nothing is computed here: these are the tables and charts of the HTML page. A format writes one of them at a
+time, and escapes its texts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from embassay._version import __version__
@@ -19,8 +19,8 @@ from embassay.reports.layouts import layouts
 from embassay.reports.page import TABLES, pictures_of
 from embassay.reports.tables import BASELINE, Cell, Scope, Table, scope_of
 
-LONGEST_NAME = 60
-"""Characters of one part of a file name, at most."""
+LONGEST_NAME = 120
+"""Characters of a file name without its suffix, at most; file systems take 143 or more bytes."""
 
 
 class Exhibit(NamedTuple):
@@ -30,8 +30,6 @@ class Exhibit(NamedTuple):
     ----------
     name
         The name of its file, without suffix.
-    diagnostic
-        The diagnostic that it is of.
     title
         With the diagnostic and the corpus, and the encoder where it is of one.
     caption
@@ -41,7 +39,6 @@ class Exhibit(NamedTuple):
     """
 
     name: str
-    diagnostic: str
     title: str
     caption: str
     content: Table | Spec
@@ -50,21 +47,25 @@ class Exhibit(NamedTuple):
 def exhibits(result: Result) -> Iterator[Exhibit]:
     """Yield every table and every chart of a result in the order of its page, but for those of examples."""
     pages = layouts(result)
-    made = f"Embassay {__version__}, seed {result.seed}, {result.resamples:,} resamples."
     taken = set[str]()
     for verdict in result.verdicts:
         layout = pages[verdict.diagnostic]
         scope = scope_of(result, verdict, pages)
         corpus = record_of(result.corpora, verdict.corpus)
-        described = ", ".join(filter(None, (corpus.name, corpus.source, corpus.licence)))
+        described = ", ".join(filter(None, (corpus.name, corpus.source)))
+        source = f"Corpus: {described}. Method: {layout.source}. {made_by(result)}"
         for part in (layout.headline, *layout.parts, *layout.paper):
             for encoder, content in contents_of(scope, part):
-                label = (verdict.diagnostic, verdict.corpus, part_name(part), encoder)
-                name = file_name(taken, *filter(None, label))
-                title = f"{layout.title} on {verdict.corpus}: {', '.join(filter(None, (part.title, encoder)))}"
+                name = file_name(f"{verdict.diagnostic} {verdict.corpus} {part_name(part)} {encoder}", taken)
+                title = f"{layout.title} on {verdict.corpus}: {part.title} {encoder}".strip()
                 note = content.note if isinstance(content, Table) else getattr(part, "note", "")
-                caption = f"{title}. {note} Corpus: {described}. Method: {layout.source}. {made}"
-                yield Exhibit(name, verdict.diagnostic, title, visible(caption), content)
+                caption = visible(" ".join(filter(None, (f"{title}.", note, source))))
+                yield Exhibit(name, title, caption, content)
+
+
+def made_by(result: Result) -> str:
+    """Say what a result was made with."""
+    return f"Embassay {__version__}, seed {result.seed}, {result.resamples:,} resamples."
 
 
 def contents_of(scope: Scope, part: Part) -> Iterator[tuple[str, Table | Spec]]:
@@ -78,61 +79,35 @@ def contents_of(scope: Scope, part: Part) -> Iterator[tuple[str, Table | Spec]]:
 
 
 def part_name(part: Part) -> str:
-    """Return the part of a file name that stands for a table or figure: its series, or its title in lower case."""
-    return file_name_part(getattr(part, "series", "") or part.title.lower())
+    """Return what a table or figure is called in a file name: its series, or its title in lower case."""
+    return getattr(part, "series", "") or part.title.lower()
 
 
-def file_name(taken: set[str], *label: str) -> str:
-    """Return the file name of a label, made of letters, digits and hyphens only.
+def file_name(label: str, taken: set[str]) -> str:
+    """Return a label in letters, digits and hyphens, which are safe in a file name: ``Success-5`` for ``Success@5``.
 
     Parameters
     ----------
     taken
         The names that exist, whatever their case, to which this one is added; it gets a number if it is one of them.
-    label
-        Its parts, which are joined by hyphens.
     """
-    name = "-".join(map(file_name_part, label))
+    name = re.sub(r"[^A-Za-z0-9]+", "-", label)[:LONGEST_NAME].strip("-") or "unnamed"
     while name.casefold() in taken:
         name += "-2"
     taken.add(name.casefold())
     return name
 
 
-def file_name_part(text: str) -> str:
-    """Return a text in letters, digits and hyphens, which are safe in a file name: ``Success-5`` for ``Success@5``."""
-    return re.sub(r"[^A-Za-z0-9]+", "-", text)[:LONGEST_NAME].strip("-") or "unnamed"
+def cell_text(cell: Cell, table: Table) -> str:
+    """Return a cell of a table as plain text: its value, its interval, and the number of its remark."""
+    text = f"{cell.text} {cell.interval}".strip()
+    if cell.remark == BASELINE:
+        return f"{text} ({BASELINE})"
+    if cell.remark:
+        return f"{text} ({table.remarks.index(cell.remark) + 1})"
+    return text
 
 
-class Markup(NamedTuple):
-    """How a format marks text.
-
-    Attributes
-    ----------
-    escape
-        Returns any text so that the format shows it as it is.
-    strong, interval, mark
-        Patterns with a field in braces: of a strong value, of an interval after it, and of the number of a remark.
-    """
-
-    escape: Callable[[str], str]
-    strong: str
-    interval: str
-    mark: str
-
-    def cell(self, cell: Cell, table: Table) -> str:
-        """Return a cell of a table: its value, its interval, and the number of its remark."""
-        text = self.escape(cell.text)
-        if cell.strong and text:
-            text = self.strong.format(text)
-        if cell.interval:
-            text += self.interval.format(self.escape(cell.interval))
-        if cell.remark == BASELINE:
-            text += f" ({BASELINE})"
-        elif cell.remark:
-            text += self.mark.format(table.remarks.index(cell.remark) + 1)
-        return text
-
-    def remarks(self, table: Table) -> list[str]:
-        """Return the remarks of a table with their numbers."""
-        return [f"{self.mark.format(number)} {self.escape(text)}" for number, text in enumerate(table.remarks, 1)]
+def remark_lines(table: Table) -> list[str]:
+    """Return the remarks of a table with their numbers, as plain text."""
+    return [f"({number}) {remark}." for number, remark in enumerate(table.remarks, 1)]

@@ -17,10 +17,9 @@ from typing import BinaryIO
 from embassay.core.errors import EmbassayError, OutputError, SourceError, reason_of
 from embassay.core.store.canonical import write, write_with
 from embassay.core.store.paths import output_path
-from embassay.run.finished import FinishedRun, finished_run
-from embassay.run.items import Items, items_in
+from embassay.run.finished import finished_run
 
-Content = str | bytes | Callable[[BinaryIO], object]
+Content = str | Callable[[BinaryIO], object]
 """The content of a file, or what writes it."""
 
 
@@ -32,8 +31,6 @@ class Export:
     ----------
     contents
         By the name of the file.
-    count
-        How many tables there are; 0 where the files are counted.
     notes
         What was left out, and what a reader of the files must know.
     is_partial
@@ -41,7 +38,6 @@ class Export:
     """
 
     contents: Mapping[str, Content]
-    count: int = 0
     notes: Sequence[str] = ()
     is_partial: bool = False
 
@@ -67,14 +63,9 @@ def write_again(run: Path, out: Path | None, style: str, kind: ModuleType, **opt
     OutputError
         If the place cannot be written to or holds something else, or the run has nothing for the format.
     """
-    # A path that cannot be written is refused before the run is read.
-    chosen = output_path(out) if out else None
     finished = finished_run(run)
     file = getattr(kind, "FILE", "")
-    place = chosen or finished.folder.path / (file or style)
-    if place.exists() and place.is_dir() == bool(file):
-        needed = "file" if file else "folder"
-        raise OutputError(f"{place}: is no {needed}; --format {style} writes a {needed}, name another one with -o")
+    place = output_path(out) if out else finished.folder.path / (file or style)
     if place.is_file() and not place.read_bytes().startswith(getattr(kind, "MARKER", "").encode()):
         raise OutputError(f"{place}: exists and was not written by --format {style}; name another file with -o")
     try:
@@ -91,20 +82,5 @@ def write_again(run: Path, out: Path | None, style: str, kind: ModuleType, **opt
             write_with(path, content)
         else:
             # A lone surrogate, which a label may contain, cannot be encoded.
-            write(path, content.encode("utf-8", "replace") if isinstance(content, str) else content)
+            write(path, content.encode("utf-8", "replace"))
     return export, place
-
-
-def items_of(finished: FinishedRun) -> Items:
-    """Return the single items of a run.
-
-    Raises
-    ------
-    SourceError
-        If its folder has no scores that this version can read, or a corpus cannot be read again.
-    """
-    items = items_in(finished.folder)
-    if not items.tasks:
-        place = finished.folder.path / "scores"
-        raise SourceError("no scores of this version of Embassay are here; repeat the run's command", place)
-    return items

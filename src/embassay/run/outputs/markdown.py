@@ -10,7 +10,7 @@ from html import escape
 
 from embassay.core.formatting import visible
 from embassay.reports.tables import Table
-from embassay.run.outputs.exhibits import Markup
+from embassay.run.outputs.exhibits import cell_text, remark_lines
 
 BREAK = "&#8203;"
 """A space of no width."""
@@ -59,13 +59,9 @@ def folded(title: str, content: str) -> str:
     return f"<details><summary>{shown}</summary>\n\n{content}\n\n</details>"
 
 
-MARKUP = Markup(escaped, "**{}**", " {}", " <sup>{}</sup>")
-
-
 def table_lines(table: Table) -> str:
     """Return a table of the report in GitHub's Markdown, with its remarks below it."""
-    rule = ["--:" if is_numeric else "---" for is_numeric in table.numeric]
-    rows = [list(map(escaped, table.head)), rule]
-    rows += [[MARKUP.cell(cell, table) for cell in row] for row in table.rows]
-    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return f"{lines}\n\n{'<br>'.join(MARKUP.remarks(table))}".rstrip()
+    rows = [list(table.head), *([cell_text(cell, table) for cell in row] for row in table.rows)]
+    lines = [f"| {' | '.join(map(escaped, row))} |" for row in rows]
+    lines.insert(1, f"| {' | '.join('--:' if is_numeric else '---' for is_numeric in table.numeric)} |")
+    return "\n".join([*lines, *(f"\n{escaped(remark)}" for remark in remark_lines(table))])

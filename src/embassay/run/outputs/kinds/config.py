@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from embassay.core.errors import OutputError
-from embassay.core.result import CHANGES, Result
+from embassay.core.result import CHANGES
 from embassay.reports.findings.support import findings_of, use_of
 from embassay.run.finished import FinishedRun
 from embassay.run.outputs.formats import Export
@@ -25,41 +26,30 @@ def export(finished: FinishedRun) -> Export:
     OutputError
         If no candidate has a value, or the run's record does not say how it was made from files.
     """
-    settings, sources = finished.record.get("settings"), finished.record.get("sources")
+    result, record = finished.result, finished.record
+    settings, sources = record.get("settings"), record.get("sources")
     if settings is None or sources is None or not sources["corpora"]:
-        raise OutputError(
-            "a config needs a run whose corpora are files and whose run.json is whole; repeat its command"
-        )
-    name, corpus = chosen(finished.result)
-    # "m,passages=100" is the encoder "m" on the corpus "docs,passages=100".
-    variants = [setting for _, _, setting in settings.get("variants", ()) if name.endswith(f",{setting}")]
-    suffix = f",{variants[0]}" if variants else ""
-    options_of_variant = dict(part.split("=", 1) for part in suffix.split(",") if part)
+        raise OutputError("a config needs a run on corpora in files, and its whole run.json; repeat the run's command")
+    verdict = next((one for one in result.verdicts if one.metric and one.candidates), None)
+    if verdict is None:
+        raise OutputError("no candidate of this run has a value, so there is no set-up to write")
+    name = use_of(findings_of(result, verdict)) or verdict.candidates[0]
+    labels = {candidate: label for label, use in record["encoders"].items() for candidate in use["candidates"]}
+    # The candidate "m,passages=100" is the encoder "m" on documents that are cut so.
+    cut = dict(option.split("=", 1) for option in name.removeprefix(labels[name]).split(",") if option)
     # What weight=auto and an index have chosen on this corpus.
-    chosen_on_corpus = dict[str, Mapping[str, object]]()
+    chosen = dict[str, Mapping[str, object]]()
     for scores in finished.folder.stored(any_version=True):
-        if scores.origin.corpus == corpus + suffix:
+        if scores.origin.corpus == verdict.corpus:
             weight = {"weight": scores.scalars["setting"]} if "setting" in scores.scalars else {}
-            chosen_on_corpus[scores.origin.encoder] = {**weight, **settings_of(scores)}
+            chosen[scores.origin.encoder] = {**weight, **settings_of(scores)}
 
-    lines = [f"{MARKER}{name} of {finished.folder.path.name}. To repeat it: embassay run THIS_FILE"]
-    lines += [f"seed = {settings['seed']}", f"resamples = {settings['resamples']}"]
-    if sources["limit"] is not None:
-        lines.append(f"limit = {sources['limit']}")
-    if sources["follow_links"]:
-        lines.append("follow_links = true")
-    for source in sources["corpora"]:
-        varied = {option: options_of_variant.get(option, value) for option, value in source["options"].items()}
-        lines += entry("corpora", {"spec": source["head"], "name": source["label"], **varied})
-    for diagnostic in dict.fromkeys(json.dumps([spec, options]) for spec, _, options, _ in settings["diagnostics"]):
-        spec, options = json.loads(diagnostic)
-        lines += entry("diagnostics", {"spec": spec, **options})
-    notes = []
-    specs = {label: spec for label, spec, _, _ in settings["encoders"]}
+    specs = {label: spec for label, spec, *_ in settings["encoders"]}
     # What a candidate is only derived from is not needed to run it.
-    parts = {encoder.name: encoder.parts for encoder in finished.result.encoders if encoder.step not in CHANGES}
-    for encoder in with_parts(name, parts):
-        label = encoder.removesuffix(suffix)
+    parts = {encoder.name: encoder.parts for encoder in result.encoders if encoder.step not in CHANGES}
+    encoders, notes = [], []
+    for candidate in dict.fromkeys(with_parts(name, parts)):
+        label = labels[candidate]
         spec, given = specs[label], sources.get("encoders", {}).get(label)
         # Canonical specs leave out what changes no figure, such as the address of a service.
         if given is not None:
@@ -69,40 +59,43 @@ def export(finished: FinishedRun) -> Export:
                 f"{label}: what follows ? in its address is not stored, and of headers and parameters only those that "
                 "are $NAME; add them"
             )
-        as_given = {option: value for option, value in (given or {}).items() if option != "original"}
-        lines += entry("encoders", {"spec": spec, "name": label, **as_given, **chosen_on_corpus.get(label, {})})
-    return Export({FILE: "\n".join(lines) + "\n"}, notes=notes)
+        encoders.append({"spec": spec, "name": label, **(given or {}), **chosen.get(candidate, {}), "original": None})
+    diagnostics = {name: options for name, _, options, _ in settings["diagnostics"]}
+    config = {
+        "seed": settings["seed"],
+        "resamples": settings["resamples"],
+        "limit": sources["limit"],
+        "follow_links": sources["follow_links"],
+        "corpora": [
+            {
+                "spec": one["head"],
+                "name": one["label"],
+                **{name: cut.get(name, v) for name, v in one["options"].items()},
+            }
+            for one in sources["corpora"]
+        ],
+        "diagnostics": [{"spec": name, **options} for name, options in diagnostics.items()],
+        "encoders": encoders,
+    }
+    lines = [f"{MARKER}{name} of {finished.folder.path.name}: embassay run FILE"]
+    lines += [f"{field} = {toml(value)}" for field, value in config.items() if value is not None]
+    return Export({FILE: "\n".join([*lines, ""])}, notes=notes)
 
 
-def chosen(result: Result) -> tuple[str, str]:
-    """Return the candidate to use by the first verdict that ranks any, and the corpus of that verdict.
-
-    Raises
-    ------
-    OutputError
-        If there is none.
-    """
-    for verdict in result.verdicts:
-        if verdict.metric and verdict.candidates:
-            return use_of(findings_of(result, verdict)) or verdict.candidates[0], verdict.corpus
-    raise OutputError("no candidate of this run has a value, so there is no set-up to write")
-
-
-def with_parts(name: str, parts_of: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the names of what a candidate is built on, each after its own parts, and its own name last."""
-    names = [inner for part in parts_of.get(name, ()) for inner in with_parts(part, parts_of)]
-    return list(dict.fromkeys([*names, name]))
-
-
-def entry(kind: str, fields: Mapping[str, object]) -> list[str]:
-    """Return the lines of an entry."""
-    return ["", f"[[{kind}]]", *(f"{field} = {toml(value)}" for field, value in fields.items() if value is not None)]
+def with_parts(name: str, parts_of: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the names of what a candidate is built on, each after its own parts, and its own name last."""
+    for part in parts_of.get(name, ()):
+        yield from with_parts(part, parts_of)
+    yield name
 
 
 def toml(value: object) -> str:
-    """Write a value: texts, numbers and lists as JSON does, tables in braces."""
+    """Return a value as TOML: texts and numbers are written as in JSON, and a table has no field without a value."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {toml(inner)}" for key, inner in value.items()) + " }"
+        # A name such as that of a header may need quotes.
+        names = {name: name if re.fullmatch("[A-Za-z0-9_-]+", name) else json.dumps(name) for name in value}
+        fields = [f"{names[name]} = {toml(inner)}" for name, inner in value.items() if inner is not None]
+        return f"{{ {', '.join(fields)} }}"
     if isinstance(value, list):
-        return f"[{', '.join(map(toml, value))}]"
+        return "[" + ",\n  ".join(map(toml, value)) + "]"
     return json.dumps(value, ensure_ascii=False)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from embassay.core.formatting import shortened
+from embassay.core.formatting import counted
 from embassay.reports.answers import actions, answer_sections, group_statement, grouped
 from embassay.reports.layouts import layouts
 from embassay.reports.scorecard import legend, scorecard
 from embassay.reports.tables import Table
 from embassay.run.finished import FinishedRun
-from embassay.run.outputs.exhibits import exhibits
+from embassay.run.outputs.exhibits import exhibits, made_by
 from embassay.run.outputs.formats import Export
 from embassay.run.outputs.markdown import escaped, folded, table_lines
 from embassay.run.record import latencies, measured_times
@@ -20,8 +20,8 @@ MARKER = "<!-- Embassay report -->"
 """The first line of the file: another Markdown file, such as a README.md, is not replaced."""
 LONGEST = 65_536
 """Characters of a comment or a pull request's description that GitHub accepts."""
-RESERVED = 1_000
-"""Characters kept for the line that says what was left out; its titles have a fifth, since escaping lengthens them."""
+RESERVED = 200
+"""Characters kept for the line that says how much was left out."""
 MOST_FINDINGS = 20
 """Findings at most; the HTML report has the others."""
 WIDTH = 100
@@ -30,42 +30,42 @@ WIDTH = 100
 
 def export(finished: FinishedRun) -> Export:
     """Make the text."""
-    return Export({FILE: fitted(blocks(finished))})
+    return Export({FILE: fitted(report(finished))})
 
 
-def fitted(parts: Iterable[tuple[str, str]], longest: int = LONGEST) -> str:
-    """Return titled blocks of Markdown as one text.
+def fitted(blocks: Iterable[str], longest: int = LONGEST) -> str:
+    """Return blocks of Markdown as one text.
 
     Parameters
     ----------
     longest
-        Characters at most. Blocks for which there is no room are left out, and their titles stand at the end.
+        Characters at most. Blocks for which there is no room are left out, and counted at the end.
     """
     text = f"{MARKER}\n# Embassay report\n"
-    left_out = []
-    for title, content in parts:
-        if len(text) + len(content) > longest - RESERVED:
-            left_out.append(title)
+    left_out = 0
+    for block in blocks:
+        if len(text) + len(block) + RESERVED > longest:
+            left_out += 1
         else:
-            text += f"\n{content}\n"
+            text += f"\n{block}\n"
     if left_out:
-        titles = escaped(shortened("; ".join(left_out), RESERVED // 5))
-        text += f"\nLeft out, because GitHub accepts at most {LONGEST:,} characters: {titles}. See the HTML report.\n"
+        left = counted(left_out, "part")
+        text += f"\nGitHub accepts at most {longest:,} characters, so {left} are left out; see the HTML report.\n"
     return text
 
 
-def blocks(finished: FinishedRun) -> Iterator[tuple[str, str]]:
-    """Yield the titled blocks of the report of a run: what everyone needs first, then the tables, folded."""
+def report(finished: FinishedRun) -> Iterator[str]:
+    """Yield the blocks of the report of a run: what everyone needs first, then the tables, folded."""
     result, record = finished.result, finished.record
     pages = layouts(result)
     for section in answer_sections(result, pages, measured_times(record), latencies(record)):
         lines = [f"- **{escaped(answer.question)}** {escaped(text)}" for answer, text in section.texts()]
-        yield section.title, "\n".join([f"## {escaped(section.title)}\n", *lines])
+        yield "\n".join([f"## {escaped(section.title)}\n", *lines])
     card = scorecard(result, pages)
     if card.questions:
         # In an indented block nothing is read as Markdown.
         lines = [f"    {line}" for line in card.lines(WIDTH)]
-        yield "Scorecard", "\n".join(["## Scorecard\n", *lines, f"\n{escaped(legend(card))}."])
+        yield "\n".join(["## Scorecard\n", *lines, f"\n{escaped(legend(card))}."])
     lists = {
         "Findings": [group_statement(group) for group in grouped(result.findings)][:MOST_FINDINGS],
         "Next": actions(result),
@@ -74,8 +74,9 @@ def blocks(finished: FinishedRun) -> Iterator[tuple[str, str]]:
     }
     for title, sentences in lists.items():
         if sentences:
-            yield title, "\n- ".join([f"## {title}\n", *map(escaped, sentences)])
+            yield "\n- ".join([f"## {title}\n", *map(escaped, sentences)])
     for exhibit in exhibits(result):
         if isinstance(exhibit.content, Table):
-            content = f"{table_lines(exhibit.content)}\n\n{escaped(exhibit.caption)}"
-            yield exhibit.title, folded(exhibit.title, content)
+            content = f"{table_lines(exhibit.content)}\n\n{escaped(exhibit.content.note)}"
+            yield folded(exhibit.title, content)
+    yield f"Intervals are 95% intervals. {escaped(made_by(result))}"

@@ -9,7 +9,6 @@ out: they are for trying things out.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 
 from embassay._version import __version__
@@ -38,12 +37,10 @@ def export(finished: FinishedRun) -> Export:
     """
     result = finished.result
     taken = set[str]()
-    texts = {f"{file_name(taken, label)}.md": text for label, text in cards(result, layouts(result)).items()}
-    builtin = ", ".join(corpus.name for corpus in result.corpora if corpus.builtin)
-    left_out = f"left out: figures on built-in corpora, which are for trying things out ({builtin})"
+    texts = {f"{file_name(label, taken)}.md": text for label, text in cards(result, layouts(result)).items()}
     if not texts:
-        raise OutputError(f"no model card can be written: no candidate has a headline figure ({left_out})")
-    return Export(texts, notes=[left_out] if builtin else [])
+        raise OutputError("no model card can be written: no candidate has a headline figure on a corpus of your own")
+    return Export(texts)
 
 
 def cards(result: Result, pages: Mapping[str, Layout]) -> dict[str, str]:
@@ -54,39 +51,39 @@ def cards(result: Result, pages: Mapping[str, Layout]) -> dict[str, str]:
     pages
         The layout of each diagnostic in the result.
     """
-    candidates = {encoder.name for encoder in result.encoders if not encoder.baseline}
-    corpora = {corpus.name: corpus for corpus in result.corpora if not corpus.builtin}
-    stated = dict[str, dict[tuple[str, str, str], tuple[Row, Metric]]]()
-    for row in result.rows:
-        metric = known_metric(row.key)
-        if metric is None or row.value is None or row.encoder not in candidates or row.corpus not in corpora:
-            continue
-        if metric.headline or (metric.hub is not None and (row.subset, row.condition) == ("all", "")):
-            # Two similarity functions would have the same name on the card, so the first one stands for it.
-            figures = stated.setdefault(row.encoder, {})
-            figures.setdefault((row.diagnostic, row.corpus, row.metric), (row, metric))
-    return {
-        name: filled(
-            "model_card.md",
-            encoder=name,
-            figures=[(row, metric, corpora[row.corpus], pages[row.diagnostic].title) for row, metric in rows.values()],
-            result=result,
-            version=__version__,
-            escaped=escaped,
-            hub_type=hub_type,
-            interval=interval,
-            meaning_of=meaning_of,
-            number=number,
-            yaml=_yaml,
-        )
-        for name, rows in stated.items()
-    }
+    own = {corpus.name: corpus for corpus in result.corpora if not corpus.builtin}
+    texts = {}
+    for encoder in result.encoders:
+        figures = {}
+        for row in result.rows:
+            metric = known_metric(row.key)
+            is_own = row.encoder == encoder.name and row.corpus in own and row.value is not None
+            if is_own and metric is not None:
+                on_all = metric.hub is not None and (row.subset, row.condition) == ("all", "")
+                if metric.headline or on_all:
+                    # Two similarity functions would have the same name on the card, so the first one stands for it.
+                    place = (row.diagnostic, row.corpus, row.metric)
+                    figures.setdefault(place, (row, metric, own[row.corpus], pages[row.diagnostic].title))
+        if figures and not encoder.baseline:
+            texts[encoder.name] = filled(
+                "model_card.md",
+                encoder=encoder.name,
+                figures=list(figures.values()),
+                result=result,
+                version=__version__,
+                escaped=escaped,
+                hub_type=hub_type,
+                interval=interval,
+                meaning_of=meaning_of,
+                number=number,
+                yaml=_yaml,
+            )
+    return texts
 
 
-def hub_type(metric: str) -> str:
+def hub_type(row: Row, metric: Metric) -> str:
     """Return the name of a metric as the hub writes it: ``recall_at_5`` for ``R@5``."""
-    name = re.sub(r"^R@", "recall@", metric).lower().replace("@", "_at_")
-    return re.sub(r"[^a-z0-9]+", "_", name).strip("_")
+    return metric.hub or row.metric.replace("R@", "recall@").replace("@", "_at_").lower()
 
 
 def _yaml(text: str) -> str:

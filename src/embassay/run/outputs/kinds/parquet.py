@@ -11,7 +11,8 @@ from embassay.diagnostics.base import ShowsItems
 from embassay.run.cache.cache import VectorCache
 from embassay.run.examples import ScoredTask
 from embassay.run.finished import FinishedRun
-from embassay.run.outputs.formats import Export, items_of
+from embassay.run.items import items_in
+from embassay.run.outputs.formats import Export
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -31,22 +32,22 @@ def export(finished: FinishedRun, *, with_vectors: bool = False) -> Export:
     Raises
     ------
     OutputError
-        If no diagnostic of the run shows single items.
+        If no diagnostic of the run shows single items, or its folder has no scores that this version can read.
     SourceError
         If a corpus of the run cannot be read again.
     """
-    items = items_of(finished)
+    items = items_in(finished.folder)
     names = {task.name: isinstance(task.diagnostic, ShowsItems) for task in items.tasks}
     frames = {f"items-{name}.parquet": items.frame(name) for name, shows_items in names.items() if shows_items}
     if not frames:
-        raise OutputError(f"no diagnostic of this run shows single items ({', '.join(names)})")
+        raise OutputError("no diagnostic of this run shows single items, or its scores are gone; repeat its command")
     if with_vectors:
         frames = {file: _with_vectors(frame, items.tasks) for file, frame in frames.items()}
     return Export({file: frame.write_parquet for file, frame in frames.items()})
 
 
 def _with_vectors(frame: DataFrame, tasks: Sequence[ScoredTask]) -> DataFrame:
-    """Return the items of a diagnostic with a column of vectors: in each row, the encoder's of the item's first text."""
+    """Return the items of a diagnostic with a column of vectors: of the encoder, of the first text of the item."""
     import polars
 
     vectors = {}

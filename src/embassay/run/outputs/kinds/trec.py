@@ -1,7 +1,7 @@
 """The right documents (qrels) and the rankings (run files) of retrieval, for trec_eval.
 
     question 0 document grade                  CORPUS.qrels
-    question Q0 document rank score encoder    CORPUS.ENCODER.run
+    question Q0 document rank score encoder    CORPUS-ENCODER.run
 
 The scores of a run hold only the first few documents of a question, so the corpora are searched again: with vectors
 from the cache where they are there, else with vectors that the encoder computes again.
@@ -27,9 +27,9 @@ from embassay.diagnostics.metrics.metric import meaning_of
 from embassay.run.cache.cache import VectorCache
 from embassay.run.engine.encode import encode
 from embassay.run.finished import FinishedRun
+from embassay.run.items import items_in
 from embassay.run.outputs.exhibits import file_name
-from embassay.run.outputs.formats import Content, Export, items_of
-from embassay.run.plan import as_read
+from embassay.run.outputs.formats import Content, Export
 from embassay.run.progress import Bar
 from embassay.run.resolve import is_safe_in_files, load_encoder
 from embassay.run.retrieve import lists_key, stored_lists
@@ -51,37 +51,35 @@ def export(finished: FinishedRun) -> Export:
     SourceError
         If a corpus of the run cannot be read again.
     """
-    tasks = [task for task in items_of(finished).tasks if "search" in meaning_of(task.name).about]
-    if not tasks:
-        raise OutputError("--format trec is for retrieval, which this run does not have")
+    tasks = [task for task in items_in(finished.folder).tasks if "search" in meaning_of(task.name).about]
+    scored = [(task.corpora[scores.origin.corpus_fingerprint], scores) for task in tasks for scores in task.scores]
     contents = dict[str, Content]()
     taken = set[str]()
+    for task in tasks:
+        contents[f"{file_name(task.corpus.name, taken)}.qrels"] = "".join(qrels(task.corpus))
     notes, left_out = list[str](), list[str]()
-    total = sum(len(task.scores) for task in tasks)
-    with VectorCache(default_folder()) as cache, Bar().counting("rankings", total) as advance:
-        for task in tasks:
-            corpus = task.corpus
-            contents[f"{file_name(taken, corpus.name)}.qrels"] = "".join(qrels(corpus))
-            for scores in task.scores:
-                label = scores.origin.encoder
-                advance(1)
-                try:
-                    nearest = searched_again(corpus, scores, finished.folder.path, cache)
-                except (InputError, EncoderError) as error:
-                    left_out.append(f"left out: {label} on {corpus.name}: {error}")
-                    continue
-                writer = partial(write_ranking, corpus=corpus, encoder=label, nearest=nearest)
-                contents[f"{file_name(taken, corpus.name, label)}.run"] = writer
-                tied = np.count_nonzero(scores.values["tied"] > 1)
-                if tied:
-                    notes.append(
-                        f"{label} on {corpus.name}: in {tied:,} of {len(scores.item):,} questions other documents are "
-                        "exactly as near as the right one; TREC tools order them by id, Embassay takes the mean over "
-                        "all orders"
-                    )
-    if len(left_out) == total:
-        raise OutputError(f"no encoder's vectors are available ({left_out[0]})")
-    return Export(contents, notes=notes + left_out, is_partial=bool(left_out))
+    with VectorCache(default_folder()) as cache, Bar().counting("rankings", len(scored)) as advance:
+        for corpus, scores in scored:
+            label = scores.origin.encoder
+            place = f"{label} on {corpus.name}"
+            advance(1)
+            try:
+                nearest = searched_again(corpus, scores, finished.folder.path, cache)
+            except (InputError, EncoderError) as error:
+                left_out.append(f"left out: {place}: {error}")
+                continue
+            name = file_name(f"{corpus.name} {label}", taken)
+            contents[f"{name}.run"] = partial(write_ranking, corpus=corpus, encoder=label, nearest=nearest)
+            tied = np.count_nonzero(scores.values["tied"] > 1)
+            if tied:
+                notes.append(
+                    f"{place}: in {tied:,} of {len(scores.item):,} questions other documents are exactly as near as "
+                    "the right one; TREC tools order them by id, Embassay takes the mean over all orders"
+                )
+    if len(left_out) == len(scored):
+        reason = "".join(left_out[:1]) or "this run has no scores of retrieval, which it is for"
+        raise OutputError(f"--format trec: {reason}")
+    return Export(contents, notes + left_out, is_partial=bool(left_out))
 
 
 def searched_again(corpus: AnyCorpus, scores: ItemScores, run: Path, cache: VectorCache) -> Neighbours:
@@ -110,12 +108,10 @@ def searched_again(corpus: AnyCorpus, scores: ItemScores, run: Path, cache: Vect
         similarity = cast("Similarity", scores.similarity_function)
         vectors = Vectors(np.stack(cached), {text: row for row, text in enumerate(texts)}, similarity)
     elif is_safe_in_files(origin.spec):
-        encoder = load_encoder(origin.spec)
-        read = as_read(corpus, encoder)
-        encoder = encoder.fit(list(read.learnt()))
+        encoder = load_encoder(origin.spec).fit(list(corpus.learnt()))
         if encoder.fingerprint != origin.encoder_fingerprint:
             raise OutputError("the encoder has changed since the run; repeat the run first")
-        vectors, _ = encode(encoder, read.texts(), cache)
+        vectors, _ = encode(encoder, texts, cache)
     else:
         raise OutputError(
             "its vectors are not in the cache, and this export neither sends requests nor runs code of others; repeat "
@@ -133,14 +129,13 @@ def qrels(corpus: AnyCorpus) -> Iterator[str]:
 
 def write_ranking(file: BinaryIO, *, corpus: AnyCorpus, encoder: str, nearest: Neighbours) -> None:
     """Write the documents that an encoder retrieved for each question as a run file."""
-    document_ids = [safe_id(document.id) for document in corpus.documents]
+    documents = [safe_id(document.id) for document in corpus.documents]
     scores = rank_scores(nearest.similarity)
-    for row, sample in enumerate(corpus.samples):
-        for place, document in enumerate(nearest.documents[row].tolist()):
-            # There may be fewer documents.
-            if document >= 0:
-                fields = f"{document_ids[document]} {place + 1} {scores[row, place]}"
-                file.write(f"{safe_id(sample.id)} Q0 {fields} {safe_id(encoder)}\n".encode("utf-8", "replace"))
+    # There may be fewer documents.
+    for row, place in np.argwhere(nearest.documents >= 0).tolist():
+        fields = (safe_id(corpus.samples[row].id), "Q0", documents[nearest.documents[row, place]], str(place + 1))
+        line = " ".join([*fields, str(scores[row, place]), safe_id(encoder)])
+        file.write(f"{line}\n".encode("utf-8", "replace"))
 
 
 def rank_scores(similarity: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -19,5 +19,5 @@ def export(finished: FinishedRun) -> Export:
     for chart in exhibits(finished.result):
         if not isinstance(chart.content, Table):
             spec = {**chart.content, "description": chart.caption, "width": WIDTH, "background": "white"}
-            contents[f"{chart.name}.vl.json"] = canonical(spec)
+            contents[f"{chart.name}.vl.json"] = canonical(spec).decode()
     return Export(contents)
