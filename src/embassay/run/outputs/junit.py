@@ -38,8 +38,8 @@ def junit_xml(suite_name: str, cases: Sequence[CheckedCase], notes: str = "") ->
     """Return a suite of test cases as JUnit XML; notes stand at its end."""
     marks = Counter(case.mark for case in cases)
     counts = {"tests": str(len(cases)), "failures": str(marks["failure"]), "errors": str(marks["error"])}
-    suites = ET.Element("testsuites", name=suite_name, **counts)
-    suite = ET.SubElement(suites, "testsuite", name=suite_name, **counts, skipped=str(marks["skipped"]))
+    suites = ET.Element("testsuites", {"name": suite_name, **counts})
+    suite = ET.SubElement(suites, "testsuite", {**suites.attrib, "skipped": str(marks["skipped"])})
     for case in cases:
         element = ET.SubElement(suite, "testcase", classname=visible(f"embassay.{case.place}"), name=visible(case.name))
         sentence = visible(case.sentence, keep="\n")

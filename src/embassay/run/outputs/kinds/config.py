@@ -65,7 +65,6 @@ def export(finished: FinishedRun) -> Export:
         "seed": settings["seed"],
         "resamples": settings["resamples"],
         "limit": sources["limit"],
-        "follow_links": sources["follow_links"],
         "corpora": [
             {
                 "spec": one["head"],
@@ -77,7 +76,9 @@ def export(finished: FinishedRun) -> Export:
         "diagnostics": [{"spec": name, **options} for name, options in diagnostics.items()],
         "encoders": encoders,
     }
-    lines = [f"{MARKER}{name} of {finished.folder.path.name}: embassay run FILE"]
+    # A config cannot allow what a command has to allow.
+    allowed = " --follow-links" if sources["follow_links"] else ""
+    lines = [f"{MARKER}{name} of {finished.folder.path.name}: embassay run FILE{allowed}"]
     lines += [f"{field} = {toml(value)}" for field, value in config.items() if value is not None]
     return Export({FILE: "\n".join([*lines, ""])}, notes=notes)
 

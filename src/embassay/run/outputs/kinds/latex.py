@@ -100,6 +100,6 @@ def table(name: str, caption: str, content: Table) -> str:
 
 def escape(text: str) -> str:
     """Return any text so that LaTeX prints it as it is. Control characters become visible escapes such as ``\\n``."""
-    escaped = visible(text).translate(str.maketrans(SPECIAL))
+    escaped = "".join(SPECIAL.get(character, character) for character in visible(text))
     # Two of these marks in a row would be joined into another character.
     return re.sub(r"([-',])(?=\1)", r"\1{}", escaped)

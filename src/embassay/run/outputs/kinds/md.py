@@ -49,8 +49,8 @@ def fitted(blocks: Iterable[str], longest: int = LONGEST) -> str:
         else:
             text += f"\n{block}\n"
     if left_out:
-        left = counted(left_out, "part")
-        text += f"\nGitHub accepts at most {longest:,} characters, so {left} are left out; see the HTML report.\n"
+        parts = counted(left_out, "part")
+        text += f"\nLeft out, because GitHub accepts at most {longest:,} characters: {parts}. See the HTML report.\n"
     return text
 
 

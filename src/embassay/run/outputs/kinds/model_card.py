@@ -54,7 +54,7 @@ def cards(result: Result, pages: Mapping[str, Layout]) -> dict[str, str]:
     own = {corpus.name: corpus for corpus in result.corpora if not corpus.builtin}
     texts = {}
     for encoder in result.encoders:
-        figures = {}
+        figures = dict[tuple[str, str, str], tuple[object, ...]]()
         for row in result.rows:
             metric = known_metric(row.key)
             is_own = row.encoder == encoder.name and row.corpus in own and row.value is not None

@@ -17,7 +17,6 @@ from typing import BinaryIO, cast
 from urllib.parse import quote
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.core.errors import EncoderError, InputError, OutputError
 from embassay.core.store.files import default_folder
@@ -70,11 +69,14 @@ def export(finished: FinishedRun) -> Export:
                 continue
             name = file_name(f"{corpus.name} {label}", taken)
             contents[f"{name}.run"] = partial(write_ranking, corpus=corpus, encoder=label, nearest=nearest)
-            tied = np.count_nonzero(scores.values["tied"] > 1)
-            if tied:
+            # A reranker's file has the documents that it has ranked; the run has the others in their order.
+            is_last = scores.values["rank"] > (nearest.documents >= 0).sum(axis=1)
+            differing = np.count_nonzero(is_last | (scores.values["tied"] > 1))
+            if differing:
                 notes.append(
-                    f"{place}: in {tied:,} of {len(scores.item):,} questions other documents are exactly as near as "
-                    "the right one; TREC tools order them by id, Embassay takes the mean over all orders"
+                    f"{place}: in {differing:,} of {len(scores.item):,} questions other documents are exactly as near "
+                    "as the right one, or it is not in the file; TREC tools order ties by id, Embassay takes the mean "
+                    "over all orders"
                 )
     if len(left_out) == len(scored):
         reason = "".join(left_out[:1]) or "this run has no scores of retrieval, which it is for"
@@ -130,21 +132,12 @@ def qrels(corpus: AnyCorpus) -> Iterator[str]:
 def write_ranking(file: BinaryIO, *, corpus: AnyCorpus, encoder: str, nearest: Neighbours) -> None:
     """Write the documents that an encoder retrieved for each question as a run file."""
     documents = [safe_id(document.id) for document in corpus.documents]
-    scores = rank_scores(nearest.similarity)
-    # There may be fewer documents.
+    # A list without scores has the order, from 0 down, as scores. There may be fewer documents.
+    scores = np.where(np.isnan(nearest.similarity), -np.arange(nearest.similarity.shape[1]), nearest.similarity)
     for row, place in np.argwhere(nearest.documents >= 0).tolist():
         fields = (safe_id(corpus.samples[row].id), "Q0", documents[nearest.documents[row, place]], str(place + 1))
-        line = " ".join([*fields, str(scores[row, place]), safe_id(encoder)])
+        line = " ".join([*fields, repr(float(scores[row, place])), safe_id(encoder)])
         file.write(f"{line}\n".encode("utf-8", "replace"))
-
-
-def rank_scores(similarity: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return (Q, k) scores for descending similarities: minus the number of distinct ones above; NaN are all distinct.
-
-    TREC tools compute with float32 and order equal scores by the documents' ids. Similarities that differ may be equal
-    in float32; these scores are exact there.
-    """
-    return -np.cumsum(np.diff(similarity, prepend=similarity[:, :1]) != 0, axis=1)
 
 
 def safe_id(name: str) -> str:
