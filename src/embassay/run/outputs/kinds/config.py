@@ -60,7 +60,8 @@ def export(finished: FinishedRun) -> Export:
                 "are $NAME; add them"
             )
         encoders.append({"spec": spec, "name": label, **(given or {}), **chosen.get(candidate, {}), "original": None})
-    diagnostics = {name: options for name, _, options, _ in settings["diagnostics"]}
+    # A diagnostic is listed for each corpus.
+    diagnostics = {spec: options for spec, _, options, _ in settings["diagnostics"]}
     config = {
         "seed": settings["seed"],
         "resamples": settings["resamples"],
@@ -69,11 +70,11 @@ def export(finished: FinishedRun) -> Export:
             {
                 "spec": one["head"],
                 "name": one["label"],
-                **{name: cut.get(name, v) for name, v in one["options"].items()},
+                **{option: cut.get(option, value) for option, value in one["options"].items()},
             }
             for one in sources["corpora"]
         ],
-        "diagnostics": [{"spec": name, **options} for name, options in diagnostics.items()],
+        "diagnostics": [{"spec": spec, **options} for spec, options in diagnostics.items()],
         "encoders": encoders,
     }
     # A config cannot allow what a command has to allow.

@@ -56,14 +56,14 @@ def cards(result: Result, pages: Mapping[str, Layout]) -> dict[str, str]:
     for encoder in result.encoders:
         figures = dict[tuple[str, str, str], tuple[object, ...]]()
         for row in result.rows:
+            if row.encoder != encoder.name or row.corpus not in own or row.value is None:
+                continue
             metric = known_metric(row.key)
-            is_own = row.encoder == encoder.name and row.corpus in own and row.value is not None
-            if is_own and metric is not None:
-                on_all = metric.hub is not None and (row.subset, row.condition) == ("all", "")
-                if metric.headline or on_all:
-                    # Two similarity functions would have the same name on the card, so the first one stands for it.
-                    place = (row.diagnostic, row.corpus, row.metric)
-                    figures.setdefault(place, (row, metric, own[row.corpus], pages[row.diagnostic].title))
+            on_all = (row.subset, row.condition) == ("all", "")
+            if metric is not None and (metric.headline or (metric.hub is not None and on_all)):
+                # Two similarity functions would have the same name on the card, so the first one stands for it.
+                place = (row.diagnostic, row.corpus, row.metric)
+                figures.setdefault(place, (row, metric, own[row.corpus], pages[row.diagnostic].title))
         if figures and not encoder.baseline:
             texts[encoder.name] = filled(
                 "model_card.md",

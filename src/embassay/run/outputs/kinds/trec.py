@@ -12,16 +12,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 from urllib.parse import quote
 
 import numpy as np
 
 from embassay.core.errors import EncoderError, InputError, OutputError
+from embassay.core.result import record_of
 from embassay.core.store.files import default_folder
 from embassay.core.types import AnyCorpus, ItemScores
-from embassay.core.vectors import Neighbours, Similarity, Vectors
+from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.metrics.metric import meaning_of
 from embassay.run.cache.cache import VectorCache
 from embassay.run.engine.encode import encode
@@ -52,45 +52,38 @@ def export(finished: FinishedRun) -> Export:
     """
     tasks = [task for task in items_in(finished.folder).tasks if "search" in meaning_of(task.name).about]
     scored = [(task.corpora[scores.origin.corpus_fingerprint], scores) for task in tasks for scores in task.scores]
-    contents = dict[str, Content]()
     taken = set[str]()
-    for task in tasks:
-        contents[f"{file_name(task.corpus.name, taken)}.qrels"] = "".join(qrels(task.corpus))
-    notes, left_out = list[str](), list[str]()
+    rights = {f"{file_name(task.corpus.name, taken)}.qrels": "".join(qrels(task.corpus)) for task in tasks}
+    rankings = dict[str, Content]()
+    notes = []
     with VectorCache(default_folder()) as cache, Bar().counting("rankings", len(scored)) as advance:
         for corpus, scores in scored:
             label = scores.origin.encoder
-            place = f"{label} on {corpus.name}"
             advance(1)
             try:
-                nearest = searched_again(corpus, scores, finished.folder.path, cache)
+                nearest = searched_again(finished, corpus, scores, cache)
             except (InputError, EncoderError) as error:
-                left_out.append(f"left out: {place}: {error}")
+                notes.append(f"left out: {label} on {corpus.name}: {error}")
                 continue
-            name = file_name(f"{corpus.name} {label}", taken)
-            contents[f"{name}.run"] = partial(write_ranking, corpus=corpus, encoder=label, nearest=nearest)
+            writer = partial(write_ranking, corpus=corpus, encoder=label, nearest=nearest)
+            rankings[f"{file_name(f'{corpus.name} {label}', taken)}.run"] = writer
             # A reranker's file has the documents that it has ranked; the run has the others in their order.
-            is_last = scores.values["rank"] > (nearest.documents >= 0).sum(axis=1)
-            differing = np.count_nonzero(is_last | (scores.values["tied"] > 1))
+            is_below = scores.values["rank"] > (nearest.documents >= 0).sum(axis=1)
+            differing = np.count_nonzero(is_below | (scores.values["tied"] > 1))
             if differing:
                 notes.append(
-                    f"{place}: in {differing:,} of {len(scores.item):,} questions other documents are exactly as near "
-                    "as the right one, or it is not in the file; TREC tools order ties by id, Embassay takes the mean "
-                    "over all orders"
+                    f"{label} on {corpus.name}: in {differing:,} of {len(scores.item):,} questions other documents are "
+                    "exactly as near as the right one, or it is not in the file; TREC tools order ties by id, Embassay "
+                    "takes the mean over all orders"
                 )
-    if len(left_out) == len(scored):
-        reason = "".join(left_out[:1]) or "this run has no scores of retrieval, which it is for"
-        raise OutputError(f"--format trec: {reason}")
-    return Export(contents, notes + left_out, is_partial=bool(left_out))
+    if not rankings:
+        reasons = notes or ["this run has no scores of retrieval, which it is for"]
+        raise OutputError(f"--format trec: {reasons[0]}")
+    return Export({**rights, **rankings}, notes, is_partial=len(rankings) < len(scored))
 
 
-def searched_again(corpus: AnyCorpus, scores: ItemScores, run: Path, cache: VectorCache) -> Neighbours:
+def searched_again(finished: FinishedRun, corpus: AnyCorpus, scores: ItemScores, cache: VectorCache) -> Neighbours:
     """Return the documents that an encoder retrieves for each question of a corpus.
-
-    Parameters
-    ----------
-    run
-        The folder of the run, which has the lists of retrievers.
 
     Raises
     ------
@@ -100,14 +93,15 @@ def searched_again(corpus: AnyCorpus, scores: ItemScores, run: Path, cache: Vect
         If the encoder fails.
     """
     origin = scores.origin
-    lists = stored_lists(run, lists_key(origin.encoder_fingerprint, corpus, scores.scalars.get("setting")))
+    key = lists_key(origin.encoder_fingerprint, corpus, scores.scalars.get("setting"))
+    lists = stored_lists(finished.folder.path, key)
     if len(lists.rows):
         return ranked(corpus, lists)
     corpus.need_texts("the ranking")
     texts = corpus.texts()
     cached = [vector for vector in cache.get(origin.cache_key, texts) if vector is not None]
     if len(cached) == len(texts):
-        similarity = cast("Similarity", scores.similarity_function)
+        similarity = record_of(finished.result.encoders, origin.encoder).similarity
         vectors = Vectors(np.stack(cached), {text: row for row, text in enumerate(texts)}, similarity)
     elif is_safe_in_files(origin.spec):
         encoder = load_encoder(origin.spec).fit(list(corpus.learnt()))
