@@ -101,7 +101,7 @@ def test_a_table_is_ruled_with_booktabs():
     assert r"\caption{What is shown.}\label{tab:t}" in text
     assert r"\begin{tabular}{@{}lr@{}}" in text
     assert check(text) == [
-        r"encoder & accuracy \\",
+        r"{}encoder & accuracy \\",
         r"{}mini (baseline) & 98.2\% [97.1, 98.9] \\",
         r"{}bow & \ensuremath{-}0.5\% (1) \\",
         r"{}none & – \\",

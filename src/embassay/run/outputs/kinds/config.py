@@ -94,9 +94,12 @@ def with_parts(name: str, parts_of: Mapping[str, Sequence[str]]) -> Iterator[str
 def toml(value: object) -> str:
     """Return a value as TOML: texts and numbers are written as in JSON, and a table has no field without a value."""
     if isinstance(value, Mapping):
-        # A name such as that of a header may need quotes.
-        names = {name: name if re.fullmatch("[A-Za-z0-9_-]+", name) else json.dumps(name) for name in value}
-        fields = [f"{names[name]} = {toml(inner)}" for name, inner in value.items() if inner is not None]
+        fields = []
+        for name, inner in value.items():
+            if inner is not None:
+                # A name such as that of a header may need quotes.
+                key = name if re.fullmatch("[A-Za-z0-9_-]+", name) else json.dumps(name)
+                fields.append(f"{key} = {toml(inner)}")
         return f"{{ {', '.join(fields)} }}"
     if isinstance(value, list):
         return "[" + ",\n  ".join(map(toml, value)) + "]"

@@ -63,7 +63,7 @@ TABLE = Template(r"""$signatures\begin{table}[ht]
 \begin{adjustbox}{max totalsize={\textwidth}{0.8\textheight}}
 \begin{tabular}{@{}$alignments@{}}
 \toprule
-$head \\
+{}$head \\
 \midrule
 $rows
 \bottomrule
@@ -92,7 +92,7 @@ def table(name: str, caption: str, content: Table) -> str:
         caption=escape(caption),
         alignments="".join("r" if is_numeric else "l" for is_numeric in content.numeric),
         head=" & ".join(map(escape, content.head)),
-        # A bracket at the start of a row would be read as an option of the line break before it.
+        # A bracket at the start of a row would be read as an option of the command before it.
         rows="\n".join(rf"{{}}{row} \\" for row in rows),
         remarks="".join(f"\\par {escape(remark)}\n" for remark in remark_lines(content)),
     )

@@ -9,9 +9,10 @@ from the cache where they are there, else with vectors that the encoder computes
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
 from functools import partial
+from itertools import repeat
 from typing import BinaryIO
 from urllib.parse import quote
 
@@ -53,7 +54,7 @@ def export(finished: FinishedRun) -> Export:
     tasks = [task for task in items_in(finished.folder).tasks if "search" in meaning_of(task.name).about]
     scored = [(task.corpora[scores.origin.corpus_fingerprint], scores) for task in tasks for scores in task.scores]
     taken = set[str]()
-    rights = {f"{file_name(task.corpus.name, taken)}.qrels": "".join(qrels(task.corpus)) for task in tasks}
+    rights = {f"{file_name(task.corpus.name, taken)}.qrels": qrels(task.corpus) for task in tasks}
     rankings = dict[str, Content]()
     notes = []
     with VectorCache(default_folder()) as cache, Bar().counting("rankings", len(scored)) as advance:
@@ -65,7 +66,7 @@ def export(finished: FinishedRun) -> Export:
             except (InputError, EncoderError) as error:
                 notes.append(f"left out: {label} on {corpus.name}: {error}")
                 continue
-            writer = partial(write_ranking, corpus=corpus, encoder=label, nearest=nearest)
+            writer = partial(write_ranking, corpus=corpus, encoder=safe_id(label), nearest=nearest)
             rankings[f"{file_name(f'{corpus.name} {label}', taken)}.run"] = writer
             # A reranker's file has the documents that it has ranked; the run has the others in their order.
             is_below = scores.values["rank"] > (nearest.documents >= 0).sum(axis=1)
@@ -116,22 +117,27 @@ def searched_again(finished: FinishedRun, corpus: AnyCorpus, scores: ItemScores,
     return nearest_documents(corpus, vectors, DEPTH)
 
 
-def qrels(corpus: AnyCorpus) -> Iterator[str]:
-    """Yield which documents are right for each question, with their grade; 1 where the corpus has no grades."""
+def qrels(corpus: AnyCorpus) -> str:
+    """Return which documents are right for each question, with their grade; 1 where the corpus has no grades."""
+    lines = []
     for sample in corpus.samples:
-        for document, gain in zip(sample.right, sample.gains or [1] * len(sample.right), strict=True):
-            yield f"{safe_id(sample.id)} 0 {safe_id(document)} {gain}\n"
+        for document, gain in zip(sample.right, sample.gains or repeat(1), strict=False):
+            lines.append(f"{safe_id(sample.id)} 0 {safe_id(document)} {gain}\n")
+    return "".join(lines)
 
 
 def write_ranking(file: BinaryIO, *, corpus: AnyCorpus, encoder: str, nearest: Neighbours) -> None:
     """Write the documents that an encoder retrieved for each question as a run file."""
-    documents = [safe_id(document.id) for document in corpus.documents]
-    # A list without scores has the order, from 0 down, as scores. There may be fewer documents.
-    scores = np.where(np.isnan(nearest.similarity), -np.arange(nearest.similarity.shape[1]), nearest.similarity)
-    for row, place in np.argwhere(nearest.documents >= 0).tolist():
-        fields = (safe_id(corpus.samples[row].id), "Q0", documents[nearest.documents[row, place]], str(place + 1))
-        line = " ".join([*fields, repr(float(scores[row, place])), safe_id(encoder)])
-        file.write(f"{line}\n".encode("utf-8", "replace"))
+    ids = [safe_id(document.id) for document in corpus.documents]
+    for row, sample in enumerate(corpus.samples):
+        listed = zip(nearest.documents[row].tolist(), nearest.similarity[row].tolist(), strict=True)
+        for place, (document, similarity) in enumerate(listed, 1):
+            # There may be fewer documents.
+            if document >= 0:
+                # A list without scores has the order as scores.
+                score = -place if math.isnan(similarity) else similarity
+                line = f"{safe_id(sample.id)} Q0 {ids[document]} {place} {score} {encoder}\n"
+                file.write(line.encode("utf-8", "replace"))
 
 
 def safe_id(name: str) -> str:
