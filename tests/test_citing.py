@@ -1,18 +1,14 @@
 """`embassay list diagnostics --cite` and CITATION.cff name the same papers."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-import embassay as ea
 from embassay._version import YEAR, __version__
 from embassay.cli.app import exit_code_of
-from embassay.core.data import MSRP
+from embassay.cli.citations import other_references
 from embassay.core.plugins import DIAGNOSTICS
-from embassay.core.result import CorpusRecord, Result
-from embassay.run.outputs.citations import citations_of, other_references, references
 
 ROOT = Path(__file__).parent.parent
 METHODS = {"composition", "localization", "minimal_pairs", "negated_antonyms", "retrieval"}
@@ -56,33 +52,6 @@ def test_every_other_reference_says_what_it_is_for():
         assert re.match(rf"% \S.*\.\n@\w+\{{{key},\n  author = ", entry)
         assert re.search(r"^  year = \{\d{4}\},?$", entry, flags=re.MULTILINE)
         assert entry.count("{") == entry.count("}")
-
-
-def test_the_references_of_a_result_are_those_that_it_rests_on(tmp_path):
-    (tmp_path / "docs").mkdir()
-    questions = ["question,document"]
-    for number in range(12):
-        (tmp_path / "docs" / f"d{number}.txt").write_text(f"Word{number} stands here.")
-        questions.append(f"Where is word{number}?,d{number}")
-    (tmp_path / "q.csv").write_text("\n".join(questions))
-    corpus = f"mine={tmp_path / 'docs'},questions={tmp_path / 'q.csv'}"
-    result = ea.assay(["bow", "hashing"], corpus, "retrieval", resamples=100, cache=None)
-    text = references(result, citations_of(result))
-    keys = re.findall(r"^@\w+\{(\w+),", text, flags=re.MULTILINE)
-    assert keys[:2] == ["embassay", "roychowdhury2024"]
-    of_statistics = {"wilson1927", "kish1965", "hesterberg2015", "romano2005", "hartigan1969"}
-    assert set(keys[2:]) >= of_statistics | {"robertson2009", "jarvelin2002", "mcsherry2008"}
-    # A threshold takes more questions, and no corpus or test of a loss is here.
-    assert set(keys).isdisjoint({"bates2021", "angelopoulos2024", "dolan2005", "hall1992"})
-    assert len(keys) == len(set(keys))
-    assert "% The corpus mine: add its publication" in text
-
-
-def test_a_released_corpus_is_cited_by_its_content():
-    record = CorpusRecord("msrp", "groups", MSRP, 9, 3, 3.0, 0, 9, "", "", builtin=False)
-    result = Result(0, 100, corpora=(record,))
-    assert "@inproceedings{dolan2005," in references(result, {})
-    assert "dolan2005" not in references(replace(result, corpora=(replace(record, fingerprint="0"),)), {})
 
 
 def test_the_citation_file_has_the_same_papers_and_version(capsys):

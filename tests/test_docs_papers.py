@@ -10,7 +10,7 @@ from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result, Verdict
 from embassay.reports.layouts import layouts
 from embassay.reports.page import CHARTS, SPLIT, TABLES
-from embassay.run.outputs.exhibits import part_name
+from embassay.run.outputs.exhibits import file_name, part_name
 
 PAGE = Path(__file__).parent.parent / "docs" / "figures.md"
 LINE = re.compile(r"^\| (.*?) ?\| (\w+) \| (.+?) \| `(.+?)` \| (figure|table) \|$", flags=re.M)
@@ -34,7 +34,7 @@ def test_every_line_names_a_part_of_the_report(line, pages):
         for part in (layout.headline, *layout.parts, *layout.paper)
         if part.title == title and isinstance(part, DRAWN[kind])
     ]
-    assert [part_name(part) for part in parts] == [name]
+    assert [file_name(part_name(part), set()) for part in parts] == [name]
     if kind == "figure":
         # The report itself says which figure of the paper a chart is the counterpart of.
         assert "aper's figure" in parts[0].note, paper

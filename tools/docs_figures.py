@@ -393,7 +393,11 @@ def declared_sentences() -> dict[str, dict[str, Template]]:
     for found in pkgutil.walk_packages(diagnostics.__path__, "embassay.diagnostics."):
         module = importlib.import_module(found.name)
         section = found.name.split(".")[2].replace("findings", "any diagnostic")
-        for name, template in vars(module).items():
+        declared = dict(vars(module))
+        for name, templates_of_chance in vars(module).items():
+            if name == "CHANCES":
+                declared |= {f"{name} {side}": template for side, template in templates_of_chance.items()}
+        for name, template in declared.items():
             is_new = not any(template is known for known in sections.get(section, {}).values())
             if isinstance(template, Template) and is_new:
                 sections.setdefault(section, {})[name] = template

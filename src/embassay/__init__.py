@@ -28,7 +28,7 @@ _HOME = {
     "read": "embassay.api:read",
     "report": "embassay.api:report",
     "load": "embassay.run.resolve:load_corpus",
-    "encoder": "embassay.run.resolve:load_encoder",
+    "encoder": "embassay.run.resolve:load_candidate",
     "rate": "embassay.testsets.rating:rate",
     "train": "embassay.api:train",
     "evaluator": "embassay.cli.integrations.evaluator:evaluator",
@@ -132,8 +132,8 @@ if TYPE_CHECKING:
     from embassay.core.samples.retrieval import Document, Question
     from embassay.core.types import Card, Corpus, Diagnostic, Draws, Encoder, ItemScores, Origin, Runtime
     from embassay.core.vectors import Vectors
+    from embassay.run.resolve import load_candidate as encoder
     from embassay.run.resolve import load_corpus as load
-    from embassay.run.resolve import load_encoder as encoder
     from embassay.testsets.rating import rate
     from embassay.training.adaptation.options import AdaptOptions
 

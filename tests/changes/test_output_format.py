@@ -8,13 +8,13 @@ from embassay.cli.app import exit_code_of
 
 SOURCE = '''"""The number of rows, for a dashboard."""
 
-from embassay.run.outputs.formats import Export, write_files
+from embassay.run.outputs.formats import Export
 
 HOLDS = "number"
 
 
-def write(finished, place, *, with_vectors=False):
-    return write_files(finished, place, lambda run: Export({"rows.txt": str(len(run.result.rows)).encode()}))
+def export(finished, *, with_vectors=False):
+    return Export({"rows.txt": str(len(finished.result.rows))})
 '''
 
 

@@ -97,7 +97,7 @@ def test_show_prints_a_page_that_no_file_describes(runs):
     ("style", "file", "wanted"),
     [
         ("html", "report.html", ["Which differences are shown: accuracy", "Item by item", "the shop and the shop 0"]),
-        ("md", "report.md", ["## Partner first on mypairs", "Which differences are shown: accuracy"]),
+        ("md", "report.md", ["Partner first on mypairs: ", "Which differences are shown: accuracy"]),
         ("csv", "csv/rows.csv", ['"partner_first","mypairs","mine","all","cosine","","accuracy"']),
         ("latex", "latex/partner-first-mypairs-what-it-measures.tex", ["cosine, stranger", "mine & 100.0"]),
         ("model-card", "model-card/mine.md", ["| Partner first | mypairs | accuracy | 100.0% |"]),

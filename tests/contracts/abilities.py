@@ -13,6 +13,12 @@ def abilities_in(module):
     return abilities
 
 
+def overridden(plug_in, base):
+    """Return the methods of a base that the class of a plug-in has of its own, or that are fields of it."""
+    names = {name for name in vars(base) if not name.startswith("_")}
+    return {name for name in names if inspect.getattr_static(plug_in, name) is not vars(base)[name]}
+
+
 def abilities_of(plug_in, module):
     """Return the names of the protocols of which a plug-in has all members; none is read, which could load a model."""
     absent = object()

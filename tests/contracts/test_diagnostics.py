@@ -103,7 +103,7 @@ ABILITIES = {
     "minimal_pairs": ON_ITEMS,
     "composition": ON_ITEMS,
     "localization": {"ChecksCorpus", "ScoresInParallel", *ON_ITEMS},
-    "retrieval": {"ChecksCorpus", "ScoresRankings", "SearchesWholeDocuments", *ON_ITEMS},
+    "retrieval": {"ChecksCorpus", "ScoresRankings", *ON_ITEMS},
     "similarity": ON_ITEMS,
     "isotropy": {"DeclaresMetrics"},
     "shift": {"DeclaresMetrics", "SetsSideBySide"},

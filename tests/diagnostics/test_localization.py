@@ -3,7 +3,6 @@
 import re
 import sys
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise, permutations
 
 import numpy as np
@@ -35,7 +34,6 @@ from findings import sentences
 from tables import Table, rows_of
 
 NAN = float("nan")
-exact = partial(search, device="cpu")
 
 
 def corpus_of(*sizes, turned=False, name="mine"):
@@ -109,7 +107,7 @@ def test_the_folds_of_a_corpus_by_hand():
 
 def vectors_of(corpus, encoder):
     texts = [text for _, text in corpus.texts()]
-    return Vectors(encoder.encode(texts, "text"), {("text", t): i for i, t in enumerate(texts)}, search=exact)
+    return Vectors(encoder.encode(texts, "text"), {("text", t): i for i, t in enumerate(texts)}, search=search)
 
 
 def scored(corpus, encoder):
@@ -396,7 +394,7 @@ def test_the_nearest_centroid_equals_a_loop(rows_, sparse):
 @given(SMALL, st.booleans())
 def test_the_precision_at_r_equals_a_loop_over_all_orders(rows_, sparse):
     labels, matrix = np.array([0, 1, 0, 1, 0, 1]), np.array(rows_, dtype=np.float32)
-    found = precision_at_r(csr_matrix(matrix) if sparse else matrix, labels, exact)
+    found = precision_at_r(csr_matrix(matrix) if sparse else matrix, labels, search)
     assert found == pytest.approx(loop_precision(matrix.astype(np.float64), labels), nan_ok=True)
 
 
@@ -437,7 +435,7 @@ def test_vectors_that_cannot_be_searched_are_an_error_of_the_program():
 def test_length_moves_no_neighbour():
     labels = np.array([0, 0, 0, 1, 1, 1])
     matrix = np.array([[1, 0.1], [1, 0.2], [1, 0.3], [0.1, 1], [0.2, 1], [0.3, 1]])
-    assert precision_at_r(matrix * np.array([[1], [9], [2], [5], [1], [70]]), labels, exact).tolist() == [1] * 6
+    assert precision_at_r(matrix * np.array([[1], [9], [2], [5], [1], [70]]), labels, search).tolist() == [1] * 6
 
 
 # --- rows ------------------------------------------------------------------------------------------------

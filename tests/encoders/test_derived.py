@@ -103,7 +103,7 @@ def test_a_list_of_dimensions_encodes_each_text_once(model, cached, tmp_path, en
     outcome = execute(prepare(request), workers=1)
     outcome.check()
     assert len(encoded) == len(set(encoded)) == 280
-    efforts = [run.effort for run in outcome.encoders]
+    efforts = [run.report.effort for run in outcome.encoders]
     # The others are derived from the last one, the plain model.
     assert [effort.encoded for effort in efforts] == [0, 0, 0, 0, efforts[0].texts]
     assert [record.dim for record in outcome.result.encoders] == [4, 8, 16, 32, 32]
@@ -114,7 +114,7 @@ def test_encoders_with_another_similarity_share_vectors_but_not_the_similarity(m
     request = RunRequest([f"dot={model},similarity=dot", model, f"short={model},dim=16"], ["handbook"], ["retrieval"],
                          baselines=False, resamples=20, quiet=True)  # fmt: skip
     outcome = execute(prepare(request), workers=1)
-    assert [run.effort.encoded > 0 for run in outcome.encoders] == [True, False, False]
+    assert [run.report.effort.encoded > 0 for run in outcome.encoders] == [True, False, False]
     assert [scores.scalars["dot"] for run in outcome.encoders for scores in run.scores.values()] == [1, 0, 0]
 
 

@@ -1,4 +1,4 @@
-"""Exact search: the same bits as a naive float64 loop, on every route, in blocks of any size and by many threads."""
+"""Exact search: the same bits as a naive float64 loop, by every product, in blocks of any size and by many threads."""
 
 import subprocess
 import sys
@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info
 
-from embassay.core.errors import UnknownNameError
+from embassay.core.processes.cores import in_threads
 from embassay.search.exact import exact as topk_exact
-from embassay.search.exact import gpu as topk_gpu
-from embassay.search.exact.exact import NumpyProduct, PassageBlock, SearchTask, rounding, scaled
+from embassay.search.exact import top as topk
+from embassay.search.exact.exact import ExactSearch, multiply, rounding, torch_device
 from embassay.search.exact.top import search
 from embassay.stats.geometry.closeness import paired_cosine, paired_dot
 
@@ -34,6 +34,8 @@ def naive(queries, passages, k, similarity_function, starts=None, pairs=()):
     for q in range(queries.shape[0]):
         with np.errstate(all="ignore"):
             values = paired(queries[[q] * count], passages)
+        # The sum of a dot product that overflows.
+        values[values == -np.inf] = np.nan
         best = values
         if len(starts) < count:
             best = np.array([np.fmax.reduce(values[a:z]) for a, z in zip(starts, ends, strict=True)])
@@ -54,10 +56,16 @@ def assert_same(found, expected):
         assert np.array_equal(getattr(found, name), right, equal_nan=name in ("similarity", "own")), name
 
 
-def searched(queries, passages, k, similarity_function, starts=None, pairs=None, route="numpy"):
-    return search(
-        queries, passages, k=k, similarity_function=similarity_function, starts=starts, pairs=pairs, route=route
-    )
+def searched(queries, passages, k, similarity_function, starts=None, pairs=None, device=""):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(topk, "torch_device", lambda: device)
+        return search(queries, passages, k=k, similarity_function=similarity_function, starts=starts, pairs=pairs)
+
+
+def use_threads(patch, count):
+    """Search by this many threads, however small a search is."""
+    patch.setattr(topk_exact, "cores", lambda: count)
+    patch.setattr(topk_exact, "in_threads", lambda _, work, stop: in_threads(count, work, stop))
 
 
 def vectors(rng, kind, count, width):
@@ -112,15 +120,9 @@ def test_equals_a_loop(task):
 @settings(max_examples=200, deadline=None)
 @given(tasks(), st.data())
 def test_equals_a_loop_in_blocks_of_any_size(task, data):
-    sizes = {
-        "PASSAGES": [3, 16, 8192],
-        "QUERIES": [1, 3, 512],
-        "STRIP": [1, 2, 64],
-        "OPEN": [-100, 0, 256],
-    }
-    threads = data.draw(st.sampled_from([1, 1, 3]))
+    sizes = {"PASSAGES": [3, 16, 8192], "QUERIES": [1, 3, 512], "STRIP": [1, 2, 64], "PAIRS": [1, 7, 512]}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(topk_exact, "thread_count", lambda task: threads)
+        use_threads(patch, data.draw(st.sampled_from([1, 1, 3])))
         for name, values in sizes.items():
             patch.setattr(topk_exact, name, data.draw(st.sampled_from(values)))
         assert_same(searched(*task), naive(*task))
@@ -130,7 +132,7 @@ def test_equals_a_loop_in_blocks_of_any_size(task, data):
 @given(tasks())
 def test_equals_a_loop_by_torch(task):
     pytest.importorskip("torch")
-    assert_same(searched(*task, route="torch"), naive(*task))
+    assert_same(searched(*task, device="cpu"), naive(*task))
 
 
 def large(rng, kind, starts):
@@ -144,7 +146,7 @@ def large(rng, kind, starts):
 @pytest.mark.parametrize("starts", [None, np.arange(0, 9_000, 5)])
 @pytest.mark.parametrize("kind", ["random", "duplicates", "lengths", "quantised"])
 def test_many_blocks_and_threads_find_the_same(kind, starts, monkeypatch):
-    monkeypatch.setattr(topk_exact, "thread_count", lambda task: 2)
+    use_threads(monkeypatch, 2)
     task = large(np.random.default_rng(4), kind, starts)
     assert_same(searched(*task), naive(*task))
 
@@ -162,7 +164,7 @@ def test_equals_a_loop_where_vectors_are_sparse(task, counts):
 
 @pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_routes_agree_to_the_bit(kind, similarity_function):
+def test_torch_agrees_to_the_bit(kind, similarity_function):
     pytest.importorskip("torch")
     rng = np.random.default_rng(4)
     with np.errstate(over="ignore", under="ignore"):
@@ -171,7 +173,7 @@ def test_routes_agree_to_the_bit(kind, similarity_function):
     for starts in (None, np.arange(0, 3000, 3)):
         args = (rows[3000:], rows[:3000], 10, similarity_function, starts, pairs)
         right = searched(*args)
-        assert_same(searched(*args, route="torch"), [getattr(right, name) for name in FIELDS])
+        assert_same(searched(*args, device="cpu"), [getattr(right, name) for name in FIELDS])
 
 
 @pytest.mark.slow
@@ -187,9 +189,9 @@ def test_bags_of_words_that_share_nothing_are_tied_at_zero():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("route", ["numpy", "torch"])
-def test_passages_that_are_not_finite_have_no_cosine(route, dtype):
-    if route == "torch":
+@pytest.mark.parametrize("device", ["", "cpu"])
+def test_passages_that_are_not_finite_have_no_cosine(device, dtype):
+    if device:
         pytest.importorskip("torch")
     rng = np.random.default_rng(14)
     rows = rng.normal(size=(410, 8)).astype(dtype)
@@ -201,9 +203,9 @@ def test_passages_that_are_not_finite_have_no_cosine(route, dtype):
     rows[:5, [3, 5]] = 0
     for starts in (None, np.arange(0, 400, 4)):
         args = (rows[:10], rows[10:], 4, "cosine", starts, np.argwhere(np.ones((10, 60))))
-        assert_same(searched(*args, route=route), naive(*args))
+        assert_same(searched(*args, device=device), naive(*args))
     args = (rows[:10], rows[10:], 4, "dot")
-    assert_same(searched(*args, route=route), naive(*args))
+    assert_same(searched(*args), naive(*args))
 
 
 def test_no_length_is_missed_by_dot_products():
@@ -284,23 +286,40 @@ def test_worked_by_hand():
     assert np.isnan(found.own[[1, 3, 4]]).all()
 
 
+class ReadOnAccess:
+    """Passages that are larger than memory: rows are copied when they are read."""
+
+    ndim, dtype = 2, np.dtype(np.float32)
+
+    def __init__(self, rows):
+        self._rows, self.shape = rows, rows.shape
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, rows):
+        assert isinstance(rows, slice) or rows.dtype == np.int64
+        return np.array(self._rows[rows])
+
+
 @pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
-def test_memory_mapped_passages(tmp_path, similarity_function):
+def test_passages_that_are_not_in_memory(tmp_path, similarity_function):
     rows = np.random.default_rng(6).normal(size=(700, 12)).astype(np.float32)
     mapped = np.memmap(tmp_path / "rows", dtype=np.float32, mode="w+", shape=(690, 12))
     mapped[:] = rows[:690]
-    assert_same(
-        searched(rows[690:], mapped, 4, similarity_function), naive(rows[690:], rows[:690], 4, similarity_function)
-    )
+    starts, pairs = np.arange(0, 690, 3), np.array([[0, 5], [9, 229]])
+    right = naive(rows[690:], rows[:690], 4, similarity_function, starts, pairs)
+    for passages in (mapped, ReadOnAccess(mapped)):
+        assert_same(searched(rows[690:], passages, 4, similarity_function, starts, pairs), right)
 
 
 def test_memory_does_not_grow_with_the_passages():
     rng = np.random.default_rng(7)
     rows = rng.normal(size=(60_000, 16)).astype(np.float32)
     pairs = np.stack([np.arange(500), np.arange(500)], axis=1)
-    search(rows[:5], rows, k=10, similarity_function="cosine", route="numpy")
+    search(rows[:5], rows, k=10, similarity_function="cosine")
     tracemalloc.start()
-    search(rows[:500], rows, k=10, similarity_function="cosine", route="numpy", pairs=pairs)
+    search(rows[:500], rows, k=10, similarity_function="cosine", pairs=pairs)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 50e6
@@ -325,66 +344,44 @@ def test_an_empty_list_asks_for_no_places():
     assert search(np.eye(3), np.eye(3), k=1, similarity_function="dot", pairs=[]).greater.shape == (0,)
 
 
-@pytest.fixture
-def torch_devices(monkeypatch):
-    """The devices on which torch has multiplied."""
-    devices = []
-    product = topk_gpu.TorchProduct
-    monkeypatch.setattr(topk_gpu, "TorchProduct", lambda device: devices.append(device) or product(device))
-    return devices
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("matrix", [np.array, csr_array])
+@pytest.mark.parametrize("device", ["", "cpu"])
 @pytest.mark.parametrize("similarity_function", ["cosine", "dot"])
-def test_the_bound_holds(dtype, similarity_function):
+def test_the_bound_holds(matrix, device, similarity_function):
+    pytest.importorskip("torch")
     rng = np.random.default_rng(8)
     rows = (rng.normal(size=(300, 700)) * 10.0 ** rng.integers(-3, 4, size=(300, 1))).astype(np.float32)
-    task = SearchTask(rows[:20], rows[20:], None, 1, similarity_function, np.empty((0, 2), np.int64))
-    block = PassageBlock.of(task, 0, 280)
-    scores = scaled(task.queries, 1 / task.query_lengths, dtype) @ block.rows(dtype).T
-    which, passage = (a.ravel() for a in np.indices(scores.shape))
-    lengths = task.query_lengths if similarity_function == "dot" else np.ones(20)
-    right = task.similarity(which, passage)[0].reshape(scores.shape) / (lengths[:, None] * block.unit)
-    assert (np.abs(scores - right) <= rounding(700, dtype)).all()
+    queries, passages = matrix(rows[:20]), matrix(rows[20:])
+    no_pairs = np.empty((0, 2), dtype=np.int64)
+    task = ExactSearch(queries, passages, np.arange(281), 1, similarity_function, no_pairs, device)
+    scaled, lengths = task._scaled(passages)
+    query, passage = (a.ravel() for a in np.indices((20, 280)))
+    right = task._exact(query, passages, passage).reshape(20, 280)
+    error = task._error[:, None] * lengths.max()
+    assert (np.abs(multiply(task._rows, scaled, device) - right) <= error).all()
+    # And it is of use: a hundredth of the greatest similarity at most.
+    assert error.max() < 0.01 * np.abs(right).max()
 
 
 def test_the_bound_allows_for_the_worst():
     """d products and d sums, each with half the roundings of Higham's bound, and both vectors' conversions."""
     assert rounding(700, np.float32) >= 702 * 2**-24
-    assert rounding(2**25, np.float32) == np.inf
-
-
-def test_torch_multiplies_in_float64_where_float32_is_allowed_to_be_less(torch_devices):
-    torch = pytest.importorskip("torch")
-    rows = np.random.default_rng(17).normal(size=(40, 8))
-    before = torch.get_float32_matmul_precision()
-    try:
-        torch.set_float32_matmul_precision("medium")
-        found = searched(rows[:9], rows, 3, "cosine", route="torch")
-    finally:
-        torch.set_float32_matmul_precision(before)
-    assert torch_devices == ["cpu"]
-    assert_same(found, naive(rows[:9], rows, 3, "cosine"))
 
 
 @pytest.mark.parametrize("starts", [None, np.arange(0, 125, 5)])
 def test_a_product_that_breaks_its_bound_is_not_trusted(monkeypatch, starts):
     rng = np.random.default_rng(9)
     rows = rng.normal(size=(130, 16)).astype(np.float32)
-    real = NumpyProduct.multiply
+    devices = []
 
-    types = []
+    def wrong(queries, passages, device):
+        devices.append(device)
+        products = multiply(queries, passages)
+        return products + 0.01 * rng.normal(size=products.shape).astype(products.dtype) if device else products
 
-    def wrong(product, queries, passages):
-        products = real(product, queries, passages)
-        types.append(products.dtype)
-        if products.dtype == np.float32:
-            products += 0.01 * rng.normal(size=products.shape).astype(products.dtype)
-        return products
-
-    monkeypatch.setattr(NumpyProduct, "multiply", wrong)
-    found = searched(rows[:5], rows[5:], 4, "cosine", starts)
-    assert types[-1] == np.float64
+    monkeypatch.setattr(topk_exact, "multiply", wrong)
+    found = searched(rows[:5], rows[5:], 4, "cosine", starts, device="cpu")
+    assert devices == ["cpu", ""]
     assert_same(found, naive(rows[:5], rows[5:], 4, "cosine", starts))
 
 
@@ -393,7 +390,7 @@ def blas_threads():
 
 
 def test_searches_at_once_find_the_same_and_leave_the_threads_of_blas_alone(monkeypatch):
-    monkeypatch.setattr(topk_exact, "thread_count", lambda task: 2)
+    use_threads(monkeypatch, 2)
     task = large(np.random.default_rng(23), "random", None)
     right, before = searched(*task), blas_threads()
     with ThreadPoolExecutor(4) as pool:
@@ -416,7 +413,7 @@ before = threads()
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 signal.setitimer(signal.ITIMER_REAL, 0.5)
 try:
-    search(rows, rows, k=5, similarity_function="cosine", route="numpy")
+    search(rows, rows, k=5, similarity_function="cosine")
 except KeyboardInterrupt:
     print("interrupted", threads() == before)
 """
@@ -428,40 +425,23 @@ def test_ctrl_c_ends_a_search_and_leaves_the_threads_of_blas_alone():
     assert done.stdout == "interrupted True\n"
 
 
-class FakeTorch:
-    """Says what a machine has."""
-
-    def __init__(self, cuda):
-        self.cuda = type("cuda", (), {"is_available": lambda: cuda})
-
-    def empty(self, size, device):
-        if not self.cuda.is_available():
-            raise AssertionError("Torch not compiled with CUDA enabled")
-
-
-@pytest.mark.parametrize(
-    ("torch", "device", "work", "expected"),
-    [
-        (None, "auto", 10**9, ""),
-        (None, "cuda:1", 10**4, ""),
-        (FakeTorch(True), "cuda:1", 10**4, "cuda:1"),
-        (FakeTorch(False), "cuda:1", 10**4, ""),
-        (FakeTorch(True), "auto", 10**9, "cuda"),
-        (FakeTorch(True), "auto", 10**6, ""),
-        (FakeTorch(True), "cpu", 10**9, ""),
-        (FakeTorch(False), "auto", 10**9, ""),
-    ],
-)
-def test_the_device_is_chosen_by_what_there_is(monkeypatch, torch, device, work, expected):
-    monkeypatch.setitem(sys.modules, "torch", torch)
-    assert topk_gpu.choose(device, work) == expected
+def test_torch_multiplies_where_it_is_loaded_and_precise(monkeypatch):
+    torch = pytest.importorskip("torch")
+    assert torch_device() == "cpu"
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    assert torch_device() == "cuda"
+    before = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision("medium")
+        assert torch_device() == ""
+    finally:
+        torch.set_float32_matmul_precision(before)
+    monkeypatch.delitem(sys.modules, "torch")
+    assert torch_device() == ""
 
 
 def test_what_does_not_fit_is_refused():
     rows = np.ones((4, 3))
-    for name in ("numpi", "int8", "bf16"):
-        with pytest.raises(UnknownNameError, match=name):
-            search(rows, rows, k=1, similarity_function="dot", route=name)
     for wrong in (
         {"passages": np.ones((4, 2))},
         {"passages": csr_array(rows)},
@@ -469,10 +449,8 @@ def test_what_does_not_fit_is_refused():
         {"starts": np.array([0, 2, 2])},
         {"starts": np.array([0, 4])},
         {"starts": np.array([], dtype=int)},
-        {"pairs": np.array([[0, 4]])},
-        {"pairs": np.array([[-1, 0]])},
     ):
-        with pytest.raises(ValueError, match=r"do not match|starts must|pairs"):
+        with pytest.raises(ValueError, match=r"do not match|starts must"):
             search(rows, **({"passages": rows} | wrong), k=1, similarity_function="dot")
 
 
@@ -481,16 +459,3 @@ def test_torch_is_imported_when_used():
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
     )
-
-
-@pytest.mark.parametrize("device", ["cuda", "cuda:1", "mps"])
-def test_a_device_that_is_not_there_changes_no_result(device):
-    import torch
-
-    if torch.cuda.is_available() or torch.backends.mps.is_available():
-        pytest.skip("this machine has such a device")
-    rng = np.random.default_rng(0)
-    rows = [rng.normal(size=(n, 8)).astype(np.float32) for n in (5, 40)]
-    found, plain = (search(*rows, k=3, similarity_function="cosine", device=d) for d in (device, "cpu"))
-    assert np.array_equal(found.documents, plain.documents)
-    assert np.array_equal(found.similarity, plain.similarity)

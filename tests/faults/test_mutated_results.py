@@ -289,7 +289,6 @@ def test_the_place_of_a_fault_is_said(results, tmp_path, path, value, place, pro
         ("curve", ("at",), ["x"], r"\.at\[0\]"),
         ("histogram", ("edges", 0), None, r"\.edges\[0\]"),
         ("matrix", ("numerator", 0), ["1"], r"\.numerator\[0\]\[0\]"),
-        ("points", ("groups",), None, r"\.groups"),
         ("table", ("rows", 0, 0), {}, r"\.rows\[0\]\[0\]"),
     ],
 )
@@ -313,8 +312,8 @@ def test_parts_that_do_not_fit_together_are_one_message(results, tmp_path):
 def test_a_series_of_another_kind_than_the_page_wants_is_left_out(results, tmp_path):
     content = copy.deepcopy(results["negated_antonyms"])
     (table,) = (s for s in content["series"] if s["name"] == "wrong_by_all")
-    points = next(s for s in content["series"] if s["kind"] == "points")
+    curve = next(s for s in results["minimal_pairs"]["series"] if s["kind"] == "curve")
     table.clear()
-    table.update({**points, "name": "wrong_by_all"})
+    table.update({**curve, "diagnostic": "negated_antonyms", "corpus": "opposites", "name": "wrong_by_all"})
     write(tmp_path / "run", content, record())
     assert drawn(tmp_path / "run") is None

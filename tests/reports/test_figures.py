@@ -11,9 +11,8 @@ from embassay.api import assay
 from embassay.cli.app import exit_code_of
 from embassay.core.samples.choice import Choice
 from embassay.core.types import Corpus
-from embassay.reports.layouts import layouts
-from embassay.run.outputs.citations import citations_of
-from embassay.run.outputs.exhibits import exhibits, figures_of
+from embassay.reports.tables import Table
+from embassay.run.outputs.exhibits import exhibits
 from tables import Labelled
 
 pytestmark = pytest.mark.slow
@@ -49,7 +48,7 @@ def every_figure(tmp_path_factory):
 def test_captions_name_corpus_method_and_settings(every_figure):
     assert len(every_figure) > 20
     caption = every_figure["localization-paraphrases-group-sizes"]["description"]
-    assert caption.startswith("How large the groups are. ")
+    assert caption.startswith("Semantic localization on paraphrases: How large the groups are. ")
     assert "Corpus: paraphrases, hand-written" in caption
     assert "Method: White, Togneri, Liu & Bennamoun (2015)" in caption
     assert re.search(r" Embassay \S+, seed 0, 50 resamples\.$", caption)
@@ -70,7 +69,7 @@ def test_hostile_labels_stay_text(tmp_path):
     samples = tuple(Choice(f"{n}", *(f"{EVIL} {k}{n}" for k in "iapq"), "adjective", EVIL, EVIL) for n in range(12))
     corpus = Corpus(f"../{EVIL}", "choice", samples, licence=EVIL, source=EVIL)
     result = assay([Labelled(EVIL), Labelled(f"../{EVIL}")], [corpus], cache=None)
-    figures = exhibits(result, layouts(result), citations_of(result), figures_of)
+    figures = [exhibit for exhibit in exhibits(result) if not isinstance(exhibit.content, Table)]
     assert len(figures) == 2
     for figure in figures:
         assert re.fullmatch(r"[A-Za-z0-9-]+", figure.name)

@@ -9,7 +9,7 @@ from embassay.core.samples.choice import Choice
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.reports.layouts import layouts
-from embassay.run.outputs.model_card import cards
+from embassay.run.outputs.kinds.model_card import cards
 
 hub = pytest.importorskip("huggingface_hub")
 EVIL = "a: \"b\" 'c' #d\n- e: {f} 模型 🎈 \x1b \x7f |"

@@ -10,7 +10,8 @@ from polars.testing import assert_frame_equal
 
 from embassay.api import assay
 from embassay.core.result import Result
-from embassay.run.outputs import spreadsheet
+from embassay.run.finished import FinishedRun
+from embassay.run.outputs.kinds import csv
 
 
 @pytest.fixture(scope="module")
@@ -20,48 +21,38 @@ def result():
     )
 
 
+def files(result):
+    return {name: content.encode() for name, content in csv.export(FinishedRun(None, result, {})).contents.items()}
+
+
 def test_the_files_read_back_are_the_result(result):
-    frames = spreadsheet.frames(result)
-    files = spreadsheet.files(result)
-    names = {"rows", "comparisons", "encoders", "corpora", "verdicts", "answers", "findings"}
-    assert set(files) == {f"{name}.csv" for name in names}
-    for name, frame in frames.items():
-        # A column without a value has no type.
-        frame = frame.with_columns(polars.selectors.by_dtype(polars.Null).cast(polars.Float64))
-        read = polars.read_csv(io.BytesIO(files[f"{name}.csv"]), schema=frame.schema)
+    written = files(result)
+    assert set(written) == {f"{name}.csv" for name in csv.RECORDS}
+    for name in csv.RECORDS:
+        frame = csv.frame(result, name)
+        read = polars.read_csv(io.BytesIO(written[f"{name}.csv"]), schema=frame.schema)
         assert_frame_equal(read, frame)
-    assert_frame_equal(frames["rows"].drop("interval"), result.table().drop("interval"), check_dtypes=False)
-    assert len(frames["comparisons"]) == len(result.comparisons)
-    assert len(frames["answers"]) == len(result.answers) > 0
-    assert len(frames["findings"]) == len(result.findings) > 0
-    (bow, *_) = frames["encoders"].to_dicts()
+        assert len(frame) == len(getattr(result, name)) > 0
+    table = result.table()
+    assert_frame_equal(csv.frame(result, "rows"), table, check_dtypes=False, rel_tol=1e-9)
+    (bow, *_) = csv.frame(result, "encoders").to_dicts()
     assert json.loads(bow["prompts"]) == dict(result.encoders[0].prompts)
-
-
-def test_a_verdict_has_a_line_for_each_candidate(result):
-    frame = spreadsheet.frames(result)["verdicts"]
-    verdict = result.verdict("negated_antonyms")
-    of_verdict = frame.filter(diagnostic="negated_antonyms")
-    assert of_verdict["encoder"].to_list() == list(verdict.candidates)
-    for line in of_verdict.to_dicts():
-        pair = verdict.between(line["encoder"], verdict.baseline)
-        assert pair.difference is not None
-        assert line["baseline_difference"] == pair.difference
-        (row,) = [r for r in result.rows if (r.metric, r.encoder, r.subset) == ("accuracy", line["encoder"], "all")]
-        assert line["value"] == row.value
-    # A diagnostic that does not rank encoders has lines without a value.
-    assert frame.filter(diagnostic="isotropy")["value"].to_list() == [None, None]
+    (verdict, *_) = csv.frame(result, "verdicts").to_dicts()
+    assert json.loads(verdict["candidates"]) == list(result.verdicts[0].candidates)
+    assert json.loads(verdict["differences"])[0]["difference"] == pytest.approx(
+        result.verdicts[0].differences[0].difference
+    )
 
 
 @pytest.mark.parametrize("label", ["=cmd|x", "+1", "-1", "@sum", "\tx", "\rx"])
 def test_a_text_is_never_a_formula(result, label):
     rows = [replace(result.rows[0], encoder=label, value=-0.5)]
-    frame = polars.read_csv(io.BytesIO(spreadsheet.files(replace(result, rows=tuple(rows)))["rows.csv"]))
+    frame = polars.read_csv(io.BytesIO(files(replace(result, rows=tuple(rows)))["rows.csv"]))
     assert frame["encoder"].to_list() == [f"'{label}"]
     # A negative number stays a number.
     assert frame["value"].to_list() == [-0.5]
 
 
 def test_a_file_without_records_has_headers(result):
-    files = spreadsheet.files(Result(0, 1))
-    assert polars.read_csv(io.BytesIO(files["rows.csv"])).columns == spreadsheet.frames(result)["rows"].columns
+    read = polars.read_csv(io.BytesIO(files(Result(0, 1))["rows.csv"]))
+    assert read.columns == csv.frame(result, "rows").columns

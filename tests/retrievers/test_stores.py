@@ -12,12 +12,12 @@ from embassay.core.errors import EncoderError, MissingExtraError, SpecError, Unk
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card, Corpus
 from embassay.core.vectors import Vectors
-from embassay.models.loaded import UnfittedEncoder
+from embassay.models.base import BaseEncoder
 from embassay.run import retrieve
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.run.resolve import load_encoder
+from embassay.run.resolve import load_candidate
 from embassay.run.runs.folder import RunFolder
 from embassay.search.exact.documents import nearest_documents
 from embassay.search.exact.lists import checked, joined, ranked
@@ -50,7 +50,7 @@ def vectors_of(corpus, similarity="cosine"):
 
 
 @dataclass(frozen=True)
-class Table(UnfittedEncoder):
+class Table(BaseEncoder):
     """An encoder with these vectors."""
 
     vectors: Vectors = field(compare=False)
@@ -93,7 +93,7 @@ def questions_of(corpus, vectors):
 def answered(spec, corpus, vectors):
     """Return the lists of a store as the engine has them, and the exact ones."""
     questions = questions_of(corpus, vectors)
-    store = load_encoder(f"store:{spec}")
+    store = load_candidate(f"store:{spec}")
     lists = joined([checked(given, questions, 0.0) for given in store.retrieve(questions)])
     return ranked(corpus, lists, None), nearest_documents(corpus, vectors, DOCUMENTS)
 
@@ -203,8 +203,8 @@ def test_ivf_of_faiss_searches_enough_lists_without_labels():
     corpus = corpus_of()
     unlabelled = replace(corpus, samples=tuple(replace(sample, right=()) for sample in corpus.samples))
     vectors = vectors_of(corpus)
-    chosen = load_encoder("store:faiss,encoder=table,index=ivf,lists=20")
-    assert chosen.fingerprint != load_encoder("store:faiss,encoder=table,index=ivf,lists=20,probes=1").fingerprint
+    chosen = load_candidate("store:faiss,encoder=table,index=ivf,lists=20")
+    assert chosen.fingerprint != load_candidate("store:faiss,encoder=table,index=ivf,lists=20,probes=1").fingerprint
     facts = set()
     for asked in (corpus, unlabelled, replace(corpus, samples=corpus.samples[:1])):
         # Which questions are left to be answered changes nothing; they are those of the corpus.
@@ -243,21 +243,21 @@ def test_a_postgres_table_is_gone_afterwards_and_another_is_untouched(postgres, 
     with psycopg.connect(postgres) as connection:
         connection.execute("CREATE TABLE mine AS SELECT 7 AS number")
     try:
-        list(load_encoder(spec).retrieve(questions))
+        list(load_candidate(spec).retrieve(questions))
         assert tables() == {"mine"}
         # While it is asked, nobody sees the table; one who stops asking leaves none.
-        with closing(load_encoder(f"{spec},keep=stopped").retrieve(questions)) as lists:
+        with closing(load_candidate(f"{spec},keep=stopped").retrieve(questions)) as lists:
             next(lists)
             assert tables() == {"mine"}
         assert tables() == {"mine"}
         with pytest.raises(EncoderError, match="ef_construction must be greater than or equal to 2"):
-            list(load_encoder(f"{spec},m=9,ef_construction=4,keep=failed").retrieve(questions))
+            list(load_candidate(f"{spec},m=9,ef_construction=4,keep=failed").retrieve(questions))
         assert tables() == {"mine"}
         with pytest.raises(EncoderError, match="'mine' already; another name in keep= leaves it as it is"):
-            list(load_encoder(f"{spec},keep=mine").retrieve(questions))
+            list(load_candidate(f"{spec},keep=mine").retrieve(questions))
         with psycopg.connect(postgres) as connection:
             assert connection.execute("SELECT number FROM mine").fetchall() == [(7,)]
-        list(load_encoder(f"{spec},keep=stays").retrieve(questions))
+        list(load_candidate(f"{spec},keep=stays").retrieve(questions))
         assert tables() == {"mine", "stays"}
         with psycopg.connect(postgres) as connection:
             assert connection.execute("SELECT count(*) FROM stays").fetchone() == (DOCUMENTS,)
@@ -277,16 +277,16 @@ def test_a_lancedb_table_is_gone_afterwards_and_another_is_untouched(tmp_path):
     corpus = corpus_of()
     questions = questions_of(corpus, vectors_of(corpus))
     spec = f"store:lancedb,encoder=table,folder={tmp_path}"
-    list(load_encoder(spec).retrieve(questions))
+    list(load_candidate(spec).retrieve(questions))
     assert tables() == {"mine"}
-    with closing(load_encoder(f"{spec},keep=stopped").retrieve(questions)) as lists:
+    with closing(load_candidate(f"{spec},keep=stopped").retrieve(questions)) as lists:
         next(lists)
         assert tables() == {"mine", "stopped"}
     assert tables() == {"mine"}
     with pytest.raises(EncoderError, match=r"'mine' already exists; another name in keep= leaves it as it is"):
-        list(load_encoder(f"{spec},keep=mine").retrieve(questions))
+        list(load_candidate(f"{spec},keep=mine").retrieve(questions))
     assert database.open_table("mine").to_arrow().to_pylist() == [{"number": 7}]
-    list(load_encoder(f"{spec},keep=stays").retrieve(questions))
+    list(load_candidate(f"{spec},keep=stays").retrieve(questions))
     assert database.open_table("stays").count_rows() == DOCUMENTS
 
 
@@ -335,19 +335,19 @@ def test_a_table_is_gone_also_if_the_run_stops_in_between(tmp_path, monkeypatch,
 def test_options_that_do_not_fit_are_refused(spec, message, monkeypatch):
     monkeypatch.setattr(store_file, "find_spec", lambda name: True)
     with pytest.raises(SpecError) as error:
-        load_encoder(f"store:{spec}")
+        load_candidate(f"store:{spec}")
     assert message in str(error.value)
     assert "word" not in str(error.value)
 
 
 def test_unknown_kinds_and_options_and_missing_packages_are_named(monkeypatch):
     with pytest.raises(UnknownNameError, match="unknown store 'lance'; did you mean 'lancedb'"):
-        load_encoder("store:lance,encoder=a")
+        load_candidate("store:lance,encoder=a")
     with pytest.raises(UnknownNameError, match="'nprobes'; did you mean 'probes'"):
-        load_encoder("store:faiss,encoder=a,nprobes=2")
+        load_candidate("store:faiss,encoder=a,nprobes=2")
     monkeypatch.setattr(store_file, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'embassay\[stores\]'"):
-        load_encoder("store:faiss,encoder=a")
+        load_candidate("store:faiss,encoder=a")
 
 
 def failure_of(spec, corpus=None, encoder=None):
@@ -396,7 +396,7 @@ def test_the_password_is_in_no_message_of_the_database(postgres, monkeypatch):
 def test_two_places_are_not_taken_for_one(monkeypatch):
     """Lists of one database are not used for another."""
     pytest.importorskip("psycopg")
-    first, second = (load_encoder(f"store:pgvector,encoder=m,dsn_env={name}") for name in ("OLD", "NEW"))
+    first, second = (load_candidate(f"store:pgvector,encoder=m,dsn_env={name}") for name in ("OLD", "NEW"))
     assert first.fingerprint != second.fingerprint
 
 

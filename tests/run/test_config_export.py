@@ -2,7 +2,6 @@
 
 import json
 import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -55,7 +54,7 @@ def test_the_best_candidate_is_written_with_its_parts_and_runs_again_with_the_sa
     path.write_text(json.dumps(result), encoding="utf-8")
     assert exit_code_of(["report", "first", "--format", "config"]) == 0
     content = (run / "first" / "setup.toml").read_text(encoding="utf-8")
-    assert content.startswith(f"# The set-up {best} of first. To repeat it: embassay run {Path('first/setup.toml')}\n")
+    assert content.startswith(f"# The set-up {best} of first: ")
     written = tomllib.loads(content)
     assert [encoder["name"] for encoder in written["encoders"]] == ["bm25", "h", "half", "two,weight=0.9"]
     assert written["corpora"][0]["passages"] == "5"
@@ -98,7 +97,7 @@ def test_a_weight_that_was_chosen_is_written_as_a_number_and_has_the_same_rows_a
         assert rows_of[0]
     for folder in ("first", "second"):
         assert exit_code_of(["report", folder, "--format", "trec"]) == 0
-    lists = [(tmp_path / folder / "trec" / "handbook.more.run").read_bytes() for folder in ("first", "second")]
+    lists = [(tmp_path / folder / "trec" / "handbook-more.run").read_bytes() for folder in ("first", "second")]
     assert lists[0] == lists[1]
 
 
@@ -110,7 +109,7 @@ def test_the_options_of_a_single_encoder_are_recorded():
 def test_another_file_is_not_overwritten(run, capsys):
     (run / "mine.toml").write_text("seed = 1\n", encoding="utf-8")
     assert exit_code_of(["report", "first", "--format", "config", "-o", "mine.toml"]) != 0
-    assert "is not a config that embassay wrote" in capsys.readouterr().err
+    assert "was not written by --format config" in capsys.readouterr().err
     assert (run / "mine.toml").read_text(encoding="utf-8") == "seed = 1\n"
 
 

@@ -13,7 +13,7 @@ from embassay.core.samples.retrieval import Document, Question
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.run.resolve import load_corpus, load_encoder
+from embassay.run.resolve import load_candidate, load_corpus
 from embassay.run.runs.folder import RunFolder
 from embassay.search.retrievers.base import Lists, Questions
 from run.test_retrievers import Counting, Planted, figures, placed
@@ -56,7 +56,7 @@ def drawn(number, depth, *, scored=True):
 def test_lists_are_those_of_a_loop(spec, weights):
     parts = {"a": drawn(1, 20), "b": drawn(2, 25), "c": drawn(3, 9, scored=False)}
     parts = dict(list(parts.items())[: len(weights)])
-    (lists,) = load_encoder(spec).retrieve(Questions(None, [None] * QUESTIONS, parts))
+    (lists,) = load_candidate(spec).retrieve(Questions(None, [None] * QUESTIONS, parts))
     for row in range(QUESTIONS):
         of_parts = []
         for part in parts.values():
@@ -81,7 +81,7 @@ def test_documents_with_the_same_ranks_in_other_parts_are_tied():
         scores = -np.arange(shift + 3.0)[None]
         by_name = zip("abc", documents, strict=True)
         parts = {name: Lists(np.array([0]), np.array([row]), scores, np.array([row])) for name, row in by_name}
-        (lists,) = load_encoder("hybrid:a+b+c").retrieve(Questions(None, [None], parts))
+        (lists,) = load_candidate("hybrid:a+b+c").retrieve(Questions(None, [None], parts))
         last = lists.scores[0][np.isin(lists.documents[0], [1, 2, 3])]
         assert len(last) == 3
         assert len(set(last.tolist())) == 1
@@ -104,7 +104,7 @@ def test_documents_with_the_same_ranks_in_other_parts_are_tied():
 )
 def test_wrong_options_are_refused(spec, message):
     with pytest.raises(SpecError) as error:
-        load_encoder(spec)
+        load_candidate(spec)
     assert message in str(error.value)
 
 

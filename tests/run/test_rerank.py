@@ -21,7 +21,7 @@ from embassay.models.rerank import cross_encoder, service
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.run.resolve import load_encoder
+from embassay.run.resolve import load_candidate
 from embassay.run.runs.folder import RunFolder
 from embassay.search.retrievers.base import Retriever
 
@@ -175,7 +175,7 @@ def test_no_time_is_said_where_all_scores_are_cached_and_none_was_measured(corpu
             cache=tmp_path,
             baselines=False,
         )
-        assert ("" in execute(prepare(request)).encoders[1].milliseconds) is measured
+        assert ("" in execute(prepare(request)).encoders[1].report.milliseconds) is measured
         (tmp_path / PROBES).unlink(missing_ok=True)
 
 
@@ -205,7 +205,7 @@ def test_scores_are_kept_for_other_runs_with_a_version_only(corpus, tmp_path):
     )
     outcome = execute(prepare(request), folder)
     assert len(asked()) == QUESTIONS * 20
-    assert outcome.encoders[1].milliseconds[""] > 0
+    assert outcome.encoders[1].report.milliseconds[""] > 0
 
 
 @pytest.mark.parametrize("options", [{}, {"version": 1}])
@@ -249,7 +249,7 @@ def test_wrong_scores_are_refused_and_the_others_finish(function, message, corpu
 def test_more_candidates_than_documents_are_refused_unless_nobody_has_asked_for_them(corpus):
     with pytest.warns(UserWarning, match="failed: r: some has 60 documents: set depth=60 or less"):
         assay(corpus, spec("perfect", 61), cache=None)
-    reranker = load_encoder("rerank:python:planted_rerankers:perfect,over=first")
+    reranker = load_candidate("rerank:python:planted_rerankers:perfect,over=first")
     assert (reranker.depth, reranker.needs_all) == (50, False)
 
 
@@ -268,7 +268,7 @@ def test_more_candidates_than_documents_are_refused_unless_nobody_has_asked_for_
 )
 def test_options_that_cannot_be(text, kind, message):
     with pytest.raises(kind) as error:
-        load_encoder(f"rerank:{text}")
+        load_candidate(f"rerank:{text}")
     assert message in str(error.value)
 
 
@@ -282,7 +282,7 @@ def test_a_label_that_does_not_exist_is_refused_before_any_work(corpus):
 def test_without_the_extra_the_line_is_said(module, target, extra, monkeypatch):
     monkeypatch.setattr(module, "REQUIRES", ("no_such_package",))
     with pytest.raises(MissingExtraError) as error:
-        load_encoder(f"rerank:{target},over=a")
+        load_candidate(f"rerank:{target},over=a")
     assert str(error.value).endswith(f"needs the extra '{extra}': pip install 'embassay[{extra}]'")
 
 
@@ -541,13 +541,13 @@ def test_a_model_gives_the_order_of_its_own_scores(model, corpus):
 
 
 def test_the_files_and_the_limit_of_a_model_are_in_its_fingerprint(model, tmp_path):
-    first = load_encoder(f"rerank:{model},over=a").fingerprint
-    assert load_encoder(f"rerank:{model},over=a,device=cpu").fingerprint == first
-    assert load_encoder(f"rerank:{model},over=a,max_length=16").fingerprint != first
-    assert load_encoder(f"rerank:{model},over=a,depth=20").fingerprint != first
+    first = load_candidate(f"rerank:{model},over=a").fingerprint
+    assert load_candidate(f"rerank:{model},over=a,device=cpu").fingerprint == first
+    assert load_candidate(f"rerank:{model},over=a,max_length=16").fingerprint != first
+    assert load_candidate(f"rerank:{model},over=a,depth=20").fingerprint != first
     config = model / "config.json"
     config.write_text(config.read_text().replace("LABEL_0", "LABEL_X"))
-    assert load_encoder(f"rerank:{model},over=a").fingerprint != first
+    assert load_candidate(f"rerank:{model},over=a").fingerprint != first
 
 
 @pytest.mark.parametrize(
@@ -566,11 +566,11 @@ def test_a_model_that_is_no_reranker_is_refused(options, message, corpus, tmp_pa
 
 def test_the_parameters_of_an_address_are_part_of_the_service():
     pytest.importorskip("httpx2", reason="the api extra is not installed")
-    first, second = (load_encoder(f"rerank:api:m,over=a,base_url=https://h.example/v1?d={n}") for n in "ab")
+    first, second = (load_candidate(f"rerank:api:m,over=a,base_url=https://h.example/v1?d={n}") for n in "ab")
     assert first.fingerprint != second.fingerprint
 
 
 def test_code_of_a_model_runs_only_if_it_is_trusted(model):
     (model / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "", "type": "own.Module"}]))
     with pytest.raises(SpecError, match=r"brings its own code \(own.Module\).*--trust-remote-code LABEL"):
-        load_encoder(f"rerank:{model},over=a")
+        load_candidate(f"rerank:{model},over=a")

@@ -14,7 +14,7 @@ from embassay.core.result import Screening
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card, Corpus, content_hash
 from embassay.corpora.queries.made import SOURCES
-from embassay.models.loaded import UnfittedEncoder
+from embassay.models.base import BaseEncoder
 from embassay.reports.findings.screenings import screening_sentence
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
@@ -35,7 +35,7 @@ def corpus_of(**more):
 
 
 @dataclass(frozen=True)
-class Model(UnfittedEncoder):
+class Model(BaseEncoder):
     """Random vectors of texts, with noise if it has an option."""
 
     name: str

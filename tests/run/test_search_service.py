@@ -10,7 +10,7 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import EncoderError, InputError, SpecError
-from embassay.run.resolve import load_corpus, load_encoder
+from embassay.run.resolve import load_candidate, load_corpus
 from embassay.run.specs import Spec
 from embassay.search.retrievers.base import Questions
 from embassay.search.retrievers.https import values_at
@@ -123,7 +123,7 @@ def test_a_service_that_is_down_fails_alone_and_the_exit_code_says_so(server, co
 
 
 def test_a_service_that_is_not_encrypted_is_said(server, corpus):
-    service = load_encoder(Spec(server.address.replace("http:", "https:"), None, PATHS))
+    service = load_candidate(Spec(server.address.replace("http:", "https:"), None, PATHS))
     with pytest.raises(EncoderError, match=r"failed: it does not answer encrypted; is the address http://\?"):
         list(service.retrieve(Questions(corpus, corpus.samples[:1])))
 
@@ -171,7 +171,7 @@ def test_answers_under_way_are_kept_where_another_one_cannot_be_read(server, cor
         return json.dumps(server.good(asked)).encode()
 
     server.behaviours += [bad, late, late, late]
-    service = load_encoder(Spec(server.address, None, PATHS))
+    service = load_candidate(Spec(server.address, None, PATHS))
     kept = []
     with pytest.raises(EncoderError, match="the answer has no 'hits'"):
         for lists in service.retrieve(Questions(corpus, corpus.samples)):
@@ -200,7 +200,7 @@ def test_answers_are_kept_across_runs_only_with_a_version(server, corpus, tmp_pa
 
 
 def test_the_parameters_of_an_address_are_part_of_what_is_asked(corpus):
-    first, second = (load_encoder(f"https://search.example/q?collection={name}") for name in ("one", "two"))
+    first, second = (load_candidate(f"https://search.example/q?collection={name}") for name in ("one", "two"))
     assert first.fingerprint != second.fingerprint
 
 
@@ -250,7 +250,7 @@ def test_a_check_refuses_a_service_that_was_not_asked(server, tmp_path):
 def test_options_that_cannot_be_are_refused(monkeypatch, address, options, says):
     monkeypatch.setenv("SEARCH_KEY", KEY)
     with pytest.raises(SpecError) as refused:
-        load_encoder(Spec(address, None, options))
+        load_candidate(Spec(address, None, options))
     assert says in str(refused.value)
     assert str(refused.value).count("encoder 'http") == 1
     assert KEY not in str(refused.value)

@@ -8,16 +8,16 @@ import embassay as ea
 from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.result import CHANGES
 from embassay.core.types import Card
-from embassay.models.loaded import UnfittedEncoder
+from embassay.models.base import BaseEncoder
 from embassay.run.candidates import RunEncoder, in_scoring_order
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.run.resolve import load_encoder
+from embassay.run.resolve import load_candidate
 from embassay.run.steps import with_bases
 
 
 @dataclass(frozen=True)
-class Model(UnfittedEncoder):
+class Model(BaseEncoder):
     """A model with these options."""
 
     card: Card
@@ -95,7 +95,7 @@ def test_another_service_or_export_is_what_the_user_says():
         model("graph", "onnx:./m", original="m"),
         model("graph8", "onnx:./m", vectors="int8"),
     ) == {"m": MODEL, "served": ("m", "server"), "graph": ("m", "export"), "graph8": ("graph", "int8")}
-    service = RunEncoder("search", load_encoder("https://host/search"), original="m")
+    service = RunEncoder("search", load_candidate("https://host/search"), original="m")
     assert steps(model("m"), service)["search"] == ("m", "server")
 
 
@@ -104,7 +104,7 @@ def test_what_cannot_be_an_original_is_refused():
         in_scoring_order(with_bases([model("m"), model("g", "onnx:./m", original="n")]))
     with pytest.raises(SpecError, match="built on itself: a → b → a"):
         in_scoring_order(with_bases([model("a", "st:a", original="b"), model("b", "st:b", original="a")]))
-    fusion = RunEncoder("f", load_encoder("hybrid:a+b"), original="a")
+    fusion = RunEncoder("f", load_candidate("hybrid:a+b"), original="a")
     with pytest.raises(SpecError, match="encoder 'f' is built on 'a': remove original="):
         with_bases([model("a"), model("b", "st:b"), fusion])
 
@@ -112,8 +112,8 @@ def test_what_cannot_be_an_original_is_refused():
 def test_an_index_a_fusion_and_a_reranker_say_it_themselves_and_an_exact_search_is_no_step():
     pytest.importorskip("faiss")
     specs = {"index": "store:faiss,encoder=m", "exact": "store:faiss,encoder=m,index=none", "both": "hybrid:m+bm25"}
-    entries = [RunEncoder(label, load_encoder(spec)) for label, spec in specs.items()]
-    entries += [model("m"), RunEncoder("bm25", load_encoder("bm25"))]
+    entries = [RunEncoder(label, load_candidate(spec)) for label, spec in specs.items()]
+    entries += [model("m"), RunEncoder("bm25", load_candidate("bm25"))]
     assert steps(*entries) == {
         "index": ("m", "index"),
         "exact": ("m", ""),
@@ -125,7 +125,7 @@ def test_an_index_a_fusion_and_a_reranker_say_it_themselves_and_an_exact_search_
 
 def test_a_spec_says_the_original_and_the_result_has_it():
     plan = prepare(RunRequest(["m=hashing", "x=hashing,original=m"], "handbook", "retrieval", quiet=True))
-    origins = [task.origin(entry, "") for entry in plan.entries[:2] for task in plan.tasks]
+    origins = [plan.origin(task, entry, "") for entry in plan.entries[:2] for task in plan.tasks]
     assert [(origin.encoder, origin.parts, origin.step) for origin in origins] == [
         ("m", (), ""),
         ("x", ("m",), "export"),
@@ -151,11 +151,11 @@ def test_the_cards_of_models_have_target_and_options(tmp_path):
         "t,vectors=int8": ("t,vectors=float32", "int8"),
         "t,vectors=binary": ("t,vectors=float32", "binary"),
     }
-    card = load_encoder(f"{label},dim=8,query_prompt=q: ").card
+    card = load_candidate(f"{label},dim=8,query_prompt=q: ").card
     assert card.target == f"st:{label}"
     assert card.options == {"dim": 8, "query_prompt": "q: "}
     pytest.importorskip("onnxruntime")
     graph = export(folder, tmp_path / "graph")
-    assert load_encoder(f"onnx:{graph},dim=8").card.options == {"dim": 8}
-    served = load_encoder("api:model,base_url=http://127.0.0.1:9,key_env=,dim=8").card
+    assert load_candidate(f"onnx:{graph},dim=8").card.options == {"dim": 8}
+    served = load_candidate("api:model,base_url=http://127.0.0.1:9,key_env=,dim=8").card
     assert (served.target, served.options["dim"]) == ("api:model", 8)

@@ -11,7 +11,7 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import EncoderError, SpecError
 from embassay.run import encode_texts
-from embassay.run.resolve import load_corpus, load_encoder
+from embassay.run.resolve import load_candidate, load_corpus
 
 DOCUMENTS = 90
 WORDS = (
@@ -93,8 +93,8 @@ def test_the_corpus_has_the_same_fingerprint_for_each_encoder(place):
 
 
 def test_questions_are_encoded_and_texts_of_documents_refused(place):
-    encoder = load_encoder(f"vectors:{place / 'parts'}")
-    model = load_encoder("hashing,dim=64")
+    encoder = load_candidate(f"vectors:{place / 'parts'}")
+    model = load_candidate("hashing,dim=64")
     np.testing.assert_allclose(encoder.encode(["a new question"], "query"), model.encode(["a new question"]), rtol=1e-6)
     with pytest.raises(EncoderError, match="has vectors of documents by their ids"):
         encoder.encode(["a text"], "document")
@@ -156,7 +156,7 @@ def test_a_model_that_has_changed_is_refused(place, tmp_path):
     manifest["fingerprint"] = "0" * 16
     (copy / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(EncoderError, match="has changed since it made"):
-        load_encoder(f"vectors:{copy}").encode(["a question"], "query")
+        load_candidate(f"vectors:{copy}").encode(["a question"], "query")
 
 
 def test_adaptation_needs_texts(place):
@@ -186,7 +186,7 @@ def test_a_manifest_runs_no_code_and_sends_nothing(place, tmp_path, spec, capsys
 def test_a_trusted_manifest_may_name_any_model(place, tmp_path, user_module):
     user_module("mymodel", "import numpy as np\n\ndef encode(texts):\n    return np.ones((len(texts), 64))\n")
     copy = with_spec(place, tmp_path / "copy", "python:mymodel:encode,version=1")
-    encoder = load_encoder(f"vectors:{copy}", ea.Runtime(trust_remote_code=True))
+    encoder = load_candidate(f"vectors:{copy}", ea.Runtime(trust_remote_code=True))
     # It is loaded, and then refused for its fingerprint.
     with pytest.raises(EncoderError, match="has changed since it made"):
         encoder.encode(["a question"], "query")

@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from embassay.cli.citations import OURS, other_references
 from embassay.core.errors import PluginError, UnknownNameError, say
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, RETRIEVERS, Folder
 from embassay.diagnostics.metrics.metric import listed_metrics
 from embassay.reports.terminal import stdout
-from embassay.run.outputs.citations import OURS, other_references
 from embassay.run.presets import Member
 from embassay.run.presets import named as set_named
 from embassay.run.presets import names as set_names

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 from rich.console import Console
 
@@ -13,14 +12,14 @@ from embassay.core.formatting import counted, visible
 from embassay.core.samples.base import Role, Text
 from embassay.core.samples.choice import Choice
 from embassay.core.types import AnyCorpus, Encoder, cache_key
-from embassay.models.base import CountsTokens, Remote, encoder_of_vectors
+from embassay.models.base import FullEncoder, adopted, encoder_of_vectors
 from embassay.reports.findings.advice import advice, effective_units, visible_differences
 from embassay.reports.terminal import print_line, stdout
 from embassay.run.cache.cache import VectorCache
 from embassay.run.candidates import RunEncoder
 from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
-from embassay.search.retrievers.base import Questions, Retriever
+from embassay.search.retrievers.base import Questions
 
 SAMPLES = 3
 """Samples of each corpus that are printed."""
@@ -127,22 +126,21 @@ def _show_encoder(
     entry: RunEncoder, corpora: tuple[AnyCorpus, ...], cache: VectorCache | None, console: Console
 ) -> None:
     """Print how many texts an encoder would encode, their tokens or cost, its prompts and its warnings."""
-    encoder = entry.encoder
-    card = encoder.card
-    if isinstance(encoder, Retriever):
+    card, retriever = entry.card, entry.retriever
+    if retriever:
         asked = [Questions(corpus, corpus.samples) for corpus in corpora if entry.suits(corpus)]
         number = sum(len(questions.samples) for questions in asked)
         pairs = ""
-        if encoder.continues:
+        if retriever.continues:
             # A reranker reads each question with so many documents.
-            read = sum(len(one.samples) * min(encoder.depth, len(one.corpus.documents)) for one in asked)
+            read = sum(len(one.samples) * min(retriever.depth, len(one.corpus.documents)) for one in asked)
             pairs = f" ({read:,} pairs)"
         parts = [f"{counted(number, 'question')} to answer{pairs}, unless the run has the lists"]
-        if encoder.spending is not None:
-            parts += encoder.spending.outlook(sum(map(encoder.tokens, asked)))
+        if retriever.spending is not None:
+            parts += retriever.spending.outlook(sum(map(retriever.tokens, asked)))
         print_line(console, f"{entry.label}: {'; '.join(parts)}", indent=4)
         return
-    texts = distinct_texts(corpora)
+    encoder, texts = entry.encoder, distinct_texts(corpora)
     count = f"{counted(len(texts), 'distinct text')} to encode"
     to_encode = _not_cached(encoder, texts, cache)
     if to_encode is None:
@@ -179,7 +177,7 @@ def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | 
     if cache is None or not card.cached or card.fitted:
         return None
     # Computing the fingerprint of a service would send it a request.
-    fingerprint: str | None = encoder.known_fingerprint() if isinstance(encoder, Remote) else encoder.fingerprint
+    fingerprint: str | None = adopted(encoder).known_fingerprint()
     if not fingerprint:
         return None
     return cache.missing(cache_key(fingerprint, card.route), texts)
@@ -193,8 +191,8 @@ def _by_role(texts: tuple[Text, ...]) -> dict[Role, list[str]]:
     return by_role
 
 
-def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
-    """Estimate the tokens and the cost of an encoder that is ``Remote``, without sending it anything."""
+def _estimate(encoder: FullEncoder, texts: tuple[Text, ...]) -> list[str]:
+    """Estimate the tokens and the cost of an encoder that sends texts to a service, without sending it anything."""
     limit = encoder.card.max_tokens
     tokens = 0
     too_long = 0
@@ -209,16 +207,16 @@ def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
     return parts
 
 
-def _tokens(encoder: Encoder, texts: tuple[Text, ...]) -> list[str]:
+def _tokens(encoder: FullEncoder, texts: tuple[Text, ...]) -> list[str]:
     """Count the tokens that a local encoder reads and the texts that it truncates."""
-    if not isinstance(encoder, CountsTokens):
-        return []
     # (tokens, text) of each text
     lengths: list[tuple[int, str]] = []
     try:
         for role, texts_of_role in _by_role(texts).items():
-            counts = map(int, encoder.count_tokens(texts_of_role, role))
-            lengths += zip(counts, texts_of_role, strict=True)
+            counts = encoder.count_tokens(texts_of_role, role)
+            if counts is None:
+                return []
+            lengths += zip(map(int, counts), texts_of_role, strict=True)
     except EncoderError as error:
         # For example a tokenizer that cannot be loaded: the reason takes the place of the counts.
         return [str(error)]

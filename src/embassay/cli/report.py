@@ -41,12 +41,10 @@ def report(
         if "with_vectors=False" not in FORMATS.options(name):
             raise SpecError("--with-vectors is for --format parquet")
         options["with_vectors"] = True
-    written = write_again(run, out, name.replace("_", "-"), kind, **options)
-    for note in written.notes:
+    export, place = write_again(run, out, name.replace("_", "-"), kind, **options)
+    for note in export.notes:
         say(note)
     holds = getattr(kind, "HOLDS", "")
-    what = counted(written.count, holds) if holds else "report"
-    say(f"{what}: {written.path}")
-    if written.is_partial:
-        return FAILED_IN_PART
-    return FINE
+    what = counted(len(export.contents), holds) if holds else "report"
+    say(f"{what}: {place}")
+    return FAILED_IN_PART if export.is_partial else FINE

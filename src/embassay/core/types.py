@@ -327,13 +327,17 @@ class Card:
         Price per million tokens, if known.
     target, options
         Scheme and model, and the options that are set by name, where a spec is made of both; empty for all others.
+    stores_vectors
+        True when it has the vectors of documents that are in a folder of parts.
+    relearns
+        True when it learns again from the training texts of each fold, so that it never learns from test texts.
     is_chance
         True for random vectors: such an encoder represents chance and is not a candidate.
     known
         True when the fingerprint covers everything that its vectors depend on. If not, as for a function without a
         source file, its scores are never reused.
     full
-        The encoder whose vectors it is computed from (see :class:`~embassay.models.base.Derived`); None if it
+        The encoder whose vectors it is computed from (``BaseEncoder.derive``); None if it
         encodes by itself.
     """
 
@@ -353,6 +357,8 @@ class Card:
     price: float | None = None
     target: str = ""
     options: Mapping[str, object] = field(default_factory=dict)
+    stores_vectors: bool = False
+    relearns: bool = False
     is_chance: bool = False
     known: bool = True
     full: Encoder | None = field(default=None, repr=False)

@@ -1,24 +1,26 @@
-"""Optional abilities of encoders beyond :class:`~embassay.core.types.Encoder`: one protocol for each.
+"""The base of encoders: what a run asks of one beyond :class:`~embassay.core.types.Encoder`, each with a default.
 
-An encoder has an ability if it has the methods of that protocol; it need not inherit from it. The protocols have no
-properties, because ``isinstance`` computes them, and one might load a model. What is known of an encoder without
-running it is in its :class:`~embassay.core.types.Card`.
+What is known of an encoder without running it is in its :class:`~embassay.core.types.Card`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Self, TypeAlias, cast
+
+import numpy as np
 
 from embassay.core.samples.base import Role
 from embassay.core.samples.retrieval import StoredDocuments
 from embassay.core.types import Encoder, cache_key
-from embassay.core.vectors import DenseVectors, Indices, Similarity, VectorMatrix
+from embassay.core.vectors import Indices, Similarity, VectorMatrix
 
 Route: TypeAlias = Mapping[str, object]
 """How an encoder ran, for ``run.json``: JSON values by name."""
 Prompts: TypeAlias = Mapping[Role, str]
 """The prompt of each role; empty if it has none."""
+Batch: TypeAlias = tuple[Sequence[int] | Indices, VectorMatrix]
+"""Indices into texts, and their (m, d) float32 vectors."""
 UnknownWords: TypeAlias = tuple[int, int, int]
 """The number of words without a vector, of words, and of texts without any word vector."""
 
@@ -42,42 +44,6 @@ def supported_similarity(name: object) -> Similarity:
     return "dot" if str(name) == "dot" else "cosine"
 
 
-@runtime_checkable
-class Batches(Protocol):
-    """Makes its own batches: it receives all texts of a role at once."""
-
-    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[Sequence[int] | Indices, VectorMatrix]]:
-        """Yield (indices into ``texts``, their (m, d) float32 vectors), each index once, in any order.
-
-        Vectors that were yielded are kept, even if a later batch fails.
-        """
-        ...
-
-
-@runtime_checkable
-class Prepares(Protocol):
-    """Loads a model; a run has it loaded before the first text is encoded, so that this time counts as loading."""
-
-    def prepare(self) -> None:
-        """Import and load what encoding needs, unless it is loaded already."""
-        ...
-
-
-@runtime_checkable
-class Derived(Protocol):
-    """May have vectors that follow from those of another encoder (cut, scaled or quantised): ``card.full``."""
-
-    def derive(self, rows: DenseVectors) -> DenseVectors:
-        """Return this encoder's (n, d) vectors from the (n, m) ones of ``card.full``.
-
-        Raises
-        ------
-        EncoderError
-            If they have too few dimensions.
-        """
-        ...
-
-
 def encoder_of_vectors(encoder: Encoder) -> Encoder:
     """Return the encoder that has to encode for the vectors of this one: its full one, or else itself."""
     full = encoder.card.full
@@ -89,126 +55,118 @@ def key_in_cache(encoder: Encoder) -> str:
     return cache_key(encoder.fingerprint, encoder.card.route)
 
 
-@runtime_checkable
-class HasStoredVectors(Protocol):
-    """Has the vectors of texts that are not at hand: the documents of a folder of parts."""
+class BaseEncoder:
+    """An encoder that learns nothing from texts and can do nothing beyond ``encode``; a subclass says what it can."""
+
+    def fit(self, texts: Sequence[str]) -> Self:
+        """Return an encoder that has learnt from these texts; itself, because nothing is learnt."""
+        return self
+
+    def relearn(self, texts: Sequence[str]) -> Encoder:
+        """Return, after ``fit``, an encoder that has learnt from these texts of a training fold only.
+
+        It is asked where ``card.relearns``.
+        """
+        return cast("Encoder", self)
+
+    def prepare(self) -> None:
+        """Import and load what encoding needs, unless it is loaded already: this time counts as loading."""
+
+    def release(self) -> None:
+        """Release memory or a connection before the next encoder starts; it is loaded again for the next text."""
+
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[Batch] | None:
+        """Return an iterator of (indices into ``texts``, their (m, d) float32 vectors), each index once, in any order.
+
+        It gets all texts of a role at once. Vectors that were yielded are kept, even if a later batch fails. None if
+        the encoder makes no batches itself.
+        """
+        return None
+
+    def batch_invariant(self) -> bool:
+        """Return whether a text has the same vector in every batch, bit by bit; False while that is not known."""
+        return False
+
+    def derive(self, rows: Any) -> Any:
+        """Return this encoder's (n, d) vectors from the (n, m) ones of ``card.full``.
+
+        Raises
+        ------
+        EncoderError
+            If they have too few dimensions.
+        """
+        return rows
+
+    def with_other(self, load: Callable[[str], Encoder]) -> Encoder:
+        """Return this encoder with a function that loads another one, which makes some of its vectors, by its spec."""
+        return cast("Encoder", self)
 
     def vectors_of(self, documents: StoredDocuments) -> Any:
-        """Return the (p, d) vectors of the documents, in their order, which are read on access.
+        """Return the (p, d) vectors of stored documents, in their order, read on access; None if it stores none.
 
         Raises
         ------
         EncoderError
             If its vectors are those of other documents.
         """
-        ...
+        return None
 
+    def of_one_run(self) -> Encoder:
+        """Return the encoder in its current state: an object of the user may change between runs."""
+        return cast("Encoder", self)
 
-@runtime_checkable
-class EncodesWithAnother(Protocol):
-    """Looks up some vectors and lets another encoder make the others."""
+    def count_tokens(self, texts: Sequence[str], role: Role) -> Sequence[int] | Indices | None:
+        """Return the (n,) tokens of each text before truncation, with prompt and special tokens; None if unknown."""
+        return None
 
-    def with_other(self, load: Callable[[str], Encoder]) -> Encoder:
-        """Return this encoder with a function that loads an encoder from its spec, called when it is first needed."""
-        ...
-
-
-@runtime_checkable
-class BatchInvariant(Protocol):
-    """Reports whether other texts of a batch change a text's vector."""
-
-    def batch_invariant(self) -> bool:
-        """Return whether a text has the same vector in every batch, bit by bit; False while that is not known.
-
-        It may be known only after ``prepare``; False is assumed without this method.
-        """
-        ...
-
-
-@runtime_checkable
-class Relearns(Protocol):
-    """Learns again in each training fold, so that it never learns from test texts."""
-
-    def relearn(self, texts: Sequence[str]) -> Encoder:
-        """Return, after ``fit``, an encoder that has learnt from these texts only."""
-        ...
-
-
-@runtime_checkable
-class CountsTokens(Protocol):
-    """Counts tokens; a run then reports how many texts are longer than ``card.max_tokens``."""
-
-    def count_tokens(self, texts: Sequence[str], role: Role) -> Sequence[int] | Indices:
-        """Return the (n,) number of tokens of each text before truncation, prompt and special tokens included."""
-        ...
-
-
-@runtime_checkable
-class KnowsWords(Protocol):
-    """Has vectors of some words and of no others."""
-
-    def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
-        """Return (tokens without a vector, tokens, texts without any word vector)."""
-        ...
-
-
-@runtime_checkable
-class Routed(Protocol):
-    """Has several ways to compute the same vectors."""
+    def unknown_words(self, texts: Sequence[str]) -> UnknownWords | None:
+        """Return (tokens without a vector, tokens, texts without any word vector); None if it knows no words."""
+        return None
 
     def route(self) -> Route:
         """Return how the encoder ran, for ``run.json``: JSON values by name. This loads nothing."""
-        ...
-
-
-@runtime_checkable
-class NamesTrainingData(Protocol):
-    """May know what it was trained on; a run then warns of corpora of the same data."""
+        return {}
 
     def training_datasets(self) -> tuple[str, ...]:
         """Return the data sets that its model card names as training data, as written there; empty without a card."""
-        ...
-
-
-@runtime_checkable
-class KnownByWeights(Protocol):
-    """Can be recognised, by its weights, as a model with published figures, whatever its folder is called."""
+        return ()
 
     def name_of_weights(self) -> str:
-        """Return what papers call the model that has these weights; empty where that is not known."""
-        ...
-
-
-@runtime_checkable
-class Releases(Protocol):
-    """Holds memory or a connection, which is released before the next encoder starts."""
-
-    def release(self) -> None:
-        """Release what was loaded; it is loaded again for the next text."""
-        ...
-
-
-@runtime_checkable
-class Remote(Protocol):
-    """Sends texts to a service, which may cost money; required if ``card.remote`` is True."""
+        """Return what papers call the model that has these weights, whatever its folder is called; empty if unknown."""
+        return ""
 
     def known_fingerprint(self) -> str | None:
-        """Return the last fingerprint, without a request; None if there is none."""
-        ...
+        """Return the fingerprint without a request to a service: the last known one; None if there is none."""
+        return cast("Encoder", self).fingerprint
 
     def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:
-        """Return the (n,) estimated number of tokens of each text, prompt included."""
-        ...
+        """Return the (n,) estimated tokens of each text, prompt included, that are sent to a service."""
+        return np.zeros(len(texts), dtype=np.int64)
 
     def outlook(self, tokens: int) -> list[str]:
         """Return what a dry run says of sending so many tokens: their number, their cost, what exceeds a budget."""
-        ...
+        return []
 
 
-@runtime_checkable
-class MayChange(Protocol):
-    """May change between calls, because it wraps an object of the user."""
+class AdoptedEncoder(BaseEncoder):
+    """An encoder of another package, which need not inherit from the base: what it does not have is the default."""
 
-    def of_one_run(self) -> Encoder:
-        """Return the encoder in its current state; during one run it is assumed not to change."""
-        ...
+    def __init__(self, encoder: Encoder):
+        self._encoder = encoder
+        for name in dir(encoder):
+            # What the class computes, such as ``card``, is left to __getattr__: it may load a model.
+            if name in vars(BaseEncoder) and not name.startswith("_"):
+                setattr(self, name, getattr(encoder, name))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the encoder has itself."""
+        return getattr(self._encoder, name)
+
+
+class FullEncoder(BaseEncoder, Encoder):
+    """For type checkers: an encoder with all that a run may ask of it."""
+
+
+def adopted(encoder: Encoder) -> FullEncoder:
+    """Return an encoder with everything that a run may ask of it: itself, or one of another package in a shell."""
+    return cast("FullEncoder", encoder if isinstance(encoder, BaseEncoder) else AdoptedEncoder(encoder))

@@ -1,24 +1,16 @@
-"""The bases of encoders that do not learn from texts, and of what is loaded for the first text."""
+"""What is loaded for the first text."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from functools import cached_property
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 from embassay.core.errors import EncoderError, SourceError, reason_of
+from embassay.models.base import BaseEncoder
 
 M = TypeVar("M")
 """The type of a loaded model."""
-
-
-class UnfittedEncoder:
-    """An encoder that learns nothing from texts."""
-
-    def fit(self, texts: Sequence[str]) -> Self:
-        """Return itself: nothing is learnt."""
-        return self
 
 
 class LazyModel(ABC, Generic[M]):
@@ -60,7 +52,7 @@ class LazyModel(ABC, Generic[M]):
         vars(self).pop("model", None)
 
 
-class LoadedEncoder(UnfittedEncoder, LazyModel[M]):
+class LoadedEncoder(LazyModel[M], BaseEncoder):
     """An encoder that learns nothing and loads a model. A subclass implements ``load`` and ``encode``."""
 
     def prepare(self) -> None:

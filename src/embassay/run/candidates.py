@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from embassay.core.errors import EncoderError, InputError, MissingExtraError, SpecError, UnknownNameError
 from embassay.core.plugins import ENCODERS
-from embassay.core.types import AnyCorpus, Encoder, Runtime
-from embassay.models.base import HasStoredVectors, KnownByWeights, MayChange
+from embassay.core.types import AnyCorpus, Card, Encoder, Runtime
+from embassay.models.base import FullEncoder, adopted
 from embassay.run.cuts import joined_setting
 from embassay.run.presets import EncoderSet, named_in
-from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, EncoderInput, default_label, load_encoder
+from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, EncoderInput, default_label, load_candidate
 from embassay.run.specs import Spec, alternatives, as_spec
 from embassay.search.retrievers.base import PARTS_HINT, Retriever
 
@@ -26,7 +27,7 @@ BASELINES = (
 
 @dataclass(frozen=True)
 class RunEncoder:
-    """An encoder with its label.
+    """An encoder, or a retriever, with its label.
 
     Attributes
     ----------
@@ -49,7 +50,7 @@ class RunEncoder:
     """
 
     label: str
-    encoder: Encoder
+    model: FullEncoder | Retriever
     baseline: bool = False
     whole: bool = False
     reference: bool = False
@@ -61,21 +62,36 @@ class RunEncoder:
     change: str = ""
 
     @property
+    def card(self) -> Card:
+        """What is known without running it."""
+        return self.model.card
+
+    @property
+    def retriever(self) -> Retriever | None:
+        """What lists documents by itself; None for an encoder, whose vectors are searched."""
+        return self.model if isinstance(self.model, Retriever) else None
+
+    @property
+    def encoder(self) -> FullEncoder:
+        """The encoder; there is none where there is a retriever."""
+        return cast("FullEncoder", self.model)
+
+    @property
     def published_name(self) -> str:
         """What papers call its model, as its spec or the hash of its weights says; empty if neither does."""
-        if not self.published and isinstance(self.encoder, KnownByWeights):
-            return self.encoder.name_of_weights()
-        return self.published
+        if self.published or self.retriever:
+            return self.published
+        return self.encoder.name_of_weights()
 
     @property
     def is_candidate(self) -> bool:
         """Whether the user requested it, and it is not the encoder of random vectors."""
-        return not self.baseline and not self.encoder.card.is_chance
+        return not self.baseline and not self.card.is_chance
 
     @property
     def is_same_on_all_cuts(self) -> bool:
         """Whether its scores do not depend on how documents are cut, so that it is one candidate on all cuts."""
-        return self.whole or self.encoder.card.is_chance
+        return self.whole or self.card.is_chance
 
     def label_on(self, corpus: AnyCorpus) -> str:
         """Return its label as a candidate on a corpus, with how that is cut where it is cut in several ways."""
@@ -84,23 +100,22 @@ class RunEncoder:
     @property
     def parts(self) -> tuple[str, ...]:
         """The labels of the candidates that a retriever is built on, or of the one that it is derived from."""
-        if isinstance(self.encoder, Retriever) and self.encoder.parts:
-            return self.encoder.parts
+        if self.retriever and self.retriever.parts:
+            return self.retriever.parts
         return (self.base,) if self.base else ()
 
     @property
     def step(self) -> str:
         """What a retriever adds to its parts, or what is changed; see ``EncoderRecord``. Empty for all others."""
-        if isinstance(self.encoder, Retriever) and self.encoder.step:
-            return self.encoder.step
+        if self.retriever and self.retriever.step:
+            return self.retriever.step
         return self.change
 
     def suits(self, corpus: AnyCorpus) -> bool:
         """Return whether the encoder is for corpora of this shape, and has the vectors of documents without texts."""
-        if corpus.stored_documents and not isinstance(self.encoder, HasStoredVectors):
+        if corpus.stored_documents and (self.retriever or not self.card.stores_vectors):
             return False
-        shapes = self.encoder.card.shapes
-        return not shapes or corpus.shape in shapes
+        return not self.card.shapes or corpus.shape in self.card.shapes
 
 
 @dataclass(frozen=True)
@@ -147,7 +162,7 @@ def load_candidates(
             singles_and_sets += load_alternatives(spec, runtime, trusted)
         else:
             singles_and_sets.append(encoder_set)
-    encoder_of = {single.label: single.encoder for single in singles_and_sets if isinstance(single, RunEncoder)}
+    model_of = {single.label: single.model for single in singles_and_sets if isinstance(single, RunEncoder)}
 
     entries: list[RunEncoder] = []
     notes: list[str] = []
@@ -156,12 +171,12 @@ def load_candidates(
         if isinstance(single_or_set, RunEncoder):
             entries.append(single_or_set)
             continue
-        members = load_set(single_or_set, encoder_of, runtime, trusted)
+        members = load_set(single_or_set, model_of, runtime, trusted)
         entries += members.entries
         notes += members.notes
         # --trust-remote-code may also name members that are left out.
         labels |= members.labels
-        encoder_of |= {member.label: member.encoder for member in members.entries}
+        model_of |= {member.label: member.model for member in members.entries}
     labels |= {entry.label for entry in entries}
     return Candidates(tuple(entries), tuple(notes), frozenset(labels))
 
@@ -187,7 +202,7 @@ def default_candidate(runtime: Runtime) -> Candidates:
     except MissingExtraError:
         is_at_hand = False
     if is_at_hand:
-        entry = RunEncoder(DEFAULT_ENCODER, load_encoder(DEFAULT_ENCODER, runtime))
+        entry = RunEncoder(DEFAULT_ENCODER, load_model(DEFAULT_ENCODER, runtime))
         return Candidates((entry,), labels=frozenset({DEFAULT_ENCODER}))
     note = (
         f"no neural encoder in this run: {DEFAULT_ENCODER} is not on this machine; install it with "
@@ -197,14 +212,14 @@ def default_candidate(runtime: Runtime) -> Candidates:
 
 
 def load_set(
-    encoder_set: EncoderSet, encoder_of: Mapping[str, Encoder], runtime: Runtime, trusted: Collection[str]
+    encoder_set: EncoderSet, model_of: Mapping[str, FullEncoder | Retriever], runtime: Runtime, trusted: Collection[str]
 ) -> Candidates:
     """Load the encoders of a named set; those that cannot be loaded or are already in the run are left out with a note.
 
     Parameters
     ----------
-    encoder_of
-        By label, the encoders that are already in the run.
+    model_of
+        By label, what is already in the run.
     """
     entries = []
     notes = []
@@ -221,7 +236,7 @@ def load_set(
             notes.append(f"{left_out}: {reason}")
             continue
         # Another model under the same label stays: the equal labels are refused later.
-        if label in encoder_of and is_same_model(entry.encoder, encoder_of[label]):
+        if label in model_of and is_same_model(entry.model, model_of[label]):
             notes.append(f"{left_out}: the run already has this model under this label")
             continue
         entries.append(entry)
@@ -241,11 +256,11 @@ def load_object(encoder_object: EncoderInput) -> RunEncoder:
     InputError
         If the object is not an encoder.
     """
-    encoder = load_encoder(encoder_object)
+    model = load_model(encoder_object)
     # The fingerprint of such an object may differ at each access. One run needs one fingerprint.
-    if isinstance(encoder, MayChange):
-        encoder = encoder.of_one_run()
-    return RunEncoder(encoder.name, encoder)
+    if not isinstance(model, Retriever):
+        model = adopted(model.of_one_run())
+    return RunEncoder(model.name, model)
 
 
 def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEncoder:
@@ -262,15 +277,15 @@ def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> RunEnco
     runtime = replace(runtime, trust_remote_code=label in trusted)
     options = dict(spec.options)
     group, published, original = (str(options.pop(name, "")) for name in ("group", "published", "original"))
-    encoder = load_encoder(replace(spec, options=options), runtime)
-    return RunEncoder(label, encoder, group=group, published=published, original=original)
+    model = load_model(replace(spec, options=options), runtime)
+    return RunEncoder(label, model, group=group, published=published, original=original)
 
 
 def load_baselines(entries: Sequence[RunEncoder], runtime: Runtime) -> list[RunEncoder]:
     """Return the baselines that are not among the entries already."""
     labels = {entry.label for entry in entries}
     return [
-        RunEncoder(label, load_encoder(spec, runtime), baseline=True, whole=whole)
+        RunEncoder(label, load_model(spec, runtime), baseline=True, whole=whole)
         for label, spec, whole in BASELINES
         if label not in labels
     ]
@@ -300,8 +315,7 @@ def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
             if label in path:
                 raise SpecError(f"built on itself: {' → '.join((*path, label))}; name other parts")
             add(entry_of[label], path)
-            needs_vectors = isinstance(entry.encoder, Retriever) and entry.encoder.needs_vectors
-            if needs_vectors and isinstance(entry_of[label].encoder, Retriever):
+            if entry.retriever and entry.retriever.needs_vectors and entry_of[label].retriever:
                 raise SpecError(f"{entry.label!r} needs the vectors of {label!r}, which is no encoder and has none")
         ordered[entry.label] = entry
 
@@ -310,7 +324,13 @@ def in_scoring_order(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
     return list(ordered.values())
 
 
-def is_same_model(member: Encoder, other: Encoder) -> bool:
+def load_model(spec: EncoderInput, runtime: Runtime | None = None) -> FullEncoder | Retriever:
+    """Load the encoder or the retriever of a spec or an object."""
+    model = load_candidate(spec, runtime)
+    return model if isinstance(model, Retriever) else adopted(model)
+
+
+def is_same_model(member: Encoder | Retriever, other: Encoder | Retriever) -> bool:
     """Return whether a member of a named set and another encoder have the same vectors and the same similarity."""
     # The spec of a member identifies its model; two objects of a user's class would have the same spec.
     if member.card.spec == other.card.spec:

@@ -65,7 +65,7 @@ def carry_out(request: RunRequest, started: float | None = None) -> int:
         for note in outcome.notes:
             tell(note)
         # An encoder that failed has no effort.
-        efforts = [run.effort for run in outcome.encoders if run.effort]
+        efforts = [run.report.effort for run in outcome.encoders if run.report.effort]
         texts = sum(effort.texts for effort in efforts)
         if efforts and texts == 0 and not outcome.result.failed:
             tell(f"{folder.path} is already complete: nothing was encoded or scored again")

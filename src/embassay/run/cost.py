@@ -31,13 +31,12 @@ def measured_cost(plan: Plan, outcome: Outcome, before: RunRecord) -> Cost | Non
     labels_of_model: dict[str, list[str]] = {}
     encoders: dict[str, Encoder] = {}
     for run in outcome.encoders:
-        encoder = run.entry.encoder
-        card = encoder.card
+        card = run.entry.card
         # Reading vectors from files says nothing about the model that made them.
         is_model = card.cached and not card.remote and not card.fitted and not card.spec.startswith("vectors:")
         if is_model and not run.entry.baseline and run.failure is None:
             # Encoders with fewer dimensions take the time of the full one.
-            full = encoder_of_vectors(encoder)
+            full = encoder_of_vectors(run.entry.encoder)
             encoders[full.fingerprint] = full
             labels_of_model.setdefault(full.fingerprint, []).append(run.entry.label)
     # "e5,max_length=64" and "e5,max_length=128" are settings of one model.

@@ -38,7 +38,6 @@ from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.ray_tasks import in_ray
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import parse
-from embassay.search.retrievers.base import Retriever
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -140,12 +139,9 @@ def check_encoder(encoder: Encoder) -> None:
     Raises
     ------
     SpecError
-        For a retriever, an encoder that learns from the texts it encodes, and a callable that cannot be told from
-        another.
+        For an encoder that learns from the texts it encodes, and a callable that cannot be told from another.
     """
     card = encoder.card
-    if isinstance(encoder, Retriever):
-        raise SpecError(f"{card.spec} gives lists of documents, not vectors: there is nothing to encode")
     if card.fitted:
         raise SpecError(
             f"{encoder.name} learns from the texts that it encodes, so each part would have other dimensions; "

@@ -30,7 +30,7 @@ from embassay.run.request import RunRequest
 from embassay.run.retrieve import runs_of
 from embassay.run.runs.folder import RunFolder
 from embassay.run.runs.results import rounded
-from embassay.run.score import EncoderRun, Services, SharedVectors
+from embassay.run.scoring import CandidateRun, Services
 from embassay.run.screenings import screenings_of
 from embassay.stats.labels import Labels
 
@@ -52,7 +52,7 @@ class Outcome:
     """
 
     result: Result
-    encoders: tuple[EncoderRun, ...]
+    encoders: tuple[CandidateRun, ...]
     failures: tuple[Failure, ...]
 
     def check(self) -> None:
@@ -69,9 +69,9 @@ class Outcome:
         """Notes of the encoders on how they ran, and of the robustness checks."""
         notes = []
         for run in self.encoders:
-            notes_of_run = list(run.route.get("notes", ()))
-            if run.robustness:
-                notes_of_run += run.robustness.notes
+            notes_of_run = list(run.report.route.get("notes", ()))
+            if run.report.robustness:
+                notes_of_run += run.report.robustness.notes
             notes += [f"{run.entry.label}: {note}" for note in notes_of_run]
         return notes
 
@@ -91,14 +91,12 @@ def execute(
         Where the time of loading models and of encoding is counted.
     """
     request = plan.request
-    shared = SharedVectors.of(entry.encoder for entry in plan.entries)
     with open_cache(request) as cache, Workers(workers) as processes:
-        services = Services(cache, folder, request.progress, processes.submit, shared, timeline or TimeLine())
-        run_of = runs_of(plan.entries, services)
+        run_of = runs_of(Services(plan, cache, folder, processes.submit, timeline or TimeLine()))
         runs = [run_of[entry.label] for entry in plan.entries]
         try:
             for run in run_of.values():
-                score_encoder(run, plan)
+                score_encoder(run)
                 # Worker processes go on scoring while the next encoder encodes. Too many unfinished calls, which hold
                 # vectors, would fill the memory.
                 collect(runs, at_most=2 * cores())
@@ -116,10 +114,10 @@ def execute(
     return Outcome(result, tuple(runs), failures)
 
 
-def score_encoder(run: EncoderRun, plan: Plan) -> None:
+def score_encoder(run: CandidateRun) -> None:
     """Score an encoder on its tasks, and release its model; if it fails, the reason is recorded in its run."""
     try:
-        run.score_tasks(plan)
+        run.score_tasks()
     except EncoderError as error:
         run.fail(str(error))
     except BrokenExecutor:
@@ -140,7 +138,7 @@ def open_cache(request: RunRequest) -> Iterator[VectorCache | None]:
             request.warn(f"the cache could not be written: {cache.trouble}; later vectors were not stored")
 
 
-def collect(runs: Sequence[EncoderRun], at_most: int) -> None:
+def collect(runs: Sequence[CandidateRun], at_most: int) -> None:
     """Collect finished scores from worker processes, and wait until at most this many calls are unfinished."""
     while True:
         for run in runs:
@@ -154,7 +152,7 @@ def collect(runs: Sequence[EncoderRun], at_most: int) -> None:
         wait(unfinished, return_when=FIRST_COMPLETED)
 
 
-def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
+def summarise(plan: Plan, runs: Sequence[CandidateRun]) -> Result:
     """Return the result of a run; a task that cannot be summarised is recorded as failed."""
     draws = plan.request.draws
     failures = list_failures(plan, runs)
@@ -210,13 +208,13 @@ def without_texts(result: Result) -> Result:
     return replace(result, examples=examples, failed=failures)
 
 
-def list_failures(plan: Plan, runs: Sequence[EncoderRun]) -> list[Failure]:
+def list_failures(plan: Plan, runs: Sequence[CandidateRun]) -> list[Failure]:
     """Return a failure for each encoder that failed, then one for each task that failed for one of the others."""
     candidates = [run for run in runs if not run.entry.baseline]
     reference = plan.reference if len(candidates) > 1 else None
     consequence = "it was the reference; the others are compared with the first encoder that did not fail"
 
-    def failure_of(run: EncoderRun, reason: str, diagnostic: str = "", corpus: str = "") -> Failure:
+    def failure_of(run: CandidateRun, reason: str, diagnostic: str = "", corpus: str = "") -> Failure:
         reason = one_line(reason)
         if run.entry.label == reference:
             reason += f" ({consequence})"
@@ -232,7 +230,7 @@ def list_failures(plan: Plan, runs: Sequence[EncoderRun]) -> list[Failure]:
     return failures
 
 
-def scored_tasks(plan: Plan, runs: Sequence[EncoderRun]) -> list[ScoredTask]:
+def scored_tasks(plan: Plan, runs: Sequence[CandidateRun]) -> list[ScoredTask]:
     """Return each diagnostic on each corpus with the scores of all candidates that finished."""
     corpora: dict[tuple[str, str], dict[str, AnyCorpus]] = {}
     scores: dict[tuple[str, str], list[ItemScores]] = {}
@@ -288,7 +286,7 @@ def without_best(verdict: Verdict) -> Verdict:
     return replace(unnamed, reason="a built-in corpus is for trying things out")
 
 
-def encoder_records(run: EncoderRun, plan: Plan) -> Iterator[EncoderRecord]:
+def encoder_records(run: CandidateRun, plan: Plan) -> Iterator[EncoderRecord]:
     """Yield the records of an encoder: one for each of its candidates, which differ in how documents are cut."""
     scored = {key for _, key in run.scores}
     read = {task.corpus.key: task.corpus for task in plan.tasks_of(run.entry)}
@@ -301,21 +299,21 @@ def encoder_records(run: EncoderRun, plan: Plan) -> Iterator[EncoderRecord]:
         yield encoder_record(run, label, corpora, plan)
 
 
-def encoder_record(run: EncoderRun, label: str, corpora: Sequence[AnyCorpus], plan: Plan) -> EncoderRecord:
+def encoder_record(run: CandidateRun, label: str, corpora: Sequence[AnyCorpus], plan: Plan) -> EncoderRecord:
     """Return the record of a candidate on the corpora that are cut in its way."""
     entry = run.entry
-    card = entry.encoder.card
+    card = entry.card
     unknown_words, without_words = count_words(run, corpora)
     truncation = truncation_by_corpus(run, corpora)
     vectors = document_vectors(corpora)
     origin = next((s.origin for s in run.scores.values() if s.origin.encoder == label), None)
-    prices = {one.name: run.price_of_questions(one) for one in corpora if one.documents}
+    prices = {one.name: plan.price_of_questions(entry, one) for one in corpora if one.documents}
     return EncoderRecord(
         name=label,
         spec=card.spec,
         fingerprint=run.fingerprint,
         revision=card.revision,
-        dim=run.dim,
+        dim=run.report.dim,
         parameters=card.parameters,
         prompts=card.prompts,
         baseline=entry.baseline,
@@ -330,7 +328,7 @@ def encoder_record(run: EncoderRun, label: str, corpora: Sequence[AnyCorpus], pl
         without_words=without_words,
         setting=joined_setting(entry.setting, "" if entry.is_same_on_all_cuts else corpora[0].cut),
         vectors=vectors,
-        vector_bytes=vector_bytes(card, run.dim),
+        vector_bytes=vector_bytes(card, run.report.dim),
         dim_in=dim_by_corpus(run, corpora),
         missing_prompts=card.missing_prompts,
         parts=origin.parts if origin else entry.parts,
@@ -339,7 +337,7 @@ def encoder_record(run: EncoderRun, label: str, corpora: Sequence[AnyCorpus], pl
     )
 
 
-def count_words(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> tuple[float, int] | tuple[None, None]:
+def count_words(run: CandidateRun, corpora: Sequence[AnyCorpus]) -> tuple[float, int] | tuple[None, None]:
     """Return the share of the tokens of some corpora without a vector, and the number of texts without a known token.
 
     None where the encoder does not count words.
@@ -363,9 +361,9 @@ def count_words(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> tuple[float, i
     return unknown / tokens, int(without_words)
 
 
-def dim_by_corpus(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> dict[str, int]:
+def dim_by_corpus(run: CandidateRun, corpora: Sequence[AnyCorpus]) -> dict[str, int]:
     """Return by label the number of dimensions on some corpora, where it depends on the corpus."""
-    if run.dim is not None:
+    if run.report.dim is not None:
         return {}
     # The lists of a retriever have no dimensions.
     dims = {corpus: int(s.scalars["dim"]) for (_diagnostic, corpus), s in run.scores.items() if "dim" in s.scalars}
@@ -380,15 +378,15 @@ class Truncation(NamedTuple):
     unread: float | None
 
 
-def truncation_by_corpus(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> dict[str, Truncation]:
+def truncation_by_corpus(run: CandidateRun, corpora: Sequence[AnyCorpus]) -> dict[str, Truncation]:
     """Return by label what an encoder truncates of some corpora, where it truncates a text.
 
     Questions are short and many, so they count only where no document is truncated.
     """
-    limit = run.entry.encoder.card.max_tokens or 0
+    limit = run.entry.card.max_tokens or 0
     truncation = {}
     for corpus in corpora:
-        lengths = {text: run.lengths[text] for text in run.lengths.keys() & set(corpus.texts())}
+        lengths = {text: run.report.lengths[text] for text in run.report.lengths.keys() & set(corpus.texts())}
         documents = [tokens for (role, _), tokens in lengths.items() if role == "document"]
         counted = list(lengths.values())
         unread = None

@@ -60,7 +60,12 @@ def finished_run(run: Path) -> FinishedRun:
 
 def draw(path: Path, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> None:
     """Write the page of a result."""
+    write(path, page(result, pages, record).encode("utf-8", "replace"))
+
+
+def page(result: Result, pages: Mapping[str, Layout], record: RunRecord) -> str:
+    """Return the page of a result."""
     from embassay.reports.page import render
 
-    page = render(result, pages, measured_times(record), trust(record), record.get("notes", ()), latencies(record))
-    write(path, page.encode("utf-8", "replace"))
+    notes = record.get("notes", ())
+    return render(result, pages, measured_times(record), trust(record), notes, latencies(record))

@@ -23,7 +23,7 @@ from embassay.run.resolve import NamedDiagnostic, encoder_list, load_corpus, loa
 from embassay.run.specs import Spec, as_spec
 from embassay.run.steps import with_bases
 from embassay.run.training_overlap import overlaps
-from embassay.search.retrievers.base import Retriever
+from embassay.search.retrievers.base import Questions, Retriever
 
 MAX_NAMED = 3
 """Notes on encoders that were left out, shown if no encoder remains."""
@@ -92,6 +92,29 @@ class Plan:
                 return entry.label
         return None
 
+    def price_of_questions(self, entry: RunEncoder, corpus: AnyCorpus) -> float | None:
+        """Return what 1,000 questions of a corpus cost with all that answers them, estimated from their length.
+
+        None where a price is not known. That of a service or a function which finds documents never is.
+        """
+        questions = Questions(corpus, corpus.samples)
+        if not entry.retriever:
+            if not entry.card.remote or entry.card.price is None:
+                return entry.card.price if entry.card.remote else 0.0
+            return entry.card.price * float(entry.encoder.estimate_tokens(questions.texts, "query").mean()) / 1000
+        if not entry.retriever.parts:
+            return None
+        prices = [self.price_of_questions(self._entry_of[label], corpus) for label in entry.retriever.parts]
+        if entry.retriever.spending:
+            tokens = entry.retriever.tokens(questions)
+            prices.append(entry.retriever.spending.cost_of(round(1000 * tokens / len(corpus.samples))))
+        known = [price for price in prices if price is not None]
+        return sum(known) if len(known) == len(prices) else None
+
+    def built_on(self, label: str) -> list[Retriever]:
+        """Return the retrievers that are built on a candidate."""
+        return [entry.retriever for entry in self.entries if entry.retriever and label in entry.retriever.parts]
+
     @property
     def corpora(self) -> tuple[AnyCorpus, ...]:
         """The corpora; one whose documents are cut in several ways is there once for each."""
@@ -109,7 +132,7 @@ class Plan:
         fingerprint
             Of the encoder after it has learnt from the corpus, of a retriever with all that it is built on.
         """
-        corpus, card = task.corpus, entry.encoder.card
+        corpus, card = task.corpus, entry.card
         label = entry.label_on(corpus)
         parts = tuple(self._entry_of[part].label_on(corpus) for part in entry.parts)
         step, reference = entry.step, entry.reference
@@ -190,7 +213,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         corpus_notes += [f"{corpus.name}: {note}" for note in (*corpus.notes, *advice(corpus))]
     encoder_notes = []
     for entry in entries:
-        encoder_notes += [f"{entry.label}: {warning}" for warning in entry.encoder.card.warnings]
+        encoder_notes += [f"{entry.label}: {warning}" for warning in entry.card.warnings]
     without_vectors = list(unsuitable_for_lists(entries, tasks))
     return Plan(
         request,
@@ -304,7 +327,7 @@ def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]
     by rankings only, and where each cut has several passages: elsewhere it adds nothing.
     """
     suitable = [task for task in tasks if entry.suits(task.corpus)]
-    if isinstance(entry.encoder, Retriever) or entry.whole:
+    if entry.retriever or entry.whole:
         suitable = [task for task in suitable if isinstance(task.diagnostic, ScoresRankings)]
     if not entry.is_same_on_all_cuts:
         return tuple(suitable)
@@ -322,7 +345,7 @@ def suitable_tasks(entry: RunEncoder, tasks: Sequence[Task]) -> tuple[Task, ...]
 def unsuitable_for_lists(entries: Iterable[RunEncoder], tasks: Sequence[Task]) -> Iterator[str]:
     """Yield a note for each retriever on the diagnostics that leave it out, because they need vectors."""
     for entry in entries:
-        if isinstance(entry.encoder, Retriever):
+        if entry.retriever:
             suitable = suitable_tasks(entry, tasks)
             names = dict.fromkeys(task.name for task in tasks if entry.suits(task.corpus))
             for task in suitable:
@@ -491,7 +514,7 @@ def check_candidates(
 ) -> None:
     """Refuse equal labels, an unknown label after --trust-remote-code, and an encoder that suits no task."""
     entries = candidates.entries
-    check_labels("encoders", "-e", [(entry.label, entry.encoder.card.spec) for entry in entries])
+    check_labels("encoders", "-e", [(entry.label, entry.card.spec) for entry in entries])
     unknown = set(request.trust_remote_code) - candidates.labels
     if unknown:
         raise UnknownNameError("label after --trust-remote-code", min(unknown), candidates.labels)
@@ -509,7 +532,7 @@ def why_unsuited(entry: RunEncoder, tasks: Sequence[Task], corpora: Sequence[Any
                 f"not at hand; use -e vectors:{corpus.stored_documents.path}, or encode them with this encoder "
                 "into another folder (embassay encode)"
             )
-    shapes = ", ".join(entry.encoder.card.shapes)
+    shapes = ", ".join(entry.card.shapes)
     if not any(entry.suits(corpus) for corpus in corpora):
         return f"encoder {entry.label!r} needs a corpus of shape {shapes}; add one with -c"
     # The corpora suit it, but their diagnostics join them into one of another shape.
@@ -547,7 +570,7 @@ def favoured_encoders(entries: Sequence[RunEncoder], corpora: Iterable[AnyCorpus
     warnings: list[str] = []
     for corpus in corpora:
         filters = {model_name(spec) for spec in corpus.filtered_with}
-        favoured = [entry.label for entry in entries if model_name(entry.encoder.card.spec) in filters]
+        favoured = [entry.label for entry in entries if model_name(entry.card.spec) in filters]
         warning = (
             f"{corpus.name} was filtered with this encoder, so the comparison favours it; "
             "compare it with others on another corpus"

@@ -12,17 +12,17 @@ from typing import cast
 
 from embassay._version import __version__
 from embassay.core.errors import EncoderError
-from embassay.core.types import Corpus, Encoder, JsonObject
-from embassay.models.base import Remote
+from embassay.core.types import Corpus, JsonObject
 from embassay.reports.findings.costs import Latency
 from embassay.reports.findings.speed import MeasuredTimes
+from embassay.run.candidates import RunEncoder
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.loaders import builtin_names
 from embassay.run.plan import Plan, corpus_sources
 from embassay.run.presets import named_in
 from embassay.run.resolve import default_label, encoder_list
 from embassay.run.runs.record import Badges, EncoderUse, RunRecord, RunSettings, Sources
-from embassay.run.score import EncoderRun
+from embassay.run.scoring import CandidateRun
 from embassay.run.specs import Spec, alternatives, as_spec
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
@@ -31,14 +31,10 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence
 def settings_of(plan: Plan) -> RunSettings:
     """Return the settings that identify a run; the order of encoders is the order in the result."""
     request = plan.request
-    encoders = []
-    for entry in plan.entries:
-        encoder = entry.encoder
-        encoders.append((entry.label, encoder.card.spec, _fingerprint(encoder), entry.baseline))
     settings = {
-        "encoders": encoders,
+        "encoders": [(entry.label, entry.card.spec, _fingerprint(entry), entry.baseline) for entry in plan.entries],
         # Encoders with a single route, or with the usual one, are not listed.
-        "routes": {entry.label: entry.encoder.card.route for entry in plan.entries if entry.encoder.card.route},
+        "routes": {entry.label: entry.card.route for entry in plan.entries if entry.card.route},
         "corpora": [(corpus.key, corpus.fingerprint) for corpus in plan.corpora],
         "diagnostics": [(task.name, task.version, dict(task.options), task.corpus.key) for task in plan.tasks],
         **request.recorded,
@@ -46,21 +42,19 @@ def settings_of(plan: Plan) -> RunSettings:
     return cast("RunSettings", settings)
 
 
-def _fingerprint(encoder: Encoder) -> str:
-    """Return the fingerprint of an encoder; that of a service that does not answer is the last known one, or empty.
+def _fingerprint(entry: RunEncoder) -> str:
+    """Return the fingerprint of a candidate; that of a service that does not answer is the last known one, or empty.
 
     An encoder of unknown content has another fingerprint in each run. It is left out, so that a repeated command
     continues the run with the scores of the other encoders.
     """
-    if not encoder.card.known:
+    if not entry.card.known:
         return ""
     try:
-        return encoder.fingerprint
+        return entry.model.fingerprint
     except EncoderError:
         # Why the encoder fails is reported when it has to encode.
-        if isinstance(encoder, Remote):
-            return encoder.known_fingerprint() or ""
-        return ""
+        return (entry.encoder.known_fingerprint() or "") if entry.card.remote else ""
 
 
 def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:
@@ -96,7 +90,7 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
     }
 
 
-def _use_of(run: EncoderRun, before: EncoderUse, candidates: Mapping[str, tuple[str, str]]) -> EncoderUse:
+def _use_of(run: CandidateRun, before: EncoderUse, candidates: Mapping[str, tuple[str, str]]) -> EncoderUse:
     """Return the work of one encoder, for ``run.json``.
 
     Counts and times are those of the last start that scored something; they are not added up.
@@ -108,24 +102,24 @@ def _use_of(run: EncoderRun, before: EncoderUse, candidates: Mapping[str, tuple[
     candidates
         Its label on each cut of a corpus, and the label of the corpus.
     """
-    effort = run.effort
+    effort = run.report.effort
     if effort is None:
         # The encoder failed.
-        return {**before, "route": run.route}
+        return {**before, "route": run.report.route}
     if effort.texts == 0 and before:
         # All its scores were stored, so nothing was measured.
         return before
     # What was not measured now stays as an earlier start has measured it.
-    query_milliseconds = run.milliseconds.pop("", before.get("query_milliseconds"))
+    query_milliseconds = run.report.milliseconds.pop("", before.get("query_milliseconds"))
     milliseconds = dict(before.get("question_milliseconds", {}))
-    for key, time in run.milliseconds.items():
+    for key, time in run.report.milliseconds.items():
         if time > 0:
             label, corpus = candidates[key]
             milliseconds[label] = {**milliseconds.get(label, {}), corpus: time}
     badges = before.get("badges")
-    if run.robustness:
-        badges = cast("Badges", asdict(run.robustness))
-        query_milliseconds = run.robustness.query_milliseconds or query_milliseconds
+    if run.report.robustness:
+        badges = cast("Badges", asdict(run.report.robustness))
+        query_milliseconds = run.report.robustness.query_milliseconds or query_milliseconds
     return {
         "texts": effort.texts,
         "encoded": effort.encoded,
@@ -134,7 +128,7 @@ def _use_of(run: EncoderRun, before: EncoderUse, candidates: Mapping[str, tuple[
         "seconds": round(effort.seconds, 3),
         "query_milliseconds": query_milliseconds,
         "question_milliseconds": milliseconds,
-        "route": run.route,
+        "route": run.report.route,
         "badges": badges,
     }
 

@@ -13,9 +13,10 @@ from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, Fo
 from embassay.core.store.paths import source_path
 from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
 from embassay.models.addresses import without_secrets
-from embassay.models.base import EncodesWithAnother
+from embassay.models.base import adopted
 from embassay.run.loaders import builtin_names, check_kind, find_loader
 from embassay.run.specs import Spec, as_spec, bind, known_options, parse
+from embassay.search.retrievers.base import Retriever
 
 EncoderInput: TypeAlias = str | Spec | Encoder | Function
 EncoderInputs: TypeAlias = Sequence[EncoderInput] | Mapping[str, EncoderInput] | EncoderInput
@@ -96,10 +97,18 @@ def with_about(options: Mapping[str, object]) -> dict[str, object]:
     return renamed
 
 
-def load_encoder(
+def load_encoder(spec: str | Spec | object, runtime: Runtime | None = None) -> Encoder:
+    """Load an encoder; SpecError for what lists documents and has no vectors. For the rest see ``load_candidate``."""
+    model = load_candidate(spec, runtime)
+    if isinstance(model, Retriever):
+        raise SpecError(f"{model.card.spec} lists documents and has no vectors; it can be used in a run only")
+    return model
+
+
+def load_candidate(
     spec: str | Spec | object, runtime: Runtime | None = None, *, name: str = "", version: str = ""
-) -> Encoder:
-    """Load the encoder of a spec such as ``all-MiniLM-L6-v2`` or ``random,dim=64``; its label is not used.
+) -> Encoder | Retriever:
+    """Load the encoder or the retriever of a spec such as ``all-MiniLM-L6-v2`` or ``hybrid:m+bm25``, without its label.
 
     Parameters
     ----------
@@ -119,6 +128,8 @@ def load_encoder(
     InputError
         If the spec names no encoder, or the object is not an encoder.
     """
+    if isinstance(spec, Retriever):
+        return spec
     if not isinstance(spec, (str, Spec)):
         from embassay.models.objects.foreign import from_object, is_encoder
         from embassay.search.retrievers import objects
@@ -135,7 +146,7 @@ def load_encoder(
     return _create(as_spec(spec, "encoder"), runtime)
 
 
-def _create(spec: Spec, runtime: Runtime) -> Encoder:
+def _create(spec: Spec, runtime: Runtime) -> Encoder | Retriever:
     """Return the encoder, or the retriever, that the plug-in of a spec's scheme creates."""
     scheme, target = scheme_of(spec.head)
     folder, options = _folder_of(scheme, spec.options)
@@ -161,8 +172,8 @@ def _create(spec: Spec, runtime: Runtime) -> Encoder:
     # The options of a candidate that a retriever is built on are taken for its own: hybrid:bm25,stemmer=english+m.
     hint = getattr(module, "OPTIONS_HINT", "")
     with folder.guarded(scheme):
-        encoder: Encoder = module.create(target, runtime, **bind(module.create, options, place, hint))
-    return _with_other(encoder, runtime)
+        model: Encoder | Retriever = module.create(target, runtime, **bind(module.create, options, place, hint))
+    return model if isinstance(model, Retriever) else _with_other(model, runtime)
 
 
 def _folder_of(scheme: str, options: Mapping[str, object]) -> tuple[Folder, Mapping[str, object]]:
@@ -185,14 +196,12 @@ def _with_other(encoder: Encoder, runtime: Runtime) -> Encoder:
 
     The other encoder is loaded when it is needed.
     """
-    if not isinstance(encoder, EncodesWithAnother):
-        return encoder
 
     def load(spec: str) -> Encoder:
         check_stored_spec(spec, trusted=runtime.trust_remote_code)
         return load_encoder(spec, runtime)
 
-    return encoder.with_other(load)
+    return adopted(encoder).with_other(load)
 
 
 def is_safe_in_files(spec: str) -> bool:

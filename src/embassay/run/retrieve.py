@@ -25,10 +25,11 @@ from embassay.core.store.lists import FROM_CACHE, read_lists, write_lists
 from embassay.core.types import AnyCorpus, Encoder, content_hash
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.base import ScoresRankings
-from embassay.run.candidates import RunEncoder, in_scoring_order
+from embassay.run.candidates import in_scoring_order
 from embassay.run.engine.encode import Effort, encode
-from embassay.run.plan import Plan, Task
-from embassay.run.score import EncoderRun, Services, as_encoder_error
+from embassay.run.plan import Task
+from embassay.run.score import EncoderRun
+from embassay.run.scoring import CandidateRun, Services, as_encoder_error
 from embassay.search.exact.lists import NONE, checked, joined, lists_of, of_rows, ranked
 from embassay.search.retrievers.base import Lists, Questions, Retriever
 from embassay.stats.choosing import best_column, cross_fit
@@ -41,24 +42,20 @@ NAMED = 3
 """Ids that a note names, at most."""
 
 
-def runs_of(entries: Sequence[RunEncoder], services: Services) -> dict[str, EncoderRun]:
-    """Return by label the run of each entry, after those that it is built on, which know what it needs of them."""
-    run_of: dict[str, EncoderRun] = {}
+def runs_of(services: Services) -> dict[str, CandidateRun]:
+    """Return by label the run of each entry, after those that it is built on."""
+    run_of: dict[str, CandidateRun] = {}
     known: dict[str, float] = {}
-    for entry in in_scoring_order(entries):
-        retriever = entry.encoder
-        if not isinstance(retriever, Retriever):
+    for entry in in_scoring_order(services.plan.entries):
+        if entry.retriever:
+            run_of[entry.label] = RetrieverRun(entry, services, others=run_of, known=known)
+        else:
             run_of[entry.label] = EncoderRun(entry, services)
-            continue
-        run_of[entry.label] = RetrieverRun(entry, services, others=run_of, known=known)
-        for label in retriever.parts:
-            run_of[label].depth = max(run_of[label].depth, retriever.depth)
-            run_of[label].keeps_vectors |= retriever.needs_vectors
     return run_of
 
 
 @dataclass
-class RetrieverRun(EncoderRun):
+class RetrieverRun(CandidateRun):
     """One retriever in a run.
 
     Attributes
@@ -75,7 +72,7 @@ class RetrieverRun(EncoderRun):
         Of each question of all corpora.
     """
 
-    others: Mapping[str, EncoderRun] = field(default_factory=dict)
+    others: Mapping[str, CandidateRun] = field(default_factory=dict)
     known: dict[str, float] = field(default_factory=dict)
     choice_on: dict[str, ChosenSetting] = field(default_factory=dict)
     facts: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -84,7 +81,7 @@ class RetrieverRun(EncoderRun):
     @property
     def retriever(self) -> Retriever:
         """The retriever."""
-        return cast("Retriever", self.entry.encoder)
+        return cast("Retriever", self.entry.retriever)
 
     @property
     def fingerprint(self) -> str:
@@ -95,7 +92,7 @@ class RetrieverRun(EncoderRun):
         own = self.retriever.fingerprint
         return content_hash([own, *of_parts]) if of_parts else own
 
-    def score_tasks(self, plan: Plan) -> None:
+    def score_tasks(self) -> None:
         """Score the retriever on its tasks; where it fails on one corpus, the others continue.
 
         Raises
@@ -103,12 +100,12 @@ class RetrieverRun(EncoderRun):
         EncoderError
             If it fails on all.
         """
-        self.effort = Effort()
-        tasks = plan.tasks_of(self.entry)
+        self.report.effort = Effort()
+        tasks = self.services.plan.tasks_of(self.entry)
         for corpus in {task.corpus.key: task.corpus for task in tasks}.values():
             of_corpus = [task for task in tasks if task.corpus is corpus]
             try:
-                self.score_on(corpus, of_corpus, plan)
+                self.score_on(corpus, of_corpus)
             except EncoderError as error:
                 self.failed_tasks |= {task.key: str(error) for task in of_corpus if task.key not in self.scores}
                 # What is built on it must not ask again.
@@ -116,38 +113,24 @@ class RetrieverRun(EncoderRun):
         if not self.scores:
             raise EncoderError(next(iter(self.failed_tasks.values())))
 
-    def score_on(self, corpus: AnyCorpus, tasks: Sequence[Task], plan: Plan) -> None:
+    def score_on(self, corpus: AnyCorpus, tasks: Sequence[Task]) -> None:
         """Score the tasks on one corpus, as far as their scores are not stored."""
         parts = [self.part(label, corpus).fingerprints[corpus.key] for label in self.retriever.parts]
         self.fingerprints[corpus.key] = self._with_parts(parts)
-        self.load_stored(tasks, plan)
+        self.load_stored(tasks)
         for task in tasks:
             if task.key in self.scores:
                 continue
-            self.need(corpus, plan)
+            self.need(corpus)
             with self.noting_failure(task.key):
                 diagnostic = cast("ScoresRankings", task.diagnostic)
-                scores = diagnostic.score_rankings(corpus, self.nearest[corpus.key], self.origin(task, plan))
+                scores = diagnostic.score_rankings(corpus, self.nearest[corpus.key], self.origin(task))
                 scalars = {**scores.scalars, **self.facts[corpus.key]}
                 if self.retriever.choices:
-                    scalars |= self.choice_on[corpus.key].scalars(diagnostic.k, plan.request.seed)
+                    scalars |= self.choice_on[corpus.key].scalars(diagnostic.k, self.services.plan.request.seed)
                 self.keep(task.key, replace(scores, scalars=scalars))
 
-    def price_of_questions(self, corpus: AnyCorpus) -> float | None:
-        """Return what 1,000 questions cost with all that it is built on; None where a price is not known.
-
-        That of a service or a function which finds documents never is.
-        """
-        if not self.retriever.parts:
-            return None
-        prices = [self.others[label].price_of_questions(corpus) for label in self.retriever.parts]
-        if self.retriever.spending:
-            tokens = self.retriever.tokens(Questions(corpus, corpus.samples))
-            prices.append(self.retriever.spending.cost_of(round(1000 * tokens / len(corpus.samples))))
-        known = [price for price in prices if price is not None]
-        return sum(known) if len(known) == len(prices) else None
-
-    def part(self, label: str, corpus: AnyCorpus) -> EncoderRun:
+    def part(self, label: str, corpus: AnyCorpus) -> CandidateRun:
         """Return the run of a part.
 
         Raises
@@ -162,7 +145,7 @@ class RetrieverRun(EncoderRun):
             raise EncoderError(f"it is built on {label!r}, which is not scored on {corpus.key}")
         return run
 
-    def need(self, corpus: AnyCorpus, plan: Plan) -> None:
+    def need(self, corpus: AnyCorpus) -> None:
         """Have the retriever answer the questions of a corpus, unless it has.
 
         Raises
@@ -176,7 +159,7 @@ class RetrieverRun(EncoderRun):
         parts, vectors = dict[str, Neighbours](), dict[str, Vectors]()
         for label in retriever.parts:
             part = self.part(label, corpus)
-            part.need(corpus, plan)
+            part.need(corpus)
             parts[label] = part.nearest[corpus.key]
             if retriever.needs_vectors:
                 vectors[label] = part.vectors[corpus.key]
@@ -188,27 +171,26 @@ class RetrieverRun(EncoderRun):
             if retriever.choices:
                 choice = self.choice_on[corpus.key] = choose(retriever, questions)
                 chosen, setting = retriever.choices[choice.setting], choice.setting
-            key = lists_key(self.fingerprints[corpus.key], corpus, setting)
-            lists = self.ask(chosen, questions, key, plan.request.cache_folder)
+            lists = self.ask(chosen, questions, lists_key(self.fingerprints[corpus.key], corpus, setting))
         self.note(questions, lists)
         facts = (fact.split("=") for fact in lists.facts)
         self.facts[corpus.key] = {name: float(number) for name, number in facts}
         self.nearest[corpus.key] = ranked(corpus, lists, parts.get(retriever.continues))
 
-    def ask(self, retriever: Retriever, questions: Questions, key: str, cache: Path | None) -> Lists:
+    def ask(self, retriever: Retriever, questions: Questions, key: str) -> Lists:
         """Return the lists of all questions that have one: stored ones, and those that a retriever gives now.
 
         What it has given is stored, even if it fails later.
         """
-        folder = self.services.folder.path if self.services.folder else None
+        folder, cache = self.services.folder, self.services.plan.request.cache_folder
         if not retriever.keeps_answers:
             cache = None
-        places = [place for place in (folder, cache) if place]
+        places = [place for place in (folder.path if folder else None, cache) if place]
         kept = [stored_lists(place, key) for place in places]
         stored = max(kept, key=lambda lists: len(lists.rows), default=NONE)
         if cache and stored is kept[-1] and len(stored.rows):
             # A check of this run against the one that asked would compare answers with themselves.
-            self.route |= {"answers": FROM_CACHE}
+            self.report.route |= {"answers": FROM_CACHE}
         missing = np.setdiff1d(np.arange(len(questions.samples)), stored.rows)
         if not len(missing):
             # The folder of the run has what the cache had.
@@ -223,14 +205,14 @@ class RetrieverRun(EncoderRun):
                     saved = time.perf_counter()
         finally:
             lists = _save(parts, places, key)
-        self.effort = (self.effort or Effort()) + Effort(
-            len(questions.samples), len(missing), time.perf_counter() - started
-        )
+        effort = Effort(len(questions.samples), len(missing), time.perf_counter() - started)
+        self.report.effort = (self.report.effort or Effort()) + effort
         return lists
 
     def answers(self, retriever: Retriever, questions: Questions) -> Iterator[Lists]:
         """Yield checked lists as a retriever gives them."""
-        with self.services.progress.encoding(self.entry.label, len(questions.samples)) as advance:
+        progress = self.services.plan.request.progress
+        with progress.encoding(self.entry.label, len(questions.samples)) as advance:
             began = time.perf_counter()
             with as_encoder_error("retrieve"):
                 for given in retriever.retrieve(questions):
@@ -246,7 +228,7 @@ class RetrieverRun(EncoderRun):
         EncoderError
             If no list has a document of the corpus.
         """
-        corpus = questions.corpus
+        corpus, report = questions.corpus, self.report
         unknown = f"{counted(len(lists.unknown), 'id')} in its lists are no documents of {corpus.key}: "
         unknown += names(list(dict.fromkeys(lists.unknown))[:NAMED])
         has_documents = (lists.documents >= 0).any(axis=1)
@@ -255,7 +237,7 @@ class RetrieverRun(EncoderRun):
             if lists.unknown:
                 reason = f"{unknown}; those of {corpus.key} are such as {corpus.documents[0].id!r}"
             raise EncoderError(reason)
-        notes = list(self.route.get("notes", ()))
+        notes = list(report.route.get("notes", ()))
         if lists.unknown:
             notes.append(f"{unknown}; they were left out")
         without = np.setdiff1d(np.arange(len(questions.samples)), lists.rows[has_documents])
@@ -263,16 +245,16 @@ class RetrieverRun(EncoderRun):
         if len(without) and not self.retriever.continues:
             ids = names([questions.samples[row].id for row in without[:NAMED].tolist()])
             notes.append(f"{counted(len(without), 'question')} of {corpus.key} without a list count as missed: {ids}")
-        self.route |= {"notes": notes}
+        report.route |= {"notes": notes}
         if lists.seconds is not None and not np.isnan(lists.seconds).any():
             self.seconds += lists.seconds.tolist()
             p50, p95, p99 = (1000 * np.quantile(self.seconds, (0.5, 0.95, 0.99))).tolist()
-            self.route |= {"answer_milliseconds": {"p50": p50, "p95": p95, "p99": p99}}
+            report.route |= {"answer_milliseconds": {"p50": p50, "p95": p95, "p99": p99}}
             # An index takes the place of the exact search.
             of_parts = "" if self.retriever.needs_vectors else corpus.key
-            parts = [self.others[label].milliseconds.get(of_parts, math.nan) for label in self.retriever.parts]
+            parts = [self.others[label].report.milliseconds.get(of_parts, math.nan) for label in self.retriever.parts]
             own = 1000 * float(np.median(lists.seconds))
-            self.milliseconds |= {"": p50, corpus.key: own + sum(parts)}
+            report.milliseconds |= {"": p50, corpus.key: own + sum(parts)}
 
 
 @dataclass(frozen=True)

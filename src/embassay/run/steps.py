@@ -13,7 +13,6 @@ from dataclasses import replace
 from embassay.core.errors import SpecError
 from embassay.core.types import Card
 from embassay.run.candidates import RunEncoder
-from embassay.search.retrievers.base import Retriever
 
 STEP_OF_OPTION = {
     "vectors": "",
@@ -34,14 +33,14 @@ def with_bases(entries: Sequence[RunEncoder]) -> list[RunEncoder]:
     SpecError
         If ``original=`` is said of a retriever that is built on candidates.
     """
-    cards = [(entry.label, entry.encoder.card) for entry in entries]
+    cards = [(entry.label, entry.card) for entry in entries]
     derived = []
     for entry, (_, card) in zip(entries, cards, strict=True):
         base, change = entry.original, ""
         if base and entry.parts:
             raise SpecError(f"encoder {entry.label!r} is built on {entry.parts[0]!r}: remove original=")
         if base:
-            change = "server" if card.remote or isinstance(entry.encoder, Retriever) else "export"
+            change = "server" if card.remote or entry.retriever else "export"
         elif card.target:
             base, change = _base(card, cards)
         derived.append(replace(entry, base=base, change=change))

@@ -15,7 +15,6 @@ from pathlib import Path
 from embassay.core.data import MSRP, MSRP_GROUPED, SEMANTONEG_V1
 from embassay.core.formatting import names
 from embassay.core.types import AnyCorpus
-from embassay.models.base import NamesTrainingData
 from embassay.reports.findings import templates
 from embassay.run.candidates import RunEncoder
 
@@ -99,10 +98,8 @@ def overlaps(entries: Sequence[RunEncoder], corpora: Sequence[AnyCorpus]) -> Ite
 
 def named_datasets(family: DataFamily, entry: RunEncoder) -> list[str]:
     """Return the training data sets of an encoder that belong to a family, as its model card writes them."""
-    if not isinstance(entry.encoder, NamesTrainingData):
-        return []
     datasets = []
-    for name in entry.encoder.training_datasets():
+    for name in () if entry.retriever else entry.encoder.training_datasets():
         # "sentence-transformers/all-NLI" -> "allnli"
         without_organisation = name.lower().rpartition("/")[2]
         plain = re.sub(r"[^a-z0-9]", "", without_organisation)

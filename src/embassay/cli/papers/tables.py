@@ -15,7 +15,8 @@ from embassay.cli.papers.exhibit import DIFFERS, NOT_AVAILABLE, REPRODUCED, Pape
 from embassay.core.errors import UnknownNameError
 from embassay.core.store.canonical import write
 from embassay.reports.tables import Cell, Table
-from embassay.run.outputs import exhibits, latex, markdown
+from embassay.run.outputs import exhibits, markdown
+from embassay.run.outputs.kinds import latex
 
 Form = Literal["text", "csv", "json", "latex", "markdown"]
 PAPERS = {
@@ -167,9 +168,9 @@ def written(shown: Sequence[Shown], form: Form) -> str:
     if form == "latex":
         parts = []
         for one, content in zip(shown, tables, strict=True):
-            name = exhibits.file_name_part(f"{one.paper}-{one.name}")
+            name = exhibits.file_name(f"{one.paper} {one.name}", set())
             caption = f"{content.title}. {content.note}".strip()
-            parts.append(latex.table(exhibits.Exhibit(name, caption, "", content)))
+            parts.append(latex.table(name, caption, content))
         return "\n".join(parts)
     sections = []
     for content in tables:

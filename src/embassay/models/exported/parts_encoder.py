@@ -16,12 +16,11 @@ from embassay.core.samples.base import Role
 from embassay.core.samples.retrieval import StoredDocuments
 from embassay.core.types import Card, Encoder, content_hash
 from embassay.core.vectors import DenseVectors, dense_rows
-from embassay.models.base import Releases, Route, supported_similarity
-from embassay.models.loaded import UnfittedEncoder
+from embassay.models.base import BaseEncoder, Route, adopted, supported_similarity
 
 
 @dataclass(frozen=True)
-class PartsEncoder(UnfittedEncoder):
+class PartsEncoder(BaseEncoder):
     """An encoder whose vectors of documents are in parts.
 
     Attributes
@@ -40,7 +39,7 @@ class PartsEncoder(UnfittedEncoder):
     def card(self) -> Card:
         """The properties that the manifest states. Its vectors need not be cached."""
         similarity = supported_similarity(self.vectors.manifest.similarity)
-        return Card(f"vectors:{self.name}", cached=False, similarity=similarity)
+        return Card(f"vectors:{self.name}", cached=False, stores_vectors=True, similarity=similarity)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -85,8 +84,8 @@ class PartsEncoder(UnfittedEncoder):
     def release(self) -> None:
         """Release the model."""
         model = vars(self).pop("_model", None)
-        if isinstance(model, Releases):
-            model.release()
+        if model is not None:
+            adopted(model).release()
 
     def route(self) -> Route:
         """Return facts about the folder, for ``run.json``."""

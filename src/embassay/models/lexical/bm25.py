@@ -22,7 +22,7 @@ from embassay.core.store.paths import source_path
 from embassay.core.tables.texts import read_text
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import VectorMatrix
-from embassay.models.base import spec_of
+from embassay.models.base import BaseEncoder, spec_of
 from embassay.models.lexical.counts import count_words, document_frequencies, rows_of_values
 from embassay.models.tokens import need_nltk
 from embassay.stats.lexical.words import WORD, prepared, words
@@ -103,7 +103,7 @@ def create(
 
 
 @dataclass(frozen=True)
-class BM25Encoder:
+class BM25Encoder(BaseEncoder):
     """An encoder whose dot products are BM25 scores; it learns words and weights from the passages.
 
     Attributes

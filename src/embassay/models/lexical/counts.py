@@ -16,7 +16,7 @@ from embassay.core.errors import EncoderError, SpecError
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, content_hash
 from embassay.core.vectors import DenseVectors, Indices, VectorMatrix
-from embassay.models.base import spec_of
+from embassay.models.base import BaseEncoder, spec_of
 from embassay.models.lexical.pca import principal_axes
 from embassay.models.tokens import WORD, Cutting, CutWords, cutter
 
@@ -89,7 +89,7 @@ def lexical_encoder(name: str, tokens: Cutting, pca: int, fit: Fit) -> LexicalEn
 
 
 @dataclass(frozen=True)
-class LexicalEncoder:
+class LexicalEncoder(BaseEncoder):
     """An encoder that counts words; it learns its vocabulary from a corpus.
 
     Attributes
@@ -215,7 +215,7 @@ class ProjectedEncoder(LexicalEncoder):
     def card(self) -> Card:
         """As without PCA, with a warning where the components are learnt from test texts."""
         warnings = (FITTED_ON_TESTS,) if self.learns_from == "all" else ()
-        return replace(super().card, warnings=warnings)
+        return replace(super().card, warnings=warnings, relearns=True)
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Learn words and components from these texts.

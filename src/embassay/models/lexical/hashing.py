@@ -10,8 +10,8 @@ import numpy as np
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import VectorMatrix
+from embassay.models.base import BaseEncoder
 from embassay.models.checks import check_whole
-from embassay.models.loaded import UnfittedEncoder
 from embassay.models.tokens import WORD
 from embassay.stats.lexical.words import tokens
 
@@ -30,7 +30,7 @@ def create(target: str, runtime: Runtime, *, dim: int = 256) -> HashingEncoder:
 
 
 @dataclass(frozen=True)
-class HashingEncoder(UnfittedEncoder):
+class HashingEncoder(BaseEncoder):
     """An encoder that adds ±1 to one dimension for each word and scales the sum to unit length."""
 
     dim: int

@@ -12,8 +12,7 @@ from embassay.core.randomness import generator
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
-from embassay.models.base import spec_of
-from embassay.models.loaded import UnfittedEncoder
+from embassay.models.base import BaseEncoder, spec_of
 
 DIMENSIONS = 256
 
@@ -35,7 +34,7 @@ def create(target: str, runtime: Runtime, *, dim: int = DIMENSIONS, seed: int = 
 
 
 @dataclass(frozen=True)
-class RandomEncoder(UnfittedEncoder):
+class RandomEncoder(BaseEncoder):
     """An encoder whose vectors are standard normal; the text selects the random stream, so equal texts are equal."""
 
     dim: int = DIMENSIONS

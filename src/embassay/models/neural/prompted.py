@@ -13,8 +13,7 @@ import numpy as np
 from embassay.core.samples.base import ROLES, Role
 from embassay.core.types import Card, Encoder
 from embassay.core.vectors import DenseVectors, Indices, VectorBatch
-from embassay.models.base import Prompts, supported_similarity
-from embassay.models.loaded import UnfittedEncoder
+from embassay.models.base import BaseEncoder, Prompts, supported_similarity
 from embassay.models.neural.batching import Runner, encode_distinct, run
 from embassay.models.neural.model_options import ModelOptions, derived_vectors
 from embassay.models.neural.prompts import unprompted_texts
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
-class PromptedEncoder(UnfittedEncoder, ABC):
+class PromptedEncoder(BaseEncoder, ABC):
     """A model with a prompt for each role, and with options that are applied to finished vectors.
 
     A subclass is a frozen dataclass with the field ``options``.

@@ -14,8 +14,7 @@ from embassay.core.errors import ModelNotFoundError
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime
 from embassay.core.vectors import VectorMatrix
-from embassay.models.base import spec_of, supported_similarity
-from embassay.models.loaded import UnfittedEncoder
+from embassay.models.base import BaseEncoder, spec_of, supported_similarity
 from embassay.models.neural.library_model import LibraryModel
 from embassay.models.neural.locations import read_json
 from embassay.models.neural.modules import modules, settings_of
@@ -60,7 +59,7 @@ def create(
 
 
 @dataclass(frozen=True)
-class SparseModelEncoder(UnfittedEncoder):
+class SparseModelEncoder(BaseEncoder):
     """A sparse model; its own prompts are used."""
 
     name: str

@@ -22,8 +22,7 @@ from embassay.core.errors import SpecError
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Encoder, content_hash
 from embassay.core.vectors import VectorMatrix
-from embassay.models.base import spec_of, supported_similarity
-from embassay.models.loaded import UnfittedEncoder
+from embassay.models.base import BaseEncoder, spec_of, supported_similarity
 from embassay.models.neural.st import has_known_content, hash_content
 from embassay.models.objects import mteb_model
 from embassay.models.objects.matrices import off_device, real_matrix
@@ -167,7 +166,7 @@ def own_name(thing: object) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class ObjectEncoder(UnfittedEncoder):
+class ObjectEncoder(BaseEncoder):
     """An encoder that calls an object of another library. Its fingerprint is computed again at each access.
 
     Attributes

@@ -13,11 +13,11 @@ from embassay.core.errors import EncoderError, SpecError
 from embassay.core.samples.base import Role, Text
 from embassay.core.types import Card, content_hash
 from embassay.core.vectors import DenseVectors, Similarity
-from embassay.models.loaded import UnfittedEncoder
+from embassay.models.base import BaseEncoder
 
 
 @dataclass(frozen=True)
-class MatrixEncoder(UnfittedEncoder):
+class MatrixEncoder(BaseEncoder):
     """Looks up the vector of each text in a matrix.
 
     Attributes

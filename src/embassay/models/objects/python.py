@@ -19,8 +19,7 @@ from embassay.core.errors import EncoderError, reason_of
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import Similarity, VectorMatrix
-from embassay.models.base import spec_of
-from embassay.models.loaded import UnfittedEncoder
+from embassay.models.base import BaseEncoder, spec_of
 from embassay.models.objects.matrices import real_matrix
 from embassay.models.objects.user_modules import function_of
 
@@ -56,7 +55,7 @@ def create(target: str, runtime: Runtime, *, version: str = "", similarity: Simi
 
 
 @dataclass(frozen=True)
-class PythonEncoder(UnfittedEncoder):
+class PythonEncoder(BaseEncoder):
     """An encoder that calls a function with the texts; roles are ignored."""
 
     name: str

@@ -17,12 +17,11 @@ from embassay.core.errors import EncoderError, SpecError
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors, Indices, Similarity
-from embassay.models.base import Prompts, Route, spec_of
+from embassay.models.base import BaseEncoder, Prompts, Route, spec_of
 from embassay.models.endpoint.access import OPENAI, OPENAI_KEY, check_amounts, check_whole, open_endpoint
 from embassay.models.endpoint.address import Address
 from embassay.models.endpoint.attempts import Retries
 from embassay.models.endpoint.spending import Spending, guess
-from embassay.models.loaded import UnfittedEncoder
 from embassay.models.neural.prompts import unprompted_texts
 from embassay.models.probe import PROBES, remembered, settled, steps
 from embassay.models.remote.embeddings import Service, in_order
@@ -107,7 +106,7 @@ def create(
 
 
 @dataclass(frozen=True)
-class ApiEncoder(UnfittedEncoder):
+class ApiEncoder(BaseEncoder):
     """An encoder that sends texts to a service, in simultaneous requests of several texts."""
 
     service: Service

@@ -18,9 +18,8 @@ from embassay.core.formatting import counted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card
 from embassay.core.vectors import DenseVectors, Indices, VectorBatch
-from embassay.models.base import Route
+from embassay.models.base import BaseEncoder, Route
 from embassay.models.endpoint.spending import Spending
-from embassay.models.loaded import UnfittedEncoder
 from embassay.models.neural.batching import encode_distinct
 from embassay.models.objects.matrices import off_device
 
@@ -31,7 +30,7 @@ def pair(query: str, text: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairScorer(UnfittedEncoder):
+class PairScorer(BaseEncoder):
     """Scores pairs. The texts of a question are scored together, so that no other question changes its scores.
 
     Attributes
@@ -63,7 +62,7 @@ class PairScorer(UnfittedEncoder):
     score: Callable[[str, list[str]], object]
     each: Callable[..., Iterable[tuple[int, DenseVectors]]] = lambda work, items: enumerate(map(work, items))
     route: Callable[[], Route] = dict
-    release: Callable[[], object] = dict
+    release: Callable[[], None] = lambda: None
     spending: Spending | None = field(default=None, compare=False, repr=False)
     rates: list[float] = field(default_factory=list, compare=False, repr=False)
 

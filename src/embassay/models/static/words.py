@@ -22,7 +22,7 @@ from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
-from embassay.models.base import Route, UnknownWords, spec_of
+from embassay.models.base import BaseEncoder, Route, UnknownWords, spec_of
 from embassay.models.loaded import LazyModel
 from embassay.models.static.trained_folder import TrainedFolder
 from embassay.models.static.word_files import WordFormat, WordVectors, read, recognise
@@ -115,7 +115,7 @@ class WordFile(LazyModel[WordVectors]):
 
 
 @dataclass(frozen=True)
-class WordsEncoder:
+class WordsEncoder(BaseEncoder):
     """An encoder that pools the vectors of a text's words.
 
     Attributes

@@ -22,7 +22,7 @@ from embassay.core.formatting import counted
 from embassay.core.samples.base import Role, Text
 from embassay.core.types import Encoder
 from embassay.core.vectors import VectorMatrix, Vectors, as_array, as_float32, check_finite, with_narrow_indices
-from embassay.models.base import Batches, BatchInvariant, Derived, Prepares, encoder_of_vectors, key_in_cache
+from embassay.models.base import adopted, encoder_of_vectors, key_in_cache
 from embassay.run.engine.timeline import TimeLine
 
 BLOCK = 128
@@ -125,9 +125,8 @@ def encode(
     advance(len(ready))
     work = _Work(encoder, cache, advance)
     if missing:
-        if isinstance(encoder, Prepares):
-            with (timeline or TimeLine()).during("loading"), _failing():
-                encoder.prepare()
+        with (timeline or TimeLine()).during("loading"), _failing():
+            adopted(encoder).prepare()
         work.encode_all(missing)
     row = {text: place for place, text in enumerate(texts)}
     matrix = _assemble(row, work.texts, work.blocks, ready)
@@ -141,11 +140,10 @@ def _ignore(done: int) -> None:
 
 def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
     """Return an encoder's vectors from those of its full one."""
-    if not isinstance(encoder, Derived) or encoder.card.full is None:
-        matrix = vectors.matrix
-    else:
+    matrix = vectors.matrix
+    if encoder.card.full is not None:
         with _failing():
-            matrix = encoder.derive(vectors.matrix)
+            matrix = adopted(encoder).derive(matrix)
     # The similarity is no part of a fingerprint: encoders that compare otherwise may share their vectors.
     return replace(vectors, matrix=matrix, similarity=encoder.card.similarity)
 
@@ -153,7 +151,7 @@ def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
 def _is_batch_invariant(encoder: Encoder) -> bool:
     """Return whether the encoder gives the same vectors in every batch, bit by bit."""
     with _failing():
-        return isinstance(encoder, BatchInvariant) and encoder.batch_invariant()
+        return adopted(encoder).batch_invariant()
 
 
 def _by_length(texts: Iterable[Text]) -> list[Text]:
@@ -234,10 +232,8 @@ def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], 
     for role in dict.fromkeys(role for role, _ in texts):
         texts_of_role = [text for text in texts if text[0] == role]
         contents = [content for _, content in texts_of_role]
-        if isinstance(encoder, Batches):
-            iterator = encoder.batches(contents, role)
-        else:
-            iterator = _blocks(encoder, contents, role, done)
+        with _failing():
+            iterator = adopted(encoder).batches(contents, role) or _blocks(encoder, contents, role, done)
         while True:
             with _failing():
                 batch = next(iterator, None)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from embassay.core.samples.base import Text
 from embassay.core.types import Encoder
-from embassay.models.base import Releases, Routed
+from embassay.models.base import adopted
 from embassay.run.engine.encode import encode
 
 ROUNDS = 3
@@ -63,7 +63,6 @@ def encoding_times(encoders: Mapping[str, Encoder], texts: Sequence[Text]) -> di
             encode(encoder, texts)
             wall[label].append(time.perf_counter() - wall_start)
             cpu[label].append(time.process_time() - cpu_start)
-            devices[label] = str(encoder.route().get("device", "")) if isinstance(encoder, Routed) else ""
-            if isinstance(encoder, Releases):
-                encoder.release()
+            devices[label] = str(adopted(encoder).route().get("device", ""))
+            adopted(encoder).release()
     return {label: EncodingTimes(tuple(wall[label]), tuple(cpu[label]), devices[label]) for label in encoders}

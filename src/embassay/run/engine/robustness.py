@@ -17,7 +17,7 @@ from embassay.core.randomness import generator
 from embassay.core.samples.base import Text
 from embassay.core.types import Encoder
 from embassay.core.vectors import VectorMatrix, Vectors
-from embassay.models.base import BatchInvariant
+from embassay.models.base import adopted
 from embassay.stats.geometry.closeness import paired_cosine
 
 SAMPLE = 256
@@ -74,7 +74,7 @@ def check_robustness(
         encoded = len(texts)
     sample = _draw(texts, seed)
 
-    is_batch_invariant = isinstance(encoder, BatchInvariant) and encoder.batch_invariant()
+    is_batch_invariant = adopted(encoder).batch_invariant()
     # An encoder without drift is encoded alone for the time of one query only.
     most = TIMED if is_batch_invariant else ALONE
     step = max(1, len(sample) // most)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from embassay.core.formatting import visible
@@ -33,23 +34,19 @@ class CheckedCase(NamedTuple):
     sentence: str
 
 
-def junit_xml(suite_name: str, cases: Iterable[CheckedCase], notes: str = "") -> bytes:
+def junit_xml(suite_name: str, cases: Sequence[CheckedCase], notes: str = "") -> bytes:
     """Return a suite of test cases as JUnit XML; notes stand at its end."""
-    suites = ET.Element("testsuites", name=suite_name)
-    suite = ET.SubElement(suites, "testsuite", name=suite_name)
+    marks = Counter(case.mark for case in cases)
+    counts = {"tests": str(len(cases)), "failures": str(marks["failure"]), "errors": str(marks["error"])}
+    suites = ET.Element("testsuites", {"name": suite_name, **counts})
+    suite = ET.SubElement(suites, "testsuite", {**suites.attrib, "skipped": str(marks["skipped"])})
     for case in cases:
         element = ET.SubElement(suite, "testcase", classname=visible(f"embassay.{case.place}"), name=visible(case.name))
+        sentence = visible(case.sentence, keep="\n")
         if case.mark:
-            ET.SubElement(element, case.mark, message=visible(case.sentence, keep="\n"))
+            ET.SubElement(element, case.mark, message=sentence)
         else:
-            ET.SubElement(element, "system-out").text = visible(case.sentence, keep="\n")
-    counts = {"tests": "testcase", "failures": "testcase/failure", "errors": "testcase/error"}
-    for name, elements in counts.items():
-        count = str(len(suite.findall(elements)))
-        suites.set(name, count)
-        suite.set(name, count)
-    # The outer element has no such attribute.
-    suite.set("skipped", str(len(suite.findall("testcase/skipped"))))
+            ET.SubElement(element, "system-out").text = sentence
     if notes:
         ET.SubElement(suite, "system-out").text = visible(notes)
     ET.indent(suites)

@@ -107,25 +107,6 @@ class MatrixData(SeriesHead):
     signatures: list[str]
 
 
-class Point(TypedDict):
-    """A point; ``value`` of its series names the field that is drawn."""
-
-    name: str
-    group: NotRequired[str]
-
-
-@with_config(OPEN)
-class Points(SeriesHead):
-    """One value of each point, in groups; ``own`` are the encoders of this run."""
-
-    kind: Literal["points"]
-    value: str
-    groups: list[str]
-    points: list[Point]
-    own: list[Point]
-    source: NotRequired[str]
-
-
 @with_config(OPEN)
 class TableData(SeriesHead):
     """A cell for each column in every row, and how each column is written."""
@@ -150,7 +131,7 @@ class ResultFile(TypedDict):
     corpora: tuple[CorpusRecord, ...]
     rows: tuple[Row, ...]
     comparisons: tuple[Comparison, ...]
-    series: list[Annotated[Curve | Histogram | MatrixData | Points | TableData, Field(discriminator="kind")]]
+    series: list[Annotated[Curve | Histogram | MatrixData | TableData, Field(discriminator="kind")]]
     examples: tuple[Example, ...]
     verdicts: tuple[Verdict, ...]
     screenings: tuple[Screening, ...]

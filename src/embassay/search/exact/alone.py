@@ -8,7 +8,7 @@ from typing import Any
 
 from scipy.sparse import issparse
 
-from embassay.search.exact.exact import NumpyProduct
+from embassay.search.exact.exact import multiply
 
 
 def search_milliseconds(queries: Any, passages: Any) -> float:
@@ -20,7 +20,5 @@ def search_milliseconds(queries: Any, passages: Any) -> float:
     if issparse(passages):
         passages = passages.tocsc()
     rows = iter(range(queries.shape[0]))
-    seconds = repeat(
-        lambda: NumpyProduct().multiply(queries[[next(rows)]], passages).argmax(), number=1, repeat=queries.shape[0]
-    )
+    seconds = repeat(lambda: multiply(queries[[next(rows)]], passages).argmax(), number=1, repeat=queries.shape[0])
     return 1000 * median(seconds)

@@ -10,7 +10,7 @@ from embassay.core.vectors import Neighbours, Vectors
 from embassay.search.exact.top import search
 
 
-def nearest_documents(corpus: Corpus[Question], vectors: Vectors, k: int, device: str = "auto") -> Neighbours:
+def nearest_documents(corpus: Corpus[Question], vectors: Vectors, k: int) -> Neighbours:
     """Return the k documents nearest to each question, and the ranks of the right ones, by an exact search.
 
     Parameters
@@ -25,5 +25,4 @@ def nearest_documents(corpus: Corpus[Question], vectors: Vectors, k: int, device
         similarity_function=vectors.similarity,
         starts=first_passages(corpus.documents),
         pairs=right_pairs(corpus.samples, corpus.documents),
-        device=device,
     )

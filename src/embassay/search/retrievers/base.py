@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.errors import EncoderError
-from embassay.core.samples.base import Role, Text
+from embassay.core.samples.base import Text
 from embassay.core.samples.retrieval import Question, first_passages
 from embassay.core.types import Card, Corpus, Encoder
-from embassay.core.vectors import Indices, VectorMatrix, Vectors
+from embassay.core.vectors import Indices, Vectors
+from embassay.models.base import Route
 from embassay.models.endpoint.spending import Spending
 
 DEPTH = 100
@@ -149,7 +149,7 @@ class Questions:
 
 @dataclass(frozen=True, kw_only=True)
 class Retriever(ABC):
-    """Answers questions with lists of documents. It stands where an encoder stands, but has no vectors.
+    """Answers questions with lists of documents.
 
     Attributes
     ----------
@@ -213,23 +213,16 @@ class Retriever(ABC):
             If it cannot answer; what was yielded is kept, and the run is continued with the other questions.
         """
 
+    def route(self) -> Route:
+        """Return how it answered, for ``run.json``: JSON values by name."""
+        return {}
+
+    def release(self) -> None:  # noqa: B027 - most hold nothing
+        """Release memory or a connection; it is loaded again for the next question."""
+
     def tokens(self, questions: Questions) -> int:
         """Return the estimated number of tokens that answering all questions sends to a service that is paid for.
 
         It is known before a run: without the lists of its parts.
         """
         return 0
-
-    def fit(self, texts: Sequence[str]) -> Self:
-        """Return itself: it learns nothing from the texts of a corpus."""
-        return self
-
-    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
-        """Refuse, as it has no vectors.
-
-        Raises
-        ------
-        EncoderError
-            Always.
-        """
-        raise EncoderError(f"{self.card.spec} orders documents and has no vectors; it can be used in retrieval only")

@@ -28,7 +28,7 @@ def write_questions(folder: Path, material: Material) -> tuple[str, ...]:
     sources = []
     taken = set[str]()
     for corpus, test in zip(material.corpora, material.tests, strict=True):
-        place = folder / f"{file_name([corpus.name], taken)}.jsonl"
+        place = folder / f"{file_name(corpus.name, taken)}.jsonl"
         rows = _rows(corpus, {sample.id for sample in test.samples})
         lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
         write(place, "".join(lines).encode())

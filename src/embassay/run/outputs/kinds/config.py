@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from embassay.core.errors import OutputError
 from embassay.core.result import CHANGES
-from embassay.core.store.canonical import write as write_file
 from embassay.reports.findings.support import findings_of, use_of
 from embassay.run.finished import FinishedRun
-from embassay.run.outputs.formats import Written
-from embassay.run.runs.record import RunSettings, Sources
+from embassay.run.outputs.formats import Export
 from embassay.run.screenings import settings_of
 
 FILE = "setup.toml"
@@ -20,47 +18,39 @@ HOLDS = "config"
 MARKER = "# The set-up "
 
 
-def write(finished: FinishedRun, place: Path) -> Written:
-    """Write the file.
+def export(finished: FinishedRun) -> Export:
+    """Make the file.
 
     Raises
     ------
     OutputError
-        If the file exists and is not such a config, no candidate has a value, or ``run.json`` does not say how the run
-        was made.
+        If no candidate has a value, or the run's record does not say how it was made from files.
     """
-    if place.exists() and not place.read_bytes().startswith(MARKER.encode()):
-        raise OutputError(f"{place}: exists and is not a config that embassay wrote; name another file with -o")
-    settings, sources = finished.record.get("settings"), finished.record.get("sources")
-    if settings is None or sources is None:
-        raise OutputError("this run's run.json does not say how it was made; repeat its command")
-    if not sources["corpora"]:
-        raise OutputError("the corpora of this run were made in Python; a config needs files")
-    name, corpus = chosen(finished)
-    # What a candidate is only derived from is not needed to run it.
-    parts_of = {encoder.name: encoder.parts for encoder in finished.result.encoders if encoder.step not in CHANGES}
-    spec_of = {label: spec for label, spec, _, _ in settings["encoders"]}
-    variant = name.removeprefix(label_in(spec_of, name))
-    setting = dict(part.split("=", 1) for part in variant.split(",") if part)
+    result, record = finished.result, finished.record
+    settings, sources = record.get("settings"), record.get("sources")
+    if settings is None or sources is None or not sources["corpora"]:
+        raise OutputError("a config needs a run on corpora in files, and its whole run.json; repeat the run's command")
+    verdict = next((one for one in result.verdicts if one.metric and one.candidates), None)
+    if verdict is None:
+        raise OutputError("no candidate of this run has a value, so there is no set-up to write")
+    name = use_of(findings_of(result, verdict)) or verdict.candidates[0]
+    labels = {candidate: label for label, use in record["encoders"].items() for candidate in use["candidates"]}
+    # The candidate "m,passages=100" is the encoder "m" on documents that are cut so.
+    cut = dict(option.split("=", 1) for option in name.removeprefix(labels[name]).split(",") if option)
     # What weight=auto and an index have chosen on this corpus.
-    on_corpus = [s for s in finished.folder.stored(any_version=True) if s.origin.corpus == corpus + variant]
-    chosen_of = dict[str, Mapping[str, float]]()
-    for scores in on_corpus:
-        weight = {"weight": scores.scalars["setting"]} if "setting" in scores.scalars else {}
-        chosen_of[scores.origin.encoder] = {**weight, **settings_of(scores)}
+    chosen = dict[str, Mapping[str, object]]()
+    for scores in finished.folder.stored(any_version=True):
+        if scores.origin.corpus == verdict.corpus:
+            weight = {"weight": scores.scalars["setting"]} if "setting" in scores.scalars else {}
+            chosen[scores.origin.encoder] = {**weight, **settings_of(scores)}
 
-    lines = [f"{MARKER}{name} of {finished.folder.path.name}. To repeat it: embassay run {place}"]
-    lines += run_options(settings, sources)
-    for source in sources["corpora"]:
-        options = {option: setting.get(option, value) for option, value in source["options"].items()}
-        lines += table("corpora", source["head"], source["label"], options)
-    tested = dict.fromkeys((diagnostic, json.dumps(options)) for diagnostic, _, options, _ in settings["diagnostics"])
-    for diagnostic, of_diagnostic in tested:
-        lines += table("diagnostics", diagnostic, None, json.loads(of_diagnostic))
-    notes = []
-    for encoder in with_parts(name, parts_of):
-        label = label_in(spec_of, encoder)
-        spec, given = spec_of[label], sources.get("encoders", {}).get(label)
+    specs = {label: spec for label, spec, *_ in settings["encoders"]}
+    # What a candidate is only derived from is not needed to run it.
+    parts = {encoder.name: encoder.parts for encoder in result.encoders if encoder.step not in CHANGES}
+    encoders, notes = [], []
+    for candidate in dict.fromkeys(with_parts(name, parts)):
+        label = labels[candidate]
+        spec, given = specs[label], sources.get("encoders", {}).get(label)
         # Canonical specs leave out what changes no figure, such as the address of a service.
         if given is not None:
             spec = spec.split(",")[0]
@@ -69,60 +59,48 @@ def write(finished: FinishedRun, place: Path) -> Written:
                 f"{label}: what follows ? in its address is not stored, and of headers and parameters only those that "
                 "are $NAME; add them"
             )
-        options = {option: value for option, value in (given or {}).items() if option != "original"}
-        lines += table("encoders", spec, label, {**options, **chosen_of.get(label, {})})
-    write_file(place, ("\n".join(lines) + "\n").encode())
-    return Written(place, notes=notes)
+        encoders.append({"spec": spec, "name": label, **(given or {}), **chosen.get(candidate, {}), "original": None})
+    # A diagnostic is listed for each corpus.
+    diagnostics = {spec: options for spec, _, options, _ in settings["diagnostics"]}
+    config = {
+        "seed": settings["seed"],
+        "resamples": settings["resamples"],
+        "limit": sources["limit"],
+        "corpora": [
+            {
+                "spec": one["head"],
+                "name": one["label"],
+                **{option: cut.get(option, value) for option, value in one["options"].items()},
+            }
+            for one in sources["corpora"]
+        ],
+        "diagnostics": [{"spec": spec, **options} for spec, options in diagnostics.items()],
+        "encoders": encoders,
+    }
+    # A config cannot allow what a command has to allow.
+    allowed = " --follow-links" if sources["follow_links"] else ""
+    lines = [f"{MARKER}{name} of {finished.folder.path.name}: embassay run FILE{allowed}"]
+    lines += [f"{field} = {toml(value)}" for field, value in config.items() if value is not None]
+    return Export({FILE: "\n".join([*lines, ""])}, notes=notes)
 
 
-def label_in(labels: Iterable[str], name: str) -> str:
-    """Return the label of an encoder of the result: "m" for "m,passages=100", on a corpus that varies."""
-    return max((label for label in labels if name == label or name.startswith(f"{label},")), key=len)
-
-
-def run_options(settings: RunSettings, sources: Sources) -> Iterator[str]:
-    """Yield the options of the run that its figures depend on."""
-    yield f"seed = {settings['seed']}"
-    yield f"resamples = {settings['resamples']}"
-    if sources["limit"] is not None:
-        yield f"limit = {sources['limit']}"
-    if sources["follow_links"]:
-        yield "follow_links = true"
-
-
-def chosen(finished: FinishedRun) -> tuple[str, str]:
-    """Return the candidate to use by the first verdict that ranks any, and the corpus of that verdict.
-
-    Raises
-    ------
-    OutputError
-        If there is none.
-    """
-    for verdict in finished.result.verdicts:
-        if verdict.metric and verdict.candidates:
-            use = use_of(findings_of(finished.result, verdict))
-            return use or verdict.candidates[0], verdict.corpus
-    raise OutputError("no candidate of this run has a value, so there is no set-up to write")
-
-
-def with_parts(name: str, parts_of: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the names of what a candidate is built on, each after its own parts, and its own name last."""
-    names = dict[str, None]()
+def with_parts(name: str, parts_of: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the names of what a candidate is built on, each after its own parts, and its own name last."""
     for part in parts_of.get(name, ()):
-        names |= dict.fromkeys(with_parts(part, parts_of))
-    return [*names, name]
-
-
-def table(kind: str, spec: str, name: str | None, options: Mapping[str, object]) -> list[str]:
-    """Return the lines of an entry."""
-    fields = {"spec": spec, **({"name": name} if name else {}), **options}
-    return ["", f"[[{kind}]]", *(f"{key} = {toml(value)}" for key, value in fields.items())]
+        yield from with_parts(part, parts_of)
+    yield name
 
 
 def toml(value: object) -> str:
-    """Write a value: texts, numbers and lists as JSON does, tables in braces."""
+    """Return a value as TOML: texts and numbers are written as in JSON, and a table has no field without a value."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {toml(inner)}" for key, inner in value.items()) + " }"
+        fields = []
+        for name, inner in value.items():
+            if inner is not None:
+                # A name such as that of a header may need quotes.
+                key = name if re.fullmatch("[A-Za-z0-9_-]+", name) else json.dumps(name)
+                fields.append(f"{key} = {toml(inner)}")
+        return f"{{ {', '.join(fields)} }}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(toml, value)) + "]"
+        return "[" + ",\n  ".join(map(toml, value)) + "]"
     return json.dumps(value, ensure_ascii=False)

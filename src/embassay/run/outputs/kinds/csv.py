@@ -1,21 +1,67 @@
-"""All figures as CSV."""
+"""All figures as CSV: a file for each kind of record, with a header and one record a line.
+
+A text that a spreadsheet would compute as a formula gets an apostrophe before it, as spreadsheets themselves write it.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
+from typing import TYPE_CHECKING
 
+from embassay.core.result import (
+    Answer,
+    Comparison,
+    CorpusRecord,
+    EncoderRecord,
+    Finding,
+    Result,
+    Row,
+    Verdict,
+    columns_of,
+)
+from embassay.core.store.canonical import plain
 from embassay.run.finished import FinishedRun
-from embassay.run.outputs.formats import Export, Written, write_files
-from embassay.run.outputs.spreadsheet import files
+from embassay.run.outputs.formats import Export
+
+if TYPE_CHECKING:
+    from polars import DataFrame
 
 HOLDS = "file"
-
-
-def write(finished: FinishedRun, place: Path) -> Written:
-    """Write the files, after all of them are made."""
-    return write_files(finished, place, export)
+RECORDS = {
+    "rows": Row,
+    "comparisons": Comparison,
+    "verdicts": Verdict,
+    "answers": Answer,
+    "findings": Finding,
+    "encoders": EncoderRecord,
+    "corpora": CorpusRecord,
+}
+"""By the name of the file the records of a result, whose fields are its columns."""
+FORMULA = r"^[=+\-@\t\r\n]"
+"""How a text starts that a spreadsheet takes for a formula."""
 
 
 def export(finished: FinishedRun) -> Export:
-    """Make the files of the records of a run's result."""
-    return Export(files(finished.result))
+    """Make the files: UTF-8 with a byte order mark, without which Excel misreads it."""
+    import polars
+
+    texts = polars.col(polars.String)
+    without_formulas = polars.when(texts.str.contains(FORMULA)).then("'" + texts).otherwise(texts).name.keep()
+    contents = {}
+    for name in RECORDS:
+        safe = frame(finished.result, name).with_columns(without_formulas)
+        # Quotes tell an empty text from a missing one.
+        contents[f"{name}.csv"] = safe.write_csv(quote_style="non_numeric", include_bom=True)
+    return Export(contents)
+
+
+def frame(result: Result, name: str) -> DataFrame:
+    """Return the records of a file; mappings and lists are JSON. Without records there are columns, too."""
+    import polars
+
+    lines = []
+    for record in getattr(result, name):
+        values = {field: plain(value) for field, value in vars(record).items()}
+        nested = {field: json.dumps(value) for field, value in values.items() if isinstance(value, dict | list)}
+        lines.append({**values, **nested})
+    return polars.DataFrame(lines, schema=columns_of(RECORDS[name]), orient="row")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from embassay.reports.layouts import layouts
-from embassay.run.finished import FinishedRun, draw
-from embassay.run.outputs.formats import Written, drawn_from
+from embassay.run.finished import FinishedRun, page
+from embassay.run.outputs.formats import Export
 
 FILE = "report.html"
 
 
-def write(finished: FinishedRun, place: Path) -> Written:
-    """Write the page."""
-    with drawn_from(finished.folder.path):
-        draw(place, finished.result, layouts(finished.result), finished.record)
-    return Written(place)
+def export(finished: FinishedRun) -> Export:
+    """Make the page."""
+    return Export({FILE: page(finished.result, layouts(finished.result), finished.record)})

@@ -1,34 +1,82 @@
-"""The report as Markdown."""
+"""The report as one Markdown file for GitHub: answers, scorecard, findings, then all tables, folded."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
-from embassay.core.errors import OutputError
-from embassay.core.store.canonical import write as write_file
+from embassay.core.formatting import counted
+from embassay.reports.answers import actions, answer_sections, group_statement, grouped
 from embassay.reports.layouts import layouts
+from embassay.reports.scorecard import legend, scorecard
+from embassay.reports.tables import Table
 from embassay.run.finished import FinishedRun
-from embassay.run.outputs.formats import Written, drawn_from
-from embassay.run.outputs.markdown import MARKER, render
+from embassay.run.outputs.exhibits import exhibits, made_by
+from embassay.run.outputs.formats import Export
+from embassay.run.outputs.markdown import escaped, folded, table_lines
 from embassay.run.record import latencies, measured_times
 
 FILE = "report.md"
+MARKER = "<!-- Embassay report -->"
+"""The first line of the file: another Markdown file, such as a README.md, is not replaced."""
+LONGEST = 65_536
+"""Characters of a comment or a pull request's description that GitHub accepts."""
+RESERVED = 200
+"""Characters kept for the line that says how much was left out."""
+MOST_FINDINGS = 20
+"""Findings at most; the HTML report has the others."""
+WIDTH = 100
+"""Characters of a line of the scorecard."""
 
 
-def write(finished: FinishedRun, place: Path) -> Written:
-    """Write the text.
+def export(finished: FinishedRun) -> Export:
+    """Make the text."""
+    return Export({FILE: fitted(report(finished))})
 
-    Raises
-    ------
-    OutputError
-        If the file exists and is not such a report.
+
+def fitted(blocks: Iterable[str], longest: int = LONGEST) -> str:
+    """Return blocks of Markdown as one text.
+
+    Parameters
+    ----------
+    longest
+        Characters at most. Blocks for which there is no room are left out, and counted at the end.
     """
-    # Another Markdown file, such as a README.md, must not be lost.
-    if place.exists() and not place.read_bytes().startswith(MARKER.encode()):
-        raise OutputError(f"{place}: exists and is not a report of Embassay; name another file with -o")
-    record = finished.record
-    with drawn_from(finished.folder.path):
-        pages = layouts(finished.result)
-        text = render(finished.result, pages, measured_times(record), record.get("notes", ()), latencies(record))
-    write_file(place, text.encode("utf-8", "replace"))
-    return Written(place)
+    text = f"{MARKER}\n# Embassay report\n"
+    left_out = 0
+    for block in blocks:
+        if len(text) + len(block) + RESERVED > longest:
+            left_out += 1
+        else:
+            text += f"\n{block}\n"
+    if left_out:
+        parts = counted(left_out, "part")
+        text += f"\nLeft out, because GitHub accepts at most {longest:,} characters: {parts}. See the HTML report.\n"
+    return text
+
+
+def report(finished: FinishedRun) -> Iterator[str]:
+    """Yield the blocks of the report of a run: what everyone needs first, then the tables, folded."""
+    result, record = finished.result, finished.record
+    pages = layouts(result)
+    for section in answer_sections(result, pages, measured_times(record), latencies(record)):
+        lines = [f"- **{escaped(answer.question)}** {escaped(text)}" for answer, text in section.texts()]
+        yield "\n".join([f"## {escaped(section.title)}\n", *lines])
+    card = scorecard(result, pages)
+    if card.questions:
+        # In an indented block nothing is read as Markdown.
+        lines = [f"    {line}" for line in card.lines(WIDTH)]
+        yield "\n".join(["## Scorecard\n", *lines, f"\n{escaped(legend(card))}."])
+    lists = {
+        "Findings": [group_statement(group) for group in grouped(result.findings)][:MOST_FINDINGS],
+        "Next": actions(result),
+        "Failed": [failure.sentence for failure in result.failed],
+        "Notes": record.get("notes", ()),
+    }
+    for title, sentences in lists.items():
+        if sentences:
+            yield "\n- ".join([f"## {title}\n", *map(escaped, sentences)])
+    for exhibit in exhibits(result):
+        if isinstance(exhibit.content, Table):
+            content = f"{table_lines(exhibit.content)}\n\n{escaped(exhibit.content.note)}"
+            yield folded(exhibit.title, content)
+    yield f"Intervals are 95% intervals. {escaped(made_by(result))}"

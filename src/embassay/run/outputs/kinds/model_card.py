@@ -1,22 +1,30 @@
-"""Each candidate's figures for its README.md on the hub."""
+"""Each candidate's figures for its README.md on the hub: a ``model-index``, with a table to read.
+
+The schema of the Hugging Face hub knows a task, a data set, and metrics with a name and a value. So a card has the mean
+over all items of each diagnostic that ranks encoders: its headline, and the ranking metrics and correlations that have
+a name of their own there. Intervals are in the arguments of each metric and in the table. Built-in corpora are left
+out: they are for trying things out.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
+from collections.abc import Mapping
 
+from embassay._version import __version__
 from embassay.core.errors import OutputError
+from embassay.core.formatting import interval, number
+from embassay.core.layout import Layout
+from embassay.core.result import Result, Row
+from embassay.diagnostics.metrics.metric import Metric, known_metric, meaning_of
 from embassay.reports.layouts import layouts
+from embassay.reports.templates import filled
 from embassay.run.finished import FinishedRun
 from embassay.run.outputs.exhibits import file_name
-from embassay.run.outputs.formats import Export, Written, encoded, write_files
-from embassay.run.outputs.model_card import cards
+from embassay.run.outputs.formats import Export
+from embassay.run.outputs.markdown import escaped
 
 HOLDS = "model card"
-
-
-def write(finished: FinishedRun, place: Path) -> Written:
-    """Write the files, after all of them are made."""
-    return write_files(finished, place, export)
 
 
 def export(finished: FinishedRun) -> Export:
@@ -28,18 +36,56 @@ def export(finished: FinishedRun) -> Export:
         If no candidate has a figure that a model card can hold.
     """
     result = finished.result
-    texts = cards(result, layouts(result))
-    builtin = [corpus.name for corpus in result.corpora if corpus.builtin]
-    if not texts:
-        reason = "no candidate has a headline figure"
-        if builtin and len(builtin) == len(result.corpora):
-            reason = "this run has built-in corpora only, which are for trying things out; assay your own with -c"
-        raise OutputError(f"no model card can be written: {reason}")
-    notes = []
-    if builtin:
-        notes.append(f"left out: figures on built-in corpora, which are for trying things out ({', '.join(builtin)})")
-    unranked = [verdict.diagnostic for verdict in result.verdicts if not verdict.metric]
-    if unranked:
-        notes.append(f"left out: diagnostics that do not rank encoders ({', '.join(dict.fromkeys(unranked))})")
     taken = set[str]()
-    return Export(encoded({f"{file_name([label], taken)}.md": text for label, text in texts.items()}), notes=notes)
+    texts = {f"{file_name(label, taken)}.md": text for label, text in cards(result, layouts(result)).items()}
+    if not texts:
+        raise OutputError("no model card can be written: no candidate has a headline figure on a corpus of your own")
+    return Export(texts)
+
+
+def cards(result: Result, pages: Mapping[str, Layout]) -> dict[str, str]:
+    """Return by candidate its model card, ready to be pasted into ``README.md``; none for one without a figure.
+
+    Parameters
+    ----------
+    pages
+        The layout of each diagnostic in the result.
+    """
+    own = {corpus.name: corpus for corpus in result.corpora if not corpus.builtin}
+    texts = {}
+    for encoder in result.encoders:
+        figures = dict[tuple[str, str, str], tuple[object, ...]]()
+        for row in result.rows:
+            if row.encoder != encoder.name or row.corpus not in own or row.value is None:
+                continue
+            metric = known_metric(row.key)
+            on_all = (row.subset, row.condition) == ("all", "")
+            if metric is not None and (metric.headline or (metric.hub is not None and on_all)):
+                # Two similarity functions would have the same name on the card, so the first one stands for it.
+                place = (row.diagnostic, row.corpus, row.metric)
+                figures.setdefault(place, (row, metric, own[row.corpus], pages[row.diagnostic].title))
+        if figures and not encoder.baseline:
+            texts[encoder.name] = filled(
+                "model_card.md",
+                encoder=encoder.name,
+                figures=list(figures.values()),
+                result=result,
+                version=__version__,
+                escaped=escaped,
+                hub_type=hub_type,
+                interval=interval,
+                meaning_of=meaning_of,
+                number=number,
+                yaml=_yaml,
+            )
+    return texts
+
+
+def hub_type(row: Row, metric: Metric) -> str:
+    """Return the name of a metric as the hub writes it: ``recall_at_5`` for ``R@5``."""
+    return metric.hub or row.metric.replace("R@", "recall@").replace("@", "_at_").lower()
+
+
+def _yaml(text: str) -> str:
+    """Return a text as YAML: every JSON string of printable characters is one."""
+    return json.dumps(text, ensure_ascii=not text.isprintable())

@@ -1,36 +1,63 @@
-"""What each encoder made of each item, as Parquet."""
+"""What each encoder made of each item, as Parquet, for tools such as Embedding Atlas and Spotlight."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from embassay.core.errors import OutputError
 from embassay.core.store.files import default_folder
+from embassay.diagnostics.base import ShowsItems
+from embassay.run.cache.cache import VectorCache
+from embassay.run.examples import ScoredTask
 from embassay.run.finished import FinishedRun
-from embassay.run.outputs.formats import Written, items_of
-from embassay.run.outputs.items import without_items, write_items
+from embassay.run.items import items_in
+from embassay.run.outputs.formats import Export
+
+if TYPE_CHECKING:
+    from polars import DataFrame
 
 HOLDS = "file"
 
 
-def write(finished: FinishedRun, place: Path, *, with_vectors: bool = False) -> Written:
-    """Write the single items of a run.
+def export(finished: FinishedRun, *, with_vectors: bool = False) -> Export:
+    """Make a file for each diagnostic that shows single items.
 
     Parameters
     ----------
     with_vectors
-        Whether the vectors in the user's cache are added.
+        Whether the vectors in the user's cache are added: the column ``vector`` has each encoder's vector of the first
+        text of the item (the question, the input) as a list of float32; null for encoders without cached vectors.
 
     Raises
     ------
     OutputError
-        If no diagnostic of the run shows single items.
+        If no diagnostic of the run shows single items, or its folder has no scores that this version can read.
     SourceError
         If a corpus of the run cannot be read again.
     """
-    items = items_of(finished)
-    files = write_items(items, place, default_folder() if with_vectors else None)
-    others = without_items(items)
-    if not others:
-        return Written(place, len(files))
-    note = f"left out: diagnostics that show no single items ({', '.join(others)})"
-    return Written(place, len(files), (note,))
+    items = items_in(finished.folder)
+    names = {task.name: isinstance(task.diagnostic, ShowsItems) for task in items.tasks}
+    frames = {f"items-{name}.parquet": items.frame(name) for name, shows_items in names.items() if shows_items}
+    if not frames:
+        raise OutputError("no diagnostic of this run shows single items, or its scores are gone; repeat its command")
+    if with_vectors:
+        frames = {file: _with_vectors(frame, items.tasks) for file, frame in frames.items()}
+    return Export({file: frame.write_parquet for file, frame in frames.items()})
+
+
+def _with_vectors(frame: DataFrame, tasks: Sequence[ScoredTask]) -> DataFrame:
+    """Return the items of a diagnostic with a column of vectors: of the encoder, of the first text of the item."""
+    import polars
+
+    vectors = {}
+    with VectorCache(default_folder()) as cache:
+        for task in tasks:
+            texts = {sample.id: sample.texts()[0] for sample in task.corpus.samples}
+            for scores in task.scores:
+                origin = scores.origin
+                # An encoder that learns from its corpus has another key on each.
+                for item, vector in zip(texts, cache.get(origin.cache_key, list(texts.values())), strict=True):
+                    vectors[origin.corpus, origin.encoder, item] = None if vector is None else vector.tolist()
+    cells = [vectors[place] for place in frame.select("corpus", "encoder", "item").iter_rows()]
+    return frame.with_columns(polars.Series("vector", cells, dtype=polars.List(polars.Float32)))

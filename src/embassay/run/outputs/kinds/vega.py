@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from embassay.core.store.canonical import canonical
-from embassay.reports.layouts import layouts
+from embassay.reports.tables import Table
 from embassay.run.finished import FinishedRun
-from embassay.run.outputs.citations import citations_of
-from embassay.run.outputs.exhibits import exhibits, figures_of
-from embassay.run.outputs.formats import Export, Written, write_files
+from embassay.run.outputs.exhibits import exhibits
+from embassay.run.outputs.formats import Export
 
 HOLDS = "chart"
 WIDTH = 330
 """Width of the plot in points: with its axis a chart is about as wide as the text of a page."""
 
 
-def write(finished: FinishedRun, place: Path) -> Written:
-    """Write the files, after all of them are made."""
-    return write_files(finished, place, export)
-
-
 def export(finished: FinishedRun) -> Export:
     """Make the specification of each chart, with its caption as the description."""
-    result = finished.result
     contents = {}
-    for figure in exhibits(result, layouts(result), citations_of(result), figures_of):
-        spec = {**figure.content, "description": figure.caption, "width": WIDTH, "background": "white"}
-        contents[f"{figure.name}.vl.json"] = canonical(spec)
+    for chart in exhibits(finished.result):
+        if not isinstance(chart.content, Table):
+            spec = {**chart.content, "description": chart.caption, "width": WIDTH, "background": "white"}
+            contents[f"{chart.name}.vl.json"] = canonical(spec).decode()
     return Export(contents)
