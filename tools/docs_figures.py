@@ -394,9 +394,7 @@ def declared_sentences() -> dict[str, dict[str, Template]]:
         module = importlib.import_module(found.name)
         section = found.name.split(".")[2].replace("findings", "any diagnostic")
         declared = dict(vars(module))
-        for name, templates_of_chance in vars(module).items():
-            if name == "CHANCES":
-                declared |= {f"{name} {side}": template for side, template in templates_of_chance.items()}
+        declared |= {f"CHANCES {side}": template for side, template in declared.get("CHANCES", {}).items()}
         for name, template in declared.items():
             is_new = not any(template is known for known in sections.get(section, {}).values())
             if isinstance(template, Template) and is_new:

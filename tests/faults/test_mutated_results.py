@@ -267,7 +267,7 @@ def damaged(content, path, value):
         (("findings", 0, "sentence"), 1, "findings[0].sentence", "should be a valid string"),
         (("findings", 0, "severity"), "worst", "findings[0]", "must be one of high, medium, low, is 'worst'"),
         (("findings", 0, "encoder"), "gone", "findings[0].encoder", "'gone' is not among those of the result"),
-        (("series", 0, "kind"), "pie", "series[0]", "expected tags: 'curve', 'histogram', 'matrix', 'points', 'table'"),
+        (("series", 0, "kind"), "pie", "series[0]", "expected tags: 'curve', 'histogram', 'matrix', 'table'"),
         (("rows",), {}, "rows", "should be a valid array"),
         (("seed",), -1, "seed", "should be greater than or equal to 0"),
     ],

@@ -166,8 +166,8 @@ def _reason(metric: str, values: Mapping[str, float]) -> str:
 DRAWINGS = Drawings(
     "Mu & Viswanath (2018); Rudman et al. (2022), IsoScore; Roychowdhury et al. (2024), section 3; Chen, Zhang & Zhong "
     "(2010), unbiased traces",
-    note="A description of these texts' vectors at unit length, without intervals: that isotropy makes an encoder better "
-    "has not been shown.",
+    note="It describes the vectors of these texts, at unit length and without intervals: that isotropy makes an encoder "
+    "better has not been shown.",
 )
 
 

@@ -58,6 +58,11 @@ CHANCES = than_chance(
     below="The contrary is chosen",
     consequence="In search, a text that says the contrary may stand above one that agrees.",
 )
+CHANCES["both"] = replace(
+    CHANCES["both"],
+    text="{encoder} chooses the right paraphrase in {value} of {items:,} entries, which is not shown to differ from "
+    "chance ({chance:.1%}){undefined}.",
+)
 NEGATIONS_CONFUSED = replace(
     CHANCES["below"],
     text="{encoder} chooses the sentence with only a negation added or removed in {chosen} of {items:,} entries, and "

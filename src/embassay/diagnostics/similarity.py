@@ -80,6 +80,7 @@ NOT_SHOWN = replace(
     severity="high",
     consequence="That its cosine tells how alike people find two texts is not shown.",
 )
+CHANCES |= {"above": RELATED, "both": NOT_SHOWN, "": NOT_SHOWN}
 SEPARATES = Template(
     "{encoder}: the cosine of a pair labelled {high:g} is above that of a pair labelled {low:g} in {area} of the cases "
     "(AUC, {pairs}).",
@@ -253,7 +254,7 @@ class Similarity(ItemMethod):
     shape = "pairs"
     view = PairView
     metrics = METRICS
-    chances = CHANCES | {"above": RELATED, "both": NOT_SHOWN, "": NOT_SHOWN}
+    chances = CHANCES
     paper = "heros"
 
     def values(self, corpus: Corpus[Pair], vectors: Vectors) -> Stored:

@@ -71,7 +71,7 @@ CHANCES = than_chance(
     consequence="That its vectors sort texts by topic or find duplicates is not shown.",
 )
 NOT_SEPARABLE = replace(CHANCES["below"], when="the interval contains chance, or lies below it", claim="not shown")
-NO_INTERVAL = replace(CHANCES[""], severity="medium")
+CHANCES |= {"both": NOT_SEPARABLE, "below": NOT_SEPARABLE, "": replace(CHANCES[""], severity="medium")}
 WITHOUT_VECTOR = Template(
     "{encoder}: {sentences} a zero vector, which the classifier places blindly and cosines leave out.",
     "there are such sentences",
@@ -311,7 +311,7 @@ class Localization(ItemMethod):
     shape = "groups"
     view = LocalizationView
     metrics = METRICS
-    chances = CHANCES | {"both": NOT_SEPARABLE, "below": NOT_SEPARABLE, "": NO_INTERVAL}
+    chances = CHANCES
     paper = "localization"
     similarity_function = "linear_svm"
 
