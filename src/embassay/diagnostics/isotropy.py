@@ -166,8 +166,8 @@ def _reason(metric: str, values: Mapping[str, float]) -> str:
 DRAWINGS = Drawings(
     "Mu & Viswanath (2018); Rudman et al. (2022), IsoScore; Roychowdhury et al. (2024), section 3; Chen, Zhang & Zhong "
     "(2010), unbiased traces",
-    note="It describes the vectors of these texts, at unit length and without intervals: that isotropy makes an encoder "
-    "better has not been shown.",
+    note="A description of these texts' vectors, without intervals: that isotropy makes an encoder better has not been "
+    "shown.",
 )
 
 
@@ -195,7 +195,9 @@ class IsotropyMethod(Method):
                 for condition, values in measured(vectors.matrix[rows], self.pcs).items():
                     stored |= {f"{subset}/{condition}/{name}": value for name, value in values.items()}
         places = np.arange(len(texts))
-        return item_scores(origin, stored, item=places.astype(str), unit=places, similarity_function="isotropy")
+        return item_scores(
+            origin, stored, item=places.astype(str).tolist(), unit=places, similarity_function="isotropy"
+        )
 
     def rows(self, figures: Figures[IsotropyView], draws: Draws) -> list[Row]:
         """Return the metrics of each kind of text, untransformed and after each transform."""
@@ -219,7 +221,7 @@ class IsotropyMethod(Method):
                     continue
                 width, rows, ratio = values["width"], values.get("rows", 0.0), values.get("participation_ratio")
                 cosine, rank = values.get("mean_cosine", 0.0), view.values(subset, "whiten").get("rank")
-                fields = {
+                fields: dict[str, Any] = {
                     "encoder": view.encoder,
                     "subset": subset,
                     "dimensions": width,

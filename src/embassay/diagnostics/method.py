@@ -137,7 +137,7 @@ class Method:
         row: Row,
         template: Template | None = None,
         about: Row | None = None,
-        **fields: object,
+        **fields: Any,
     ) -> Finding:
         """Return how a row of an encoder compares with the chance of its metric.
 

@@ -12,7 +12,7 @@ score: which edits *should* be near depends on the task. The contrasts say which
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any, Literal
 
@@ -217,7 +217,7 @@ def _of_edits(name: str, **declared: Any) -> Iterator[Metric]:
         yield Metric(
             name,
             edit,
-            of=lambda view, edit=edit: view.of_edit(name, edit),
+            of=partial(EditsView.of_edit, name=name, edit=edit),
             kind="mean",
             better="neither",
             values=STORED,
@@ -238,7 +238,7 @@ def _contrasts(name: str, condition: str, **declared: Any) -> Iterator[Metric]:
             "contrast",
             f"{first}-{second}",
             condition,
-            of=lambda view, first=first, second=second: view.contrast(first, second, name),
+            of=partial(EditsView.contrast, first=first, second=second, name=name),
             kind="mean",
             better=_better(first, second),
             level="0",

@@ -139,7 +139,7 @@ class ChoiceView(ItemView):
     @property
     def margin(self) -> Floats:
         """(n,) the cosine with the paraphrase less the larger of the others; positive where it is chosen."""
-        return self.cosine[:, 2] - self.cosine[:, :2].max(axis=1)
+        return self.cosine[:, 2] - np.maximum(self.cosine[:, 0], self.cosine[:, 1])
 
     def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Return the cosines of an entry, and what is chosen; candidates exactly as near are chosen together."""

@@ -155,7 +155,7 @@ class Paper:
 
     def findings(self) -> Iterator[Finding]:
         """Yield the published figures beside those measured here, and those that differ."""
-        value_of = {(model, metric, subset): value for _, model, metric, subset, value in self.printed}
+        value_of = {tuple(line[1:4]): line[4] for line in self.printed}
         joined = list[tuple[Row, str, float]]()
         for (name, *figure), row in self.measured.items():
             model = self.models.get(name, "")

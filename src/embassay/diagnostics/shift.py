@@ -12,8 +12,9 @@ because a text of the domain has no such close relatives among the general ones 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,10 @@ DISTANCE = Template(
 )
 
 
+COMPARED = (("domain", "distance", "relative"), ("general", "distance", "general relative"), ("shared", "overlap", ""))
+"""The figures of a finding: what the sentence calls each, its metric and its condition."""
+
+
 def create(*, domain: str = "", general: str = "") -> Shift:
     """Make the diagnostic.
 
@@ -102,7 +107,7 @@ class ShiftView(View):
         return self.distances(subset, side) / self.ruler(subset)
 
 
-def _mean(subset: str, side: Side, is_relative: bool, of: Callable[[ShiftView], Floats]) -> Metric:
+def _mean(subset: str, side: Side, is_relative: bool) -> Metric:
     """Return the mean distance of one side's texts of a kind to the nearest general text."""
     words = ["general"] * (side == "general") + ["relative"] * is_relative
     # A test of relative distances would take this one sample of general texts as all there are, and so find differences
@@ -114,7 +119,7 @@ def _mean(subset: str, side: Side, is_relative: bool, of: Callable[[ShiftView], 
         kind="mean",
         # Farther from general language is neither better nor worse.
         better="neither",
-        of=of,
+        of=partial(ShiftView.relative if is_relative else ShiftView.distances, subset=subset, side=side),
         places=lambda view: view.places(subset, side),
         low=0.0,
         high=None if is_relative else 2.0,
@@ -127,8 +132,8 @@ def _mean(subset: str, side: Side, is_relative: bool, of: Callable[[ShiftView], 
 def _metrics(subset: str) -> Iterator[Metric]:
     """Yield the mean distances of the texts of a kind, and how far the distances of both sides overlap."""
     for side in LINES:
-        yield _mean(subset, side, False, lambda view, side=side: view.distances(subset, side))
-        yield _mean(subset, side, True, lambda view, side=side: view.relative(subset, side))
+        yield _mean(subset, side, is_relative=False)
+        yield _mean(subset, side, is_relative=True)
     yield Metric(
         "overlap",
         subset,
@@ -349,19 +354,15 @@ class Shift(Method):
 
     def findings(self, figures: Figures[ShiftView], summary: MetricSummary) -> Iterator[Finding]:
         """Yield for each kind of text how far the domain lies from general texts, and these from each other."""
-        keys = {
-            "domain": ("distance", "relative"),
-            "general": ("distance", "general relative"),
-            "shared": ("overlap", ""),
-        }
         for view in figures.requested:
             for subset in view.subsets:
-                rows = {
+                fields: dict[str, Any] = {
                     name: summary.row_of.get((view.encoder, metric, subset, condition))
-                    for name, (metric, condition) in keys.items()
+                    for name, metric, condition in COMPARED
                 }
-                if all(row is not None and row.value is not None for row in rows.values()):
-                    yield DISTANCE.finding(rows["domain"], style="number", encoder=view.encoder, subset=subset, **rows)
+                if all(row is not None and row.value is not None for row in fields.values()):
+                    about = fields["domain"]
+                    yield DISTANCE.finding(about, style="number", encoder=view.encoder, subset=subset, **fields)
 
     def series(self, figures: Figures[ShiftView], summary: MetricSummary) -> Iterator[Series]:
         """Yield the histograms of relative distances, and the curve of the domain's distances as they are."""
