@@ -664,7 +664,7 @@ def test_one_encoder_alone_has_no_matrix(tmp_path):
     corpus = corpus_of(*[3] * 12)
     page = report(run([noise(corpus)], corpus), tmp_path / "r.html").read_text(encoding="utf-8")
     assert "make the same errors" not in page
-    assert "accuracy on the sentences of one group" in page
+    assert "Accuracy on the sentences of one group" in page
 
 
 @pytest.mark.slow

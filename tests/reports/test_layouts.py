@@ -43,7 +43,7 @@ def test_a_column_is_written_as_its_metric_declares(name, pages):
     assert "declared" not in {column.format for column in columns}
 
 
-SUBSETS = "accuracy on the entries of one part of speech, negation pattern or pair of words"
+SUBSETS = "Accuracy on the entries of one part of speech, negation pattern or pair of words"
 
 
 @pytest.mark.parametrize(

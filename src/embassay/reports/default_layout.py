@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from embassay.core.layout import (
     Column,
@@ -19,10 +20,12 @@ from embassay.core.layout import (
 )
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result
-from embassay.diagnostics.metrics.metric import Metric, metric_of
+from embassay.diagnostics.metrics.metric import WITHIN_ENCODER, Metric, metric_of
 
 WIDEST = 9
 """Columns of the first table, at most; subsets that do not fit have a table of their own, with a line for each."""
+WITH_INTERVALS = 5
+"""Columns of the first table that all have intervals, at most; of more only the first has one."""
 
 
 def default_layout(name: str, result: Result) -> Layout:
@@ -42,18 +45,22 @@ def default_layout(name: str, result: Result) -> Layout:
         if not row.encoder:
             of_corpus[Column(row.metric, row.metric)] = None
             continue
-        parts_of_heading = (metric.heading or row.metric, row.subset.removeprefix("all"), row.condition)
-        heading = ", ".join(filter(None, parts_of_heading)).replace("_", " ")
+        parts_of_heading = (row.metric, row.subset.removeprefix("all"), row.condition)
+        heading = metric.heading or ", ".join(filter(None, parts_of_heading)).replace("_", " ")
         column = Column(heading, row.metric, row.subset, row.condition, row.similarity_function, level=metric.level)
         of_encoders[column] = metric
 
-    columns = sorted(of_encoders, key=lambda column: not of_encoders[column].headline)
+    # Encoders are ordered by the first column, which therefore has one scale for all of them.
+    columns = sorted(
+        of_encoders, key=lambda c: (not of_encoders[c].headline, of_encoders[c].compared == WITHIN_ENCODER)
+    )
     first, tables = columns[:1], list[Part]()
     groups = dict[tuple[str, str], list[Column]]()
     for column in columns[1:]:
         groups.setdefault((column.condition, column.metric), []).append(column)
     for (condition, metric_name), group in groups.items():
         meaning = of_encoders[group[-1]].meaning or metric_name
+        meaning = f"{meaning[:1].upper()}{meaning[1:]}"
         if len(first) + len(group) <= WIDEST:
             first += group
         elif condition:
@@ -67,10 +74,11 @@ def default_layout(name: str, result: Result) -> Layout:
     for column in first:
         meanings.setdefault(of_encoders[column].meaning, column.heading)
     notes = [f"{heading}: {meaning}." for meaning, heading in meanings.items() if meaning]
+    # With the intervals of many columns a table is wider than the page.
+    shown = [replace(column, interval=len(first) <= WITH_INTERVALS or column is first[0]) for column in first]
+    note = " ".join([*notes, drawings.note]).strip()
     # A table or a chart without rows is left out.
-    headline = EncoderTable(
-        "What it measures", tuple(first) or (Column("value", "value"),), note=" ".join([*notes, drawings.note]).strip()
-    )
+    headline = EncoderTable("What it measures", tuple(shown) or (Column("value", "value"),), note)
     compared = [ComparisonTable(f"Which differences are shown: {column.heading}", column) for column in columns]
     return Layout(
         name.replace("_", " ").capitalize(),
