@@ -19,7 +19,7 @@ from embassay.diagnostics.metrics.metric import Metric
 from embassay.diagnostics.metrics.scoreboard import View, item_example
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.published import Paper
-from embassay.stats.units import Floats, Ints
+from embassay.stats.units import Bools, Floats, Ints
 
 Stored = Mapping[str, NDArray[Any] | float]
 """What is stored of n items by name: (n,) or (n, k) numbers, (n,) texts, and numbers that belong to no single item."""
@@ -54,6 +54,16 @@ def item_scores(
         values=numbers,
         scalars={name: number for name, number in scalars.items() if not np.isnan(number)},
     )
+
+
+def by_label(labels: NDArray[np.str_], prefix: str = "", *, alone: bool = False) -> Iterator[tuple[str, Bools]]:
+    """Yield the name and the (n,) mask of each label that is not empty.
+
+    A single label has the row of all items again, so it is left out, except with ``alone``.
+    """
+    names = np.unique(labels).tolist()
+    if alone or len(names) > 1:
+        yield from ((f"{prefix}{name}", labels == name) for name in names if name)
 
 
 @dataclass(frozen=True)

@@ -169,32 +169,26 @@ class EditsView(ItemView):
             return normalised(self.scores.values["cosine"][:, ALL_EDITS.index(edit)], self.average)
         return self.scores.values[name][:, ALL_EDITS.index(edit)]
 
-    def both(self, name: str, first: str, second: str) -> tuple[Floats, Floats, Floats] | None:
-        """Return (n,) values of two edits, and what stands for the others: ABSENT for a missing edit, else NaN."""
+    def contrast(self, first: str, second: str, name: str = "similarity", *, order: bool = False) -> Floats | None:
+        """Return (n,) how much more similar to the original the first edit is than the second.
+
+        With ``order`` 1 where it is more similar, ½ in a tie, 0 otherwise. ABSENT where an original lacks one of them,
+        NaN where one is undefined; None where all originals lack one.
+        """
         a, b = self.of_edit(name, first), self.of_edit(name, second)
         if a is None or b is None:
             return None
-        is_absent, is_defined = (a == ABSENT) | (b == ABSENT), np.isfinite(a) & np.isfinite(b)
-        others = np.where(is_absent, ABSENT, np.nan)
-        return np.where(is_defined, a, others), np.where(is_defined, b, 0), others
-
-    def contrast(self, first: str, second: str, name: str = "similarity") -> Floats | None:
-        """Return (n,) how much more similar to the original the first edit is than the second; None without one."""
-        both = self.both(name, first, second)
-        return None if both is None else both[0] - both[1]
-
-    def nearer(self, first: str, second: str) -> Floats | None:
-        """Return (n,) 1 where the first edit is nearer to the original, ½ in a tie, 0 otherwise; None without one."""
-        both = self.both("cosine", first, second)
-        if both is None:
-            return None
-        a, b, others = both
-        return np.where(np.isfinite(a), (a > b) + 0.5 * (a == b), others)
+        # ABSENT is infinite, and infinity less infinity is NaN, which is replaced.
+        with np.errstate(invalid="ignore"):
+            difference = a - b
+        if order:
+            difference = 0.5 + 0.5 * np.sign(difference)
+        return np.where((a == ABSENT) | (b == ABSENT), ABSENT, difference)
 
     @property
     def right(self) -> Floats:
         """(n,) whether a synonym is nearer than the negation of the main verb; NaN without these edits."""
-        return self._of_headline(self.nearer(*HEADLINE))
+        return self._of_headline(self.contrast(*HEADLINE, "cosine", order=True))
 
     @property
     def margin(self) -> Floats:
@@ -257,7 +251,7 @@ def _nearer(first: str, second: str) -> Metric:
     return Metric(
         "nearer",
         f"{first}>{second}",
-        of=lambda view: view.nearer(first, second),
+        of=lambda view: view.contrast(first, second, "cosine", order=True),
         kind="share",
         better=_better(first, second),
         meaning="share of originals that are nearer to the first edit than to the second; a tie counts half",

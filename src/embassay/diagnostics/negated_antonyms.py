@@ -24,12 +24,12 @@ from embassay.core.samples.choice import Choice
 from embassay.core.types import Corpus
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import against_chance, than_chance, written
-from embassay.diagnostics.method import ItemMethod, ItemView, Stored
+from embassay.diagnostics.method import ItemMethod, ItemView, Stored, by_label
 from embassay.diagnostics.metrics.metric import Meaning, Metric
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.published import table
 from embassay.stats.geometry.closeness import paired_cosine
-from embassay.stats.units import Floats
+from embassay.stats.units import Bools, Floats
 
 CITATION = """@inproceedings{vahtola2022,
   author = {Vahtola, Teemu and Creutz, Mathias and Tiedemann, J{\\"o}rg},
@@ -147,15 +147,11 @@ class ChoiceView(ItemView):
         return dict(zip(KINDS, self.cosine[index], strict=True)), {"chosen": chosen} if chosen else {}
 
 
-def subsets(view: ChoiceView) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield name and (n,) mask of each subset: parts of speech and negation patterns, if several; word pairs."""
+def subsets(view: ChoiceView) -> Iterator[tuple[str, Bools]]:
+    """Yield name and (n,) mask of each part of speech and negation pattern, if there are several, and of word pairs."""
     for label in ("part_of_speech", "negation"):
-        label_of_entry = view.scores.labels[label]
-        names = [name for name in np.unique(label_of_entry).tolist() if name]
-        # A single subset would repeat the row of all entries.
-        if len(names) > 1:
-            yield from ((f"{label}:{name}", label_of_entry == name) for name in names)
-    yield from ((pair, view.subset == pair) for pair in np.unique(view.subset).tolist())
+        yield from by_label(view.scores.labels[label], f"{label}:")
+    yield from by_label(view.subset, alone=True)
 
 
 def _of_kind(column: int, kind: str) -> tuple[Metric, Metric]:

@@ -24,7 +24,7 @@ from embassay.core.samples.pairs import Pair
 from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.findings import than_chance, written
-from embassay.diagnostics.method import ItemMethod, ItemView, Stored
+from embassay.diagnostics.method import ItemMethod, ItemView, Stored, by_label
 from embassay.diagnostics.metrics.metric import Meaning, Metric
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.diagnostics.overlap import OVERLAP_METRICS, overlap_rows
@@ -150,14 +150,6 @@ def _percentiles(values: Floats) -> Floats:
     return percentiles
 
 
-def parts(view: PairView) -> Iterator[tuple[str, Bools]]:
-    """Yield name and (n,) mask of each part of the corpus."""
-    names = np.unique(view.subset).tolist()
-    # A corpus of one part would have all its rows twice.
-    if len(names) > 1:
-        yield from ((f"subset:{name}", view.subset == name) for name in names if name)
-
-
 def _separation(view: PairView) -> Mapping[str, Estimate]:
     """Return how well the cosine separates the pairs with the higher of two labels from the others, if there are two.
 
@@ -223,7 +215,7 @@ METRICS = (
         level="0",
     ),
     _correlation("pearson", compared="always", hub="pearson_cosine"),
-    *(_correlation(kind, "*", subsets=parts) for kind in KINDS),
+    *(_correlation(kind, "*", subsets=lambda view: by_label(view.subset, "subset:")) for kind in KINDS),
     Metric(
         AUC.metric,
         kind="computed",
