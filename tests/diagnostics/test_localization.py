@@ -190,7 +190,7 @@ def test_long_vectors_are_trained_until_the_classifier_converges():
 
 
 def test_small_groups_are_refused_by_name():
-    with pytest.raises(InputError, match=r"corpus 'mine': group 'g1' has 2 sentences, and each of 3 folds tests one"):
+    with pytest.raises(InputError, match=r"corpus 'mine' has 3 groups, and group 'g1' has 2 sentences: "):
         run([perfect(corpus_of(3, 2, 4))], corpus_of(3, 2, 4))
 
 

@@ -72,8 +72,8 @@ class ItemView(View):
 
     @property
     def subset(self) -> NDArray[np.str_]:
-        """(n,) the part of the corpus that each item belongs to; empty for none."""
-        return np.full(len(self.scores.item), "")
+        """(n,) the part of the corpus that each item belongs to: the label of this name; empty for none."""
+        return self.scores.labels.get("subset", np.full(len(self.scores.item), ""))
 
     @property
     def right(self) -> Floats:
@@ -82,8 +82,8 @@ class ItemView(View):
 
     @property
     def margin(self) -> Floats:
-        """(n,) how clearly each item is right."""
-        return np.full(len(self.scores.item), np.nan)
+        """(n,) how clearly each item is right: the value of this name; NaN for none."""
+        return self.scores.values.get("margin", np.full(len(self.scores.item), np.nan))
 
     def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Return numbers and labels of an item by name."""

@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.core.claims import TWO_INTERVALS
 from embassay.core.layout import Drawings, GroupedBars, PointsChart, SeriesTable
@@ -125,11 +124,6 @@ class ChoiceView(ItemView):
     def chosen(self) -> Floats:
         """(n, 3) the share of the choice that falls on each kind; see :func:`choices`."""
         return choices(self.cosine)
-
-    @property
-    def subset(self) -> NDArray[np.str_]:
-        """(n,) part of speech and word pair of each entry, ``adjective:bad–good``."""
-        return self.scores.labels["subset"]
 
     @property
     def right(self) -> Floats:

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.core.claims import COUNT, LIMIT, Template
 from embassay.core.formatting import counted
@@ -115,11 +114,6 @@ class PairView(ItemView):
     def human(self) -> Floats:
         """(n,) the human scores, NaN where a pair has none. Their scale does not matter to a correlation."""
         return self.scores.values["human"]
-
-    @property
-    def subset(self) -> NDArray[np.str_]:
-        """(n,) the part of the corpus that each pair belongs to."""
-        return self.scores.labels["subset"]
 
     @cached_property
     def columns(self) -> dict[str, Floats]:

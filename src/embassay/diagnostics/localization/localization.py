@@ -141,11 +141,6 @@ class LocalizationView(ItemView):
         """(n,) 1 where the classifier places a sentence in its own group, else 0."""
         return self.scores.values["accuracy"]
 
-    @property
-    def margin(self) -> Floats:
-        """(n,) the cosine with the mean of its own group less that with the nearest other group."""
-        return self.scores.values["margin"]
-
     def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Return the group of a sentence by the classifier, and the cosines with this group and its own."""
         values = self.scores.values
@@ -330,16 +325,13 @@ class Localization(ItemMethod):
             If not; the message says what to do.
         """
         sizes = Counter(sample.group for sample in corpus.samples)
-        if len(sizes) < 2:
+        small = [group for group, size in sizes.items() if size < FOLDS]
+        if small or len(sizes) < 2:
+            of_one = f", and group {small[0]!r} has {counted(sizes[small[0]], 'sentence')}" if small else ""
             raise InputError(
-                f"corpus {corpus.name!r} has {counted(len(sizes), 'group')}: a sentence is placed in one "
-                "of several; take a corpus, or with --limit more units, of two groups at least"
-            )
-        group, size = min(sizes.items(), key=lambda item: item[1])
-        if size < FOLDS:
-            raise InputError(
-                f"corpus {corpus.name!r}: group {group!r} has {counted(size, 'sentence')}, and each of {FOLDS} "
-                f"folds tests one of each group; leave out groups of fewer than {FOLDS}"
+                f"corpus {corpus.name!r} has {counted(len(sizes), 'group')}{of_one}: a sentence is placed in one "
+                f"of two groups at least, and each of {FOLDS} folds tests one of each group; leave out groups of fewer "
+                f"than {FOLDS}, or with --limit take more units"
             )
 
     def score(self, corpus: Corpus[Grouped], vectors: Vectors, origin: Origin) -> ItemScores:
