@@ -11,7 +11,7 @@ from typing import Any
 
 import embassay as ea
 from comparison.choice_runs import Answers, choices, finished_run
-from embassay.comparison.losses import LossTest
+from embassay.comparison.differences import Change
 
 OLD = Answers(range(180))
 
@@ -68,7 +68,7 @@ def content_of(check: ea.Check) -> dict[str, Any]:
     }
 
 
-def figures_of(change: LossTest) -> dict[str, Any]:
+def figures_of(change: Change) -> dict[str, Any]:
     """Return what was decided about a metric, and the number of items that were lost and gained."""
     names = ("metric", "outcome", "reason", "margin", "old", "new", "limit", "p", "items", "undefined")
     figures = {name: getattr(change, name) for name in names}

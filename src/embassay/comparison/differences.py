@@ -1,138 +1,478 @@
-"""What is different between two encoders of merged runs: headline by headline, item by item, and across corpora."""
+"""Paired differences of item columns: all that ``check``, ``compare`` and ``adapt`` say is read off these.
+
+Here alone stand the rules on differences of finished runs. There are two questions, each with its own test:
+
+:func:`differences`
+    What has changed? Two-sided, over units, with intervals, as in the verdict of a run.
+:func:`losses`
+    Has anything become worse? One-sided, about these items, for the gate. Each metric is decided on its own, in this
+    order; the first that applies is the reason of its outcome:
+
+    1. *regression*, if more than 5 % of the items lost their value.
+    2. *regression*, if the loss is significant after Holm's correction over all tests of the check. Where the user set
+       the margin and the limit of the loss is within it, a significant loss passes.
+    3. *regression*, if more is lost on these documents than the margin, and more than the test set can rule out.
+    4. *pass*, if no item got worse. Under ``strict`` the limit of the loss must be within the margin, too.
+    5. *pass*, if the limit of the loss is within the margin.
+    6. *inconclusive*.
+
+    No item that gets better makes an outcome worse: p and limit move with every single item
+    (:mod:`embassay.stats.gate`), and how many tests Holm's correction counts depends on the encoders only.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from functools import cached_property
+from typing import cast
 
 import numpy as np
 
-from embassay.comparison.merge import MergedRuns, has_same_scores
-from embassay.comparison.runs import CommonTask
-from embassay.core.layout import Column, Format
+from embassay.core.columns import ItemColumn
+from embassay.core.errors import InputError
+from embassay.core.layout import Format
 from embassay.core.result import ALPHA
-from embassay.core.types import Diagnostic, Draws, ItemScores
-from embassay.diagnostics.base import DeclaresMetrics, ShowsItems
-from embassay.diagnostics.metrics.item_metric import Headline
-from embassay.diagnostics.metrics.metric import headline_columns
+from embassay.core.types import Draws
+from embassay.stats.correlate import Kind, influences
 from embassay.stats.detectable import Precision
-from embassay.stats.families import consistent_interval
+from embassay.stats.exchange import compare_correlations
+from embassay.stats.families import Roles, compare_means, consistent_interval
+from embassay.stats.folds import fold_weights
+from embassay.stats.gate import loss_limit, loss_p, most_lost, resolution
+from embassay.stats.labels import Labels, effective_number
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.permutation import holm
-from embassay.stats.units import ratio_variance
+from embassay.stats.units import Bools, Floats, Ints, ratio_variance, unit_codes
 
-Outcome = Literal["better", "not worse", "worse", "inconclusive", "nothing changed"]
-
-
-class RankingDiagnostic(Diagnostic, DeclaresMetrics, Protocol):
-    """A diagnostic with a headline."""
-
-
-@dataclass(frozen=True)
-class EncoderPair:
-    """Two encoders of the merged result.
-
-    Attributes
-    ----------
-    label
-        What the pair is called.
-    old, new
-        Labels in the merged result; the same where all item scores are the same.
-    old_run, new_run
-        The names of their runs.
-    """
-
-    label: str
-    old: str
-    new: str
-    old_run: str = ""
-    new_run: str = ""
+OLD, NEW = "old", "new"
+OUTCOMES = {
+    "no value": "regression",
+    "significant": "regression",
+    "above the margin": "regression",
+    "nothing lost": "pass",
+    "within the margin": "pass",
+    "significant within the margin": "pass",
+    "not significant": "pass",
+    "not excluded": "inconclusive",
+}
+"""The outcomes of the gate by their reasons."""
+MOST_UNDEFINED = 0.05
+"""The largest share of the items that may lose their value."""
+NARROW = 1.0
+"""A range of a mean is narrow up to this span: then an item can lose all of it. RR and nDCG have it."""
+ROUNDING = 1e-9
+"""A loss is larger than the margin by more than this."""
 
 
 @dataclass(frozen=True)
-class Flip:
-    """An item that one of two encoders is right about and the other is not.
+class Change:
+    """One metric of an encoder before and after.
 
     Attributes
     ----------
-    gained
-        Whether the new encoder is right; otherwise the old one is.
-    texts
-        By name; empty where they are not stored or not to be shown.
-    """
-
-    item: str
-    gained: bool
-    texts: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class HeadlineChange:
-    """A headline of one pair of encoders: the new value less the old one.
-
-    Attributes
-    ----------
-    heading, format
-        How the headline is called and written.
-    old_value, new_value
-        Of the headline on the common items.
-    difference, low, high
-        With its 95 % interval; None where it is undefined, or the interval under 10 units.
-    p
-        After Holm's correction over the pairs on this corpus; None under 10 units.
+    encoder, metric
+        As they are shown: a label or ``old → new``, and ``accuracy[part_of_speech:noun]`` or a heading.
     outcome
-        ``worse`` and ``better`` are significant; ``not worse`` rules out a loss of ``margin`` or more.
-    margin
-        The smallest loss that matters; 0 where the headline has none.
+        Of the gate ``pass``, ``regression`` or ``inconclusive``; else ``better``, ``worse``, ``not worse``,
+        ``inconclusive`` or ``nothing changed``.
+    reason
+        What decided the outcome of the gate; empty elsewhere.
+    old, new
+        Its values; None where no item has one. The gate counts an item that has lost its value as the worst.
+    difference, low, high
+        New less old on the items with a value in both, with the 95 % interval; the gate has none.
+    p
+        Corrected for everything that is shown together: two-sided, of the gate one-sided. None where the items are too
+        few, or the same encoder has the same values.
+    limit
+        The loss is below this (95 % confidence); None where the items are too few.
+    items, units
+        Items with a value in both runs, for the gate in one of them; and their label sets.
+    undefined
+        Items with a value in one run only, for the gate in the old one only.
+    lost, gained
+        Of a share, the items that became worse and better: their texts by their ids.
     smallest_difference
-        The minimum detectable difference of this pair (power 80 %).
-    left_out
-        How many items have a value for one of the two encoders only: the difference is without them.
+        The minimum detectable difference (power 80 %); the gate has none.
     error
-        The standard error of the difference over units.
-    flips
-        In the order of the corpus; empty where nothing is right or wrong.
-    decided
-        The number of items that both encoders are right or wrong about. It may differ from ``items``: composition, for
-        example, ranks encoders by its overlaps, and is right or wrong about differences and unions too.
+        The standard error of the difference over units; None where unknown.
+    since
+        Empty for the baseline; ``the anchor of 2026-03-14`` for the first baseline.
     """
 
-    pair: EncoderPair
+    encoder: str
     diagnostic: str
     corpus: str
-    heading: str
+    metric: str
     format: Format
-    old_value: float | None
-    new_value: float | None
+    of_shares: bool
+    outcome: str
     margin: float
-    smallest_difference: float | None
-    error: float | None
-    items: int
-    units: int
-    left_out: int = 0
+    reason: str = ""
+    old: float | None = None
+    new: float | None = None
     difference: float | None = None
     low: float | None = None
     high: float | None = None
     p: float | None = None
-    outcome: Outcome = "nothing changed"
-    flips: tuple[Flip, ...] = field(default=(), repr=False)
-    decided: int = 0
+    limit: float | None = None
+    items: int = 0
+    units: int = 0
+    undefined: int = 0
+    lost: Mapping[str, str] = field(default_factory=dict, repr=False)
+    gained: Mapping[str, str] = field(default_factory=dict, repr=False)
+    smallest_difference: float | None = None
+    error: float | None = None
+    since: str = ""
 
     @property
-    def gained(self) -> int:
-        """The number of items that only the new encoder is right about."""
-        return sum(flip.gained for flip in self.flips)
+    def name(self) -> str:
+        """The metric, and whether it is compared with the anchor: ``Success@5 (anchor)``."""
+        return f"{self.metric} (anchor)" if self.since else self.metric
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two columns of the same items in the same order, with the same units; see :func:`paired`.
+
+    Attributes
+    ----------
+    encoder, metric, since
+        As in :class:`Change`.
+    margin
+        The smallest loss that matters.
+    set_by_user
+        Whether the margin is the user's.
+    sampled
+        Whether the documents are a sample of many more. Otherwise the gate takes each item for a unit of its own,
+        however many are asked about one page, and near-duplicates for one.
+    """
+
+    old: ItemColumn
+    new: ItemColumn
+    encoder: str
+    metric: str
+    margin: float
+    set_by_user: bool = False
+    sampled: bool = False
+    since: str = ""
+
+    @cached_property
+    def values(self) -> tuple[Floats, Floats]:
+        """(n,) the old and the new item values, whose means are the metric: of a correlation its influences."""
+        kind = self.new.correlation
+        if not kind:
+            return self.old.value, self.new.value
+        x = self.new.against
+        return influences(x, self.old.value, cast(Kind, kind)), influences(x, self.new.value, cast(Kind, kind))
 
     @property
-    def lost(self) -> int:
-        """The number of items that only the old encoder is right about."""
-        return len(self.flips) - self.gained
+    def sign(self) -> float:
+        """−1 where lower values are better, so that a rise is a loss; else 1."""
+        return -1.0 if self.new.better == "lower" else 1.0
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The unit labels of the items."""
+        return Labels.of(self.new.unit, self.new.unit_labels)
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the same encoder has the same value on every item, which is no test."""
+        same_encoder = self.old.fingerprint == self.new.fingerprint
+        return same_encoder and np.array_equal(self.old.value, self.new.value, equal_nan=True)
+
+    @cached_property
+    def counted(self) -> Bools:
+        """(n,) whether an item has a value in one of the runs; the others are left out."""
+        old, new = self.values
+        return np.asarray(~(np.isnan(old) & np.isnan(new)))
+
+    @property
+    def lost_value(self) -> Bools:
+        """(n,) whether an item has a value in the old run only."""
+        old, new = self.values
+        return np.asarray(np.isnan(new) & ~np.isnan(old))
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The worst and the best value of an item, where there are such; those of an influence are not known."""
+        if self.new.correlation:
+            return None, None
+        return (self.new.low, self.new.high) if self.sign > 0 else (self.new.high, self.new.low)
+
+    @cached_property
+    def filled(self) -> tuple[Floats, Floats]:
+        """The old and the new (m,) values of the items that count, all defined.
+
+        An encoder that gives no vector to some texts must not pass because they are left out. So an item that has lost
+        its value has the worst one, or the worst that was seen. One that had none before has gained nothing.
+        """
+        old, new = (values[self.counted] for values in self.values)
+        worst, _ = self.ends
+        if worst is None and len(old):
+            worst = float(self.sign * np.nanmin(self.sign * np.concatenate([old, new])))
+        new = np.where(np.isnan(new), np.nan if worst is None else worst, new)
+        return np.where(np.isnan(old), new, old), new
+
+    @cached_property
+    def gains(self) -> Floats:
+        """(m,) by how much each item that counts became better."""
+        old, new = self.filled
+        return self.sign * new - self.sign * old
+
+    @cached_property
+    def unit(self) -> Ints:
+        """(m,) the units of the items that count, for the gate."""
+        return gate_units(self.new, sampled=self.sampled)[self.counted]
+
+    @property
+    def span(self) -> float | None:
+        """What an item can lose, where the range says it: all of a share, or of a narrow range."""
+        if self.new.of_shares:
+            return 1.0
+        worst, best = self.ends
+        if worst is None or best is None or abs(best - worst) > NARROW:
+            return None
+        return abs(best - worst)
+
+    @cached_property
+    def resolution(self) -> float:
+        """The loss of a share that these items can rule out; 0 of other metrics."""
+        return resolution(unit_codes(self.unit)) if self.new.of_shares and len(self.gains) else 0.0
+
+    def precision(self, pool: Sequence[Floats], tests: int = 1) -> Precision | None:
+        """Return with which precision the items estimate the difference; None where they are too few.
+
+        Parameters
+        ----------
+        pool
+            The (n,) values of the systems that the effective number of items is estimated from.
+        tests
+            The number of tests in the family of the pair.
+        """
+        old, new = self.values
+        is_bounded, of_shares = self.new.is_bounded, self.new.of_shares
+        number = effective_number(self.labels, pool, of_shares=of_shares) if is_bounded else None
+        return Precision.of(new - old, self.labels, number, tests)
+
+    def change(self, texts: Mapping[str, str]) -> Change:
+        """Return what is known before any test: margin, and the items of a share that got worse or better.
+
+        Parameters
+        ----------
+        texts
+            The text of each item by the hash of its content, as far as they are known.
+        """
+        ids, contents = (array[self.counted].tolist() for array in (self.old.item, self.new.content))
+        flipped: dict[bool, dict[str, str]] = {False: {}, True: {}}
+        # Every item of a mean or a correlation is a little better or worse: only answers are lost and gained.
+        for place in np.flatnonzero(self.gains).tolist() if self.new.of_shares else ():
+            flipped[bool(self.gains[place] > 0)][ids[place]] = texts.get(contents[place], "")
+        diagnostic, corpus = self.old.task
+        return Change(
+            encoder=self.encoder,
+            diagnostic=diagnostic,
+            corpus=corpus,
+            metric=self.metric,
+            format=self.new.format,
+            of_shares=self.new.of_shares,
+            outcome="inconclusive",
+            margin=self.margin,
+            lost=flipped[False],
+            gained=flipped[True],
+            since=self.since,
+        )
+
+
+def gate_units(column: ItemColumn, *, sampled: bool) -> Ints:
+    """Return the (n,) units of a column's items for the gate; see :class:`Pair`."""
+    if sampled:
+        return column.unit
+    return np.asarray(np.unique(column.text, return_inverse=True)[1], dtype=np.int64)
+
+
+def paired(old: ItemColumn, new: ItemColumn) -> tuple[ItemColumn, ItemColumn]:
+    """Return two columns with their common items, in the order of the old one, and with the same units.
+
+    Items are matched by content, whatever their ids. Where a column has a content twice, the second one of a run is
+    matched with the second one of another.
+
+    Raises
+    ------
+    InputError
+        If the columns cannot be compared, or no item is common.
+    """
+    facts = {
+        "the diagnostic has another version": (old.version, new.version),
+        "its options differ": (old.options or "the defaults", new.options or "the defaults"),
+    }
+    for problem, (before, after) in facts.items():
+        if before != after:
+            raise InputError(f"{problem} (old: {before}, new: {after})")
+    if old.corpus_fingerprint == new.corpus_fingerprint and np.array_equal(old.item, new.item):
+        return old, new
+    if not (old.content.all() and new.content.all()):
+        raise InputError("the corpora differ, and this diagnostic does not score the items of a corpus one by one")
+    places_old, places_new = _places(old), _places(new)
+    common = [content for content in places_old if content in places_new]
+    if not common:
+        raise InputError("the corpora have no item in common")
+    old = old.of_items(np.array([places_old[content] for content in common]))
+    new = new.of_items(np.array([places_new[content] for content in common]))
+    labels = _labels_of_both(old, new)
+    return (
+        replace(old, unit=labels.label_set, unit_labels=labels.pairs),
+        replace(new, unit=labels.label_set, unit_labels=labels.pairs),
+    )
+
+
+def mismatch(old: ItemColumn, new: ItemColumn) -> list[str]:
+    """Return in a sentence how the corpora of two columns differ; nothing where they are the same.
+
+    Raises
+    ------
+    InputError
+        If the columns cannot be compared, or no item is common.
+    """
+    common = len(paired(old, new)[0].item)
+    if old.corpus_fingerprint == new.corpus_fingerprint:
+        return []
+    note = (
+        f"{' on '.join(old.task)}: the corpus differs (old: {old.corpus_fingerprint}, new: {new.corpus_fingerprint}); "
+        f"compared on {common:,} common items (left out: {len(old.item) - common:,} of old, "
+        f"{len(new.item) - common:,} of new)"
+    )
+    if old.documents != new.documents:
+        note += "; the documents differ or are cut in another way, and a difference may come from that"
+    return [note]
+
+
+def _places(column: ItemColumn) -> dict[tuple[str, int], int]:
+    """Return the place of each item by its content and the number of earlier items with the same content."""
+    earlier = Counter[str]()
+    places = {}
+    for place, content in enumerate(column.content.tolist()):
+        places[content, earlier[content]] = place
+        earlier[content] += 1
+    return places
+
+
+def _labels_of_both(old: ItemColumn, new: ItemColumn) -> Labels:
+    """Return labels by which two items of the same columns depend on each other where they do in either run."""
+    sides = (Labels.of(old.unit, old.unit_labels), Labels.of(new.unit, new.unit_labels))
+    codes, label_set = np.unique(np.stack([side.label_set for side in sides]), axis=1, return_inverse=True)
+    if codes.shape[1] == sides[0].sets == sides[1].sets:
+        return sides[0]
+    pairs, first = list[tuple[int, int]](), 0
+    for side, sets in zip(sides, codes, strict=True):
+        of_set: dict[int, list[int]] = {}
+        for code, label in side.pairs.tolist():
+            of_set.setdefault(code, []).append(first + label)
+        pairs += [(place, label) for place, code in enumerate(sets.tolist()) for label in of_set[code]]
+        first += side.labels
+    return Labels.of(label_set.reshape(-1), np.array(pairs, dtype=np.int64))
+
+
+# --- what has changed ------------------------------------------------------------------------------------
+
+
+def differences(pairs: Sequence[Pair], draws: Draws, texts: Mapping[str, str]) -> tuple[Change, ...]:
+    """Return the difference of each pair, in their order; Holm's correction is over all that are tested.
+
+    Parameters
+    ----------
+    texts
+        See :meth:`Pair.change`.
+    """
+    measured = [_measured(pair, draws, texts) for pair in pairs]
+    p_values = {place: change.p for place, (change, _) in enumerate(measured) if change.p is not None}
+    corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    changes = []
+    for place, (pair, (change, precision)) in enumerate(zip(pairs, measured, strict=True)):
+        p, low, high = corrected.get(place), change.low, change.high
+        if p is not None and change.difference is not None and low is not None and high is not None:
+            low, high = consistent_interval(low, high, change.difference, p)
+        smallest = None
+        if precision is not None:
+            smallest = replace(precision, tests=max(len(p_values), 1)).smallest_difference
+        change = replace(change, p=p, low=low, high=high, smallest_difference=smallest)
+        changes.append(change if pair.unchanged else replace(change, outcome=_outcome(change, pair.sign)))
+    return tuple(changes)
+
+
+def _measured(pair: Pair, draws: Draws, texts: Mapping[str, str]) -> tuple[Change, Precision | None]:
+    """Return the difference of a pair alone, and with which precision its items estimate it."""
+    old, new = pair.values
+    gaps = new - old
+    defined = ~np.isnan(gaps)
+    labels = pair.labels.of_items(defined)
+    change = replace(
+        pair.change(texts),
+        outcome="nothing changed",
+        old=_value(pair, old),
+        new=_value(pair, new),
+        items=int(defined.sum()),
+        units=labels.sets,
+        undefined=int((np.isnan(old) != np.isnan(new)).sum()),
+        error=float(ratio_variance(gaps[defined], labels.label_set) ** 0.5) if labels.sets > 1 else None,
+    )
+    column, roles = pair.new, Roles((OLD, NEW))
+    if column.correlation:
+        ys = {OLD: pair.old.value, NEW: pair.new.value}
+        kind = cast(Kind, column.correlation)
+        rows = compare_correlations(column.against, ys, pair.labels, kind, roles, draws, *pair.old.stream)
+    else:
+        rows = compare_means(
+            {OLD: old, NEW: new},
+            pair.labels,
+            roles,
+            draws,
+            *pair.old.stream,
+            of_shares=column.of_shares,
+            is_bounded=column.is_bounded,
+            fold=column.fold.astype(np.int64) if len(column.fold) else None,
+        )
+    row = rows[0] if rows else None
+    if row is None or row.difference is None:
+        return change, None
+    # The row is the old less the new; adding 0 makes −0.0 a 0.0, which is printed without a sign.
+    change = replace(change, difference=0.0 - row.difference + 0.0)
+    if row.p is None:
+        return change, None
+    precision = pair.precision(pair.values)
+    # Where nothing changed there is nothing to estimate or to test.
+    if not pair.unchanged and row.low is not None and row.high is not None:
+        change = replace(change, low=0.0 - row.high + 0.0, high=0.0 - row.low + 0.0, p=row.p_adjusted)
+    gains = pair.sign * gaps[defined]
+    limit = loss_limit(gains, labels.label_set, most_lost(old[defined], pair.span))
+    return replace(change, limit=limit), precision
+
+
+def _value(pair: Pair, values: Floats) -> float | None:
+    """Return the metric from its (n,) item values; None where it is not defined."""
+    fold = pair.new.fold
+    if np.isnan(values).all():
+        return None
+    if not len(fold):
+        return float(np.nanmean(values))
+    has_all = len(np.unique(fold[~np.isnan(values)])) == len(np.unique(fold))
+    return float(np.nansum(values * fold_weights(values, fold.astype(np.int64)))) if has_all else None
+
+
+def _outcome(change: Change, sign: float) -> str:
+    """Return the outcome of a difference, from the corrected p-value and the limit of the loss."""
+    if change.difference is not None and change.p is not None and change.p <= ALPHA:
+        return "better" if sign * change.difference > 0 else "worse"
+    is_excluded = change.limit is not None and 0 < change.margin and change.limit <= change.margin
+    return "not worse" if is_excluded else "inconclusive"
 
 
 @dataclass(frozen=True)
-class DifferencesSummary:
-    """One diagnostic's differences of one pair over several corpora.
+class OverCorpora:
+    """The differences of an encoder in one diagnostic over several corpora.
 
     Attributes
     ----------
@@ -142,221 +482,98 @@ class DifferencesSummary:
         Why there is none; empty where there is one.
     """
 
-    pair: EncoderPair
-    diagnostic: str
-    differences: tuple[HeadlineChange, ...]
+    changes: tuple[Change, ...]
     across: AcrossCorpora | None
     reason: str = ""
 
 
-def differences_of(merged: MergedRuns, pairs: Sequence[EncoderPair], *, texts: bool) -> tuple[HeadlineChange, ...]:
-    """Return the difference of each pair on each diagnostic with a headline and each corpus.
+def over_corpora(changes: Sequence[Change]) -> tuple[OverCorpora, ...]:
+    """Return a summary for each encoder and diagnostic with a difference on several corpora.
 
-    A pair has no difference where one of its encoders has no scores, or where the diagnostic has no headline for these
-    two encoders.
+    Corpora on which nothing changed belong to it like all others: to leave them out would move the mean away from 0.
+    """
+    grouped: dict[tuple[str, str], list[Change]] = {}
+    for change in changes:
+        if change.difference is not None:
+            grouped.setdefault((change.encoder, change.diagnostic), []).append(change)
+    summaries = []
+    for of_encoder in grouped.values():
+        if len(of_encoder) < 2:
+            continue
+        reason, across = _why_no_summary(of_encoder), None
+        if not reason:
+            values = np.array([one.difference for one in of_encoder], dtype=np.float64)
+            across = across_corpora(values, np.array([one.error for one in of_encoder], dtype=np.float64))
+        summaries.append(OverCorpora(tuple(of_encoder), across, reason))
+    return tuple(summaries)
+
+
+def _why_no_summary(changes: Sequence[Change]) -> str:
+    """Return why the differences of an encoder over corpora have no summary; empty where they have one."""
+    if len(changes) < MIN_CORPORA:
+        return f"it takes {MIN_CORPORA} corpora"
+    # The mean over corpora weights each by its error. Where nothing changed the error is 0; a single unit has none.
+    unchanged = [change.corpus for change in changes if change.error == 0]
+    if unchanged:
+        return f"nothing changed on {', '.join(unchanged)}, so the error of the difference there is unknown"
+    few = [change.corpus for change in changes if change.error is None or change.low is None]
+    return f"{', '.join(few)} has too few units for an interval" if few else ""
+
+
+# --- has anything become worse ---------------------------------------------------------------------------
+
+
+def losses(
+    pairs: Sequence[Pair], draws: Draws, texts: Mapping[str, str] | None = None, *, strict: bool = False
+) -> tuple[Change, ...]:
+    """Test whether anything became worse, in the order of the pairs; Holm's correction is over all that are tested.
 
     Parameters
     ----------
     texts
-        Whether flipped items have their texts.
+        See :meth:`Pair.change`.
+    strict
+        Whether a metric of which no item got worse passes only where a loss of the margin is excluded.
     """
-    columns = headline_columns(merged.result)
-    compared_pairs: list[tuple[CommonTask, _Compared]] = []
-    for task in merged.tasks:
-        column = columns.get(task.diagnostic)
-        if column is None or not isinstance(task.method, DeclaresMetrics):
-            continue
-        scores = merged.scores[task.name]
-        for pair in pairs:
-            if pair.old in scores and pair.new in scores:
-                compared = _compared(task, task.method, pair, scores, column, merged.draws)
-                if compared is not None:
-                    compared_pairs.append((task, compared))
-
-    # Holm's correction is over everything that is shown, as in a check. Pairs with the same scores are not tested.
-    tested = [place for place, (_, compared) in enumerate(compared_pairs) if compared.difference.p is not None]
-    p_values = [compared_pairs[place][1].difference.p or 0.0 for place in tested]
-    corrected_p_values = dict(zip(tested, holm(p_values), strict=True))
-    differences = []
-    for place, (task, compared) in enumerate(compared_pairs):
-        difference = _with_corrected_p(compared.difference, corrected_p_values.get(place))
-        if compared.precision is not None:
-            smallest = replace(compared.precision, tests=max(len(tested), 1)).smallest_difference
-            difference = replace(difference, smallest_difference=smallest)
-        if not compared.is_same:
-            difference = replace(difference, outcome=_outcome(difference, compared.headline))
-        differences.append(_with_flips(difference, task, compared.scores, texts=texts))
-    return tuple(differences)
+    # By the place of the pair. The same encoder with the same values has lost nothing, and needs no correction.
+    p_values = {}
+    for place, pair in enumerate(pairs):
+        if not pair.unchanged and len(pair.gains):
+            p = loss_p(pair.gains, unit_codes(pair.unit), draws, *pair.old.task)
+            # The anchor is asked at every release, and so at half the level.
+            p_values[place] = min(2 * p, 1.0) if pair.since else p
+    corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    changes = []
+    for place, pair in enumerate(pairs):
+        p, gains = corrected.get(place), pair.gains
+        change = replace(pair.change(texts or {}), p=p, items=len(gains), undefined=int(pair.lost_value.sum()))
+        if len(gains):
+            old, new = pair.filled
+            limit = loss_limit(gains, unit_codes(pair.unit), most_lost(old, pair.span))
+            change = replace(change, limit=limit, old=float(old.mean()), new=float(new.mean()))
+        reason = _reason(pair, change, strict=strict)
+        changes.append(replace(change, reason=reason, outcome=OUTCOMES[reason]))
+    return tuple(changes)
 
 
-def _with_corrected_p(difference: HeadlineChange, p: float | None) -> HeadlineChange:
-    """Return a difference with the p that is corrected for all tests, and an interval that agrees with it."""
-    change, low, high = difference.difference, difference.low, difference.high
-    if p is None or change is None or low is None or high is None:
-        return replace(difference, p=p)
-    low, high = consistent_interval(low, high, change, p)
-    return replace(difference, p=p, low=low, high=high)
-
-
-OLD, NEW = "old", "new"
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """What a diagnostic says of the two encoders of a pair, before p-values are corrected for the number of pairs.
-
-    Attributes
-    ----------
-    difference
-        With the p of this pair alone, without an outcome and flipped items.
-    scores
-        Those of the encoder before and after, under the labels ``old`` and ``new``.
-    headline
-        The item values of both.
-    is_same
-        Whether both score all items in the same way.
-    precision
-        With which these items estimate the difference; None where they are too few.
-    """
-
-    difference: HeadlineChange
-    scores: Sequence[ItemScores]
-    headline: Headline
-    is_same: bool
-    precision: Precision | None
-
-
-def _compared(
-    task: CommonTask,
-    method: RankingDiagnostic,
-    pair: EncoderPair,
-    scores: Mapping[str, ItemScores],
-    column: Column,
-    draws: Draws,
-) -> _Compared | None:
-    """Compare two encoders alone; None where there is no headline.
-
-    Parameters
-    ----------
-    column
-        The name and format of the headline.
-    """
-    is_same = has_same_scores(task, scores[pair.old], scores[pair.new])
-    both = []
-    for label, encoder in ((OLD, pair.old), (NEW, pair.new)):
-        # Both are models of their own here, so that a lexical baseline can be compared with itself as well.
-        origin = replace(scores[encoder].origin, encoder=label, baseline=False, parts=(), step="", reference=False)
-        both.append(replace(scores[encoder], origin=origin))
-    figures = method.figures(both)
-    headline, figure = figures.headline(), figures.headline_figure
-    if headline is None or figure is None:
-        return None
-    values = {row.encoder: row.value for row in figures.rows(draws) if headline.key.covers(row.key)}
-    gaps = headline.values[NEW] - headline.values[OLD]
-    defined = ~np.isnan(gaps)
-    unit = headline.unit[defined]
-    verdict = figures.summarise(draws).verdict
-    compared = next((one.of(NEW) for one in verdict.differences), None)
-    difference = HeadlineChange(
-        pair=pair,
-        diagnostic=task.diagnostic,
-        corpus=task.corpus,
-        heading=column.heading,
-        format=column.format,
-        old_value=values.get(OLD),
-        new_value=values.get(NEW),
-        margin=headline.margin,
-        smallest_difference=None,
-        error=float(ratio_variance(gaps[defined], unit) ** 0.5) if len(np.unique(unit)) > 1 else None,
-        items=int(defined.sum()),
-        units=len(np.unique(unit)),
-        left_out=int(np.logical_xor(*map(np.isnan, headline.values.values())).sum()),
-    )
-    precision = None
-    if compared is not None:
-        difference = replace(difference, difference=compared.difference)
-        if compared.smallest_difference is not None:
-            precision = Precision.of(gaps, headline.labels, verdict.effective_items)
-        # Where nothing changed there is nothing to estimate or to test, so there is no interval and no p-value.
-        if not is_same:
-            difference = replace(difference, low=compared.low, high=compared.high, p=compared.p)
-    return _Compared(difference, both, headline, is_same, precision)
-
-
-def _outcome(difference: HeadlineChange, headline: Headline) -> Outcome:
-    """Return the outcome of a difference, from the corrected p-value and the limit of the loss."""
-    change, p = difference.difference, difference.p
-    if change is not None and p is not None and p <= ALPHA:
-        return "better" if change > 0 else "worse"
-    limit = headline.loss_limit(NEW, OLD)
-    if limit is not None and headline.margin and limit <= headline.margin:
-        return "not worse"
-    return "inconclusive"
-
-
-def _with_flips(
-    difference: HeadlineChange, task: CommonTask, scores: Sequence[ItemScores], *, texts: bool
-) -> HeadlineChange:
-    """Return a difference with the items about which one encoder is right and the other is wrong."""
-    if not isinstance(task.method, ShowsItems):
-        return difference
-    # (encoders, n) 1 where an encoder is right, 0 where it is wrong.
-    correct = task.method.outcomes(scores).correct
-    if len(correct) != 2:
-        # Nothing is right or wrong, as with correlations.
-        return difference
-    before, after = correct
-    # NaN is undefined, and a share is a tie: neither is right or wrong.
-    decided = np.isin(before, (0, 1)) & np.isin(after, (0, 1))
-    flips = []
-    for place in np.flatnonzero(decided & (before != after)).tolist():
-        item = str(scores[0].item[place])
-        shown: Mapping[str, str] = {}
-        if texts and task.items is not None:
-            shown = task.items[place].texts
-        gained = bool(after[place] == 1)
-        flips.append(Flip(item, gained, shown))
-    return replace(difference, flips=tuple(flips), decided=int(decided.sum()))
-
-
-def summaries_of(differences: Sequence[HeadlineChange]) -> tuple[DifferencesSummary, ...]:
-    """Return a summary for each pair and diagnostic with a difference on several corpora.
-
-    Corpora on which nothing changed belong to it like all others: to leave them out would move the mean away from 0.
-    """
-    grouped: dict[tuple[EncoderPair, str], list[HeadlineChange]] = {}
-    for difference in differences:
-        if difference.difference is not None:
-            grouped.setdefault((difference.pair, difference.diagnostic), []).append(difference)
-    summaries = []
-    for (pair, diagnostic), of_pair in grouped.items():
-        if len(of_pair) < 2:
-            continue
-        reason = _why_no_summary(of_pair)
-        across = None
-        if not reason:
-            values = np.array([one.difference for one in of_pair], dtype=np.float64)
-            errors = np.array([one.error for one in of_pair], dtype=np.float64)
-            across = across_corpora(values, errors)
-        summaries.append(DifferencesSummary(pair, diagnostic, tuple(of_pair), across, reason))
-    return tuple(summaries)
-
-
-def _why_no_summary(differences: Sequence[HeadlineChange]) -> str:
-    """Return why a pair has no summary over its corpora for a diagnostic; empty where it has one.
-
-    Parameters
-    ----------
-    differences
-        Those of one pair and diagnostic, one for each corpus.
-    """
-    if len(differences) < MIN_CORPORA:
-        return f"it takes {MIN_CORPORA} corpora"
-    # The mean over corpora weights each by its error. Where nothing changed the error is 0; a single unit has none.
-    unchanged = [difference.corpus for difference in differences if difference.error == 0]
-    if unchanged:
-        return f"nothing changed on {', '.join(unchanged)}, so the error of the difference there is unknown"
-    few = [difference.corpus for difference in differences if difference.error is None or difference.low is None]
-    if few:
-        return f"{', '.join(few)} has too few units for an interval"
-    return ""
+def _reason(pair: Pair, change: Change, *, strict: bool) -> str:
+    """Return what decides the outcome of a metric; the order is that of this module."""
+    gains, limit = pair.gains, change.limit
+    if limit is None:
+        return "not excluded"
+    if change.undefined > MOST_UNDEFINED * len(gains):
+        return "no value"
+    is_significant = change.p is not None and change.p <= ALPHA
+    is_within = limit <= pair.margin
+    if is_significant and not (is_within and pair.set_by_user):
+        return "significant"
+    largest_allowed = max(pair.margin, pair.resolution) + ROUNDING
+    if pair.new.of_shares and not pair.sampled and -gains.mean() > largest_allowed:
+        return "above the margin"
+    # What has lost its value may be worse than the worst that was seen.
+    can_pass = not change.undefined or pair.ends[0] is not None
+    if can_pass and not (gains < 0).any() and (is_within or not strict):
+        return "nothing lost"
+    if can_pass and is_within:
+        return "significant within the margin" if is_significant else "within the margin"
+    return "not significant" if pair.since else "not excluded"

@@ -9,9 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
-from embassay.comparison.gate import Check, Floor
 from embassay.comparison.gate_words import Line, failures_of, lines_of, summary
-from embassay.comparison.losses import LossTest
+from embassay.comparison.differences import Change
+from embassay.comparison.gate import Check, Floor
 from embassay.core.errors import OutputError, SpecError, begun
 from embassay.core.formatting import shortened, visible
 from embassay.core.store.canonical import canonical, write
@@ -79,7 +79,7 @@ def terminal_lines(check: Check) -> list[str]:
     for line in lines:
         printed += _wrapped([line.sentence])
         # What was lost since the anchor is news only where it fails.
-        if isinstance(line.record, LossTest) and not (line.record.since and line.passed):
+        if isinstance(line.record, Change) and not (line.record.since and line.passed):
             printed += _lost_items(line.record)
     printed += _wrapped([f"note: {note}" for note in check.notes])
     if len(lines) + len(check.failures) > 1:
@@ -95,7 +95,7 @@ def _wrapped(sentences: Sequence[str]) -> list[str]:
     return lines
 
 
-def _lost_items(change: LossTest) -> Iterator[str]:
+def _lost_items(change: Change) -> Iterator[str]:
     """Yield a line for each of the first items that were lost, with its text if the run has it."""
     for item, text in list(change.lost.items())[:MAX_PRINTED]:
         shown = " ".join(text.split())
@@ -110,7 +110,7 @@ def _lost_items(change: LossTest) -> Iterator[str]:
 def json_bytes(check: Check) -> bytes:
     """Return a check as canonical JSON."""
     # The outcome is a property, which asdict leaves out.
-    records = {LossTest: list[object](), Floor: list[object]()}
+    records = {Change: list[object](), Floor: list[object]()}
     for line in lines_of(check):
         content = {**asdict(line.record), "outcome": line.record.outcome, "sentence": line.sentence}
         records[type(line.record)].append(content)
@@ -124,7 +124,7 @@ def json_bytes(check: Check) -> bytes:
             "summary": summary(check),
             "strict": check.strict,
             "sampled": check.sampled,
-            "changes": records[LossTest],
+            "changes": records[Change],
             "floors": records[Floor],
             "failures": check.failures,
             "notes": check.notes,
@@ -147,7 +147,7 @@ def junit(check: Check) -> bytes:
     for line in lines_of(check):
         record = line.record
         place, name = f"{record.diagnostic}.{record.corpus}", f"{record.encoder}: {line.name}"
-        lost = _lost_items(record) if isinstance(record, LossTest) else ()
+        lost = _lost_items(record) if isinstance(record, Change) else ()
         cases.append(CheckedCase(place, name, marks[record.outcome], "\n".join([line.sentence, *lost])))
     return junit_xml("embassay check", cases, " | ".join(check.notes))
 

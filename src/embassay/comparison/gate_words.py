@@ -13,12 +13,12 @@ from embassay.diagnostics.metrics.metric import meaning_of
 from embassay.reports.findings import templates
 
 if TYPE_CHECKING:
+    from embassay.comparison.differences import Change, Pair
     from embassay.comparison.gate import Check, Floor
-    from embassay.comparison.losses import LossTest, PairedMetric, Reason
-    from embassay.comparison.margins import HeadlineMargin
+    from embassay.core.columns import ItemColumn
     from embassay.core.claims import Template
 
-TEMPLATES: dict[Reason, Template] = {
+TEMPLATES: dict[str, Template] = {
     "no value": templates.VALUES_LOST,
     "significant": templates.LOSS_SIGNIFICANT,
     "above the margin": templates.LOSS_ABOVE_MARGIN,
@@ -44,7 +44,7 @@ class Line:
         What is checked: ``Success@5``, ``floor Success@5``.
     """
 
-    record: LossTest | Floor
+    record: Change | Floor
     name: str
     sentence: str
 
@@ -60,7 +60,7 @@ def lines_of(check: Check) -> list[Line]:
     return lines + [Line(floor, f"floor {floor.metric}", _floor_sentence(floor)) for floor in check.floors]
 
 
-def shown_by_baseline(headline: HeadlineMargin, *, with_name: bool) -> str:
+def shown_by_baseline(headline: ItemColumn, margin: float, *, sampled: bool, with_name: bool) -> str:
     """Return which loss of a headline a check can rule out.
 
     Parameters
@@ -70,15 +70,15 @@ def shown_by_baseline(headline: HeadlineMargin, *, with_name: bool) -> str:
     """
     key = headline.key
     where = f"{key.short} on {visible(key.corpus)}: " if with_name else ""
-    about = f" on {_like_these(key.diagnostic)}" if headline.sampled else ""
+    about = f" on {_like_these(key.diagnostic)}" if sampled else ""
     template = templates.BASELINE_SHOWS if headline.of_shares else templates.BASELINE_ALONE
-    return template.sentence(where=where, margin=_size(headline.margin, headline.of_shares), about=about)
+    return template.sentence(where=where, margin=_size(margin, headline.of_shares), about=about)
 
 
-def out_of_reach(pair: PairedMetric, *, with_name: bool) -> str:
+def out_of_reach(pair: Pair, *, with_name: bool) -> str:
     """Return that a margin of a share is below what a test set can rule out; for ``with_name`` see above."""
-    where = f" ({pair.metric} on {pair.corpus})" if with_name else ""
-    items = _items(len(pair.gains), pair.diagnostic)
+    where = f" ({pair.metric} on {pair.old.key.corpus})" if with_name else ""
+    items = _items(len(pair.gains), pair.old.key.diagnostic)
     return templates.OUT_OF_REACH.sentence(margin=_size(pair.margin), items=items, where=where)
 
 
@@ -107,7 +107,7 @@ def _counts(check: Check) -> Iterator[str]:
         yield f"{missed:,} of {floors} missed"
 
 
-def _sentence(change: LossTest, sampled: tuple[str, ...]) -> str:
+def _sentence(change: Change, sampled: tuple[str, ...]) -> str:
     """Return the sentence of a metric.
 
     Parameters
@@ -138,7 +138,7 @@ def _sentence(change: LossTest, sampled: tuple[str, ...]) -> str:
     )
 
 
-def _figures(change: LossTest) -> str:
+def _figures(change: Change) -> str:
     """Return the old and the new value of a metric, and how many answers were lost and gained."""
     if not change.of_shares:
         return f"{number(change.old, 'number')} → {number(change.new, 'number')}"
@@ -146,7 +146,7 @@ def _figures(change: LossTest) -> str:
     return f"{number(change.old)} → {number(change.new)}, {counts}"
 
 
-def _nothing_lost(change: LossTest) -> str:
+def _nothing_lost(change: Change) -> str:
     """Return that no item got worse."""
     if not change.of_shares:
         return f"none of {_items(change.items, change.diagnostic)} got worse"
@@ -166,7 +166,7 @@ def _like_these(diagnostic: str) -> str:
     return f"{'documents' if 'search' in meaning.about else meaning.items} like these"
 
 
-def _read(change: LossTest) -> str:
+def _read(change: Change) -> str:
     """Return where the items that were lost stand, if there are any."""
     if not change.lost:
         return ""

@@ -9,26 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from embassay.comparison.gate import candidates_in
-from embassay.comparison.margins import headline_margins
-from embassay.comparison.runs import StoredRun, StoredTask, figures_of, read_run
+from embassay.comparison.differences import Pair
+from embassay.comparison.gate import default_margin, headlines_of, sampled_corpora
+from embassay.comparison.runs import StoredRun, read_run
 from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.formatting import POINTS
 from embassay.core.layout import Format
-from embassay.core.metric_key import MetricKey
-from embassay.core.result import Comparison, Result, Verdict
-from embassay.diagnostics.metrics.item_metric import ItemMetric
-from embassay.diagnostics.metrics.metric import headline_columns
-from embassay.diagnostics.metrics.summary import Figures
-from embassay.stats.detectable import POWER, Precision
+from embassay.core.result import Result
+from embassay.stats.detectable import POWER
 from embassay.stats.gate import items_for
-from embassay.stats.labels import effective_number
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
+NO_PAIR = "the run has one candidate and no lexical baseline, so there is no pair to compare"
 TARGETS = (0.05, 0.02)
 """The margins of a gate that are planned for: the first that the test set cannot rule out yet."""
 GROWTH = (1, 2, 4, 8)
@@ -179,12 +175,14 @@ def plan(
             raise UnknownNameError("diagnostic", name, names)
     pairs: list[PairPlan] = []
     notes: list[str] = []
-    for task in stored.tasks.values():
-        if diagnostics and task.diagnostic not in diagnostics:
+    for task in stored.tasks:
+        if diagnostics and task[0] not in diagnostics:
             continue
         pairs_of_task = list(_plan_task(stored, task, difference, power))
         if not pairs_of_task:
-            notes.append(f"{task.diagnostic} on {task.corpus}: {_reason(stored, task)}")
+            is_ranking = any(column.is_headline for column in stored.columns if column.task == task)
+            reason = NO_PAIR if is_ranking else "it does not rank encoders"
+            notes.append(f"{' on '.join(task)}: {reason}")
         pairs += pairs_of_task
     gates = tuple(gate for gate in _gates(stored) if not diagnostics or gate.diagnostic in diagnostics)
     return SizePlan(stored.name, difference, power, tuple(pairs), tuple(notes), gates)
@@ -192,12 +190,13 @@ def plan(
 
 def _gates(run: StoredRun) -> Iterator[GatePlan]:
     """Yield what a gate takes for a smaller margin, on the documents of the user."""
-    for headline in headline_margins(run, candidates_in(run), "given"):
-        target = next((target for target in TARGETS if target < headline.margin), None)
-        if target is None or not headline.of_shares or headline.sampled:
-            continue
-        more = float(f"{items_for(target) - headline.items:.2g}")
-        yield GatePlan(headline.key.diagnostic, headline.key.corpus, headline.margin, target, int(more))
+    sampled = sampled_corpora(run, "given")
+    for column in headlines_of(run):
+        margin = default_margin(column, sampled=False)
+        target = next((target for target in TARGETS if target < margin), None)
+        if target is not None and column.of_shares and column.key.corpus not in sampled:
+            more = float(f"{items_for(target) - column.defined:.2g}")
+            yield GatePlan(*column.task, margin, target, int(more))
 
 
 def check_share(name: str, value: float | None) -> None:
@@ -216,7 +215,7 @@ def check_share(name: str, value: float | None) -> None:
     raise SpecError(f"{name} must be above 0 and below 1, is {value:g}{hint}")
 
 
-def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power: float) -> Iterator[PairPlan]:
+def _plan_task(run: StoredRun, task: tuple[str, str], difference: float | None, power: float) -> Iterator[PairPlan]:
     """Yield the plan of each pair of interest on one corpus, for each metric that the run compared.
 
     Parameters
@@ -224,89 +223,38 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
     difference, power
         As in :func:`plan`.
     """
-    verdict = _verdict(run, task)
-    figures = figures_of(task)
-    headline = None if figures is None else figures.headline()
-    if verdict is None or figures is None or headline is None:
-        return
-    column = headline_columns(run.result)[task.diagnostic]
-    others = dict[MetricKey, ItemMetric]()
-    of_task = [one for one in run.result.comparisons if (one.diagnostic, one.corpus) == task.name]
-    if not all(map(verdict.ranks_by, of_task)):
-        others = _other_metrics(figures)
-    base_systems = figures.board.roles().base_systems
-    for comparison in of_task:
-        heading, style = column.heading, column.format
-        metric: ItemMetric = headline
-        if not verdict.ranks_by(comparison):
-            other = others.get(comparison.key.within_diagnostic)
-            if other is None:
-                continue
-            metric = other
-            heading = str(replace(comparison.key.within_diagnostic, similarity_function=""))
-            style = "percent" if metric.of_shares else "number"
+    columns = [column for column in run.columns if column.task == task]
+    for comparison in run.result.comparisons:
+        of_metric = [column for column in columns if column.key.covers(comparison.key)]
+        old, new = (
+            next((column for column in of_metric if column.encoder == label), None)
+            for label in (comparison.b, comparison.a)
+        )
+        if old is None or new is None:
+            continue
+        name = str(replace(new.key.within_diagnostic, similarity_function=""))
         pair = PairPlan(
-            diagnostic=task.diagnostic,
-            corpus=task.corpus,
+            diagnostic=comparison.diagnostic,
+            corpus=comparison.corpus,
             a=comparison.a,
             b=comparison.b,
             family=comparison.family,
-            heading=heading,
-            format=style,
+            heading=new.heading if new.is_headline else name,
+            format=new.format if new.is_headline else "percent" if new.of_shares else "number",
             difference=comparison.difference,
             low=comparison.low,
             high=comparison.high,
             items=comparison.items,
         )
-        precision = _precision(metric, comparison, base_systems, power)
+        pool = [column.value for column in of_metric if column.is_base]
+        precision = Pair(old, new, pair.name, name, 0.0).precision(pool, comparison.pairs_in_family)
         if precision is not None:
+            precision = replace(precision, power=power)
+            larger = [precision.grown(growth) for growth in GROWTH]
             pair = replace(
                 pair,
                 smallest_difference=precision.smallest_difference,
-                curve=tuple(_point(precision.grown(growth)) for growth in GROWTH),
+                curve=tuple(SizePoint(one.items, one.smallest_difference) for one in larger),
                 items_needed=None if difference is None else precision.items_needed(difference),
             )
         yield pair
-
-
-def _point(precision: Precision) -> SizePoint:
-    """Return the point of the curve at a size."""
-    return SizePoint(precision.items, precision.smallest_difference)
-
-
-def _verdict(run: StoredRun, task: StoredTask) -> Verdict | None:
-    """Return the verdict of a task that ranks encoders; None if it does not."""
-    for verdict in run.result.verdicts:
-        if (verdict.diagnostic, verdict.corpus) == task.name and verdict.metric:
-            return verdict
-    return None
-
-
-def _other_metrics(figures: Figures[Any]) -> dict[MetricKey, ItemMetric]:
-    """Return the item values of each metric that is a mean over items."""
-    metrics = dict[MetricKey, ItemMetric]()
-    for metric in figures.item_metrics():
-        similarity_function = metric.similarity_function or figures.board[0].similarity_function
-        metrics[replace(metric.key, similarity_function=similarity_function)] = metric
-    return metrics
-
-
-def _precision(
-    metric: ItemMetric, comparison: Comparison, base_systems: Sequence[str], power: float
-) -> Precision | None:
-    """Return the precision of one pair; None where the items are too few, or where nothing varies."""
-    number = None
-    if metric.is_bounded:
-        pool = [metric.values[name] for name in base_systems if name in metric.values]
-        number = effective_number(metric.labels, pool, of_shares=metric.of_shares)
-    gaps = metric.values[comparison.a] - metric.values[comparison.b]
-    precision = Precision.of(gaps, metric.labels, number, comparison.pairs_in_family)
-    return replace(precision, power=power) if precision else None
-
-
-def _reason(run: StoredRun, task: StoredTask) -> str:
-    """Return why there is no plan for a task."""
-    figures = figures_of(task)
-    if _verdict(run, task) is None or figures is None or figures.headline() is None:
-        return "it does not rank encoders"
-    return "the run has one candidate and no lexical baseline, so there is no pair to compare"
