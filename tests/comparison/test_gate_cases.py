@@ -81,7 +81,7 @@ def content_of(check):
     for change in check.changes:
         figures = {name: getattr(change, name) for name in FIGURES}
         changes.append(figures | {"lost": list(change.lost), "gained": list(change.gained)})
-    floors = [{"encoder": one.encoder, "outcome": one.outcome, "value": one.value} for one in check.floors]
+    floors = [{"encoder": one.encoder, "outcome": one.outcome, "value": one.new} for one in check.floors]
     return {"outcome": check.outcome, "exit code": check.exit_code, "changes": changes, "floors": floors}
 
 

@@ -64,7 +64,7 @@ def content_of(check: ea.Check) -> dict[str, Any]:
         "outcome": check.outcome,
         "exit code": check.exit_code,
         "changes": [figures_of(change) for change in check.changes],
-        "floors": [{"metric": floor.metric, "value": floor.value, "floor": floor.floor} for floor in check.floors],
+        "floors": [{"metric": floor.metric, "value": floor.new, "floor": floor.margin} for floor in check.floors],
     }
 
 

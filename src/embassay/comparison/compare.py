@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from embassay.comparison.differences import Change, OverCorpora, Pair, differences, mismatch, over_corpora, paired
 from embassay.comparison.runs import StoredRun, read_run
 from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
-from embassay.core.result import EncoderRecord, Result, record_of
+from embassay.core.result import Result, record_of
 from embassay.core.types import Draws
 
-PROPERTIES = {
-    "spec": "spec",
-    "fingerprint": "fingerprint",
-    "revision": "revision",
-    "dimension": "dim",
-    "parameters": "parameters",
-    "maximum tokens": "max_tokens",
-    "similarity": "similarity",
-    "prompts": "prompts",
-    "price of a million tokens": "price",
-}
-"""What a result says of an encoder itself, and the fields that hold it."""
+PROPERTIES = ("spec", "revision", "dim", "parameters", "max_tokens", "similarity", "prompts", "price")
+"""The fields of an encoder's record that may explain a difference."""
 PACKAGES = ("torch", "transformers", "sentence-transformers", "numpy")
 
 
@@ -54,15 +44,8 @@ class RunComparison:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class EncoderPair:
-    """An encoder of one run, and one of another that it is compared with, by their labels; ``name`` is shown."""
-
-    name: str
-    old_run: StoredRun
-    old: str
-    new_run: StoredRun
-    new: str
+EncoderPair = tuple[str, tuple[StoredRun, str], tuple[StoredRun, str]]
+"""What is shown, and an old and a new encoder: the run and the label in it."""
 
 
 def compare(
@@ -92,70 +75,50 @@ def compare(
     """
     if isinstance(runs, (str, Path, Result)) or len(runs) < 2:
         raise SpecError("compare takes a list of two runs or more")
-    stored = [read_run(run, name) for run, name in zip(runs, names_of(runs), strict=True)]
+    stored = [read_run(run, name) for run, name in zip(runs, _names(runs), strict=True)]
     encoders = list(_pairs(stored, mapping or {})) or list(_against_reference(stored))
-    pairs, notes = list[Pair](), list[str]()
-    compared = 0
-    for task in dict.fromkeys(task for run in stored for task in run.tasks):
-        title = " on ".join(task)
-        without = [run.name for run in stored if task not in run.tasks]
-        if without:
-            notes.append(f"{title} is not compared: {', '.join(without)} does not have it")
-            continue
-        compared += 1
-        for one in encoders:
-            old, new = (
-                next((one for one in run.columns if one.is_headline and (one.task, one.encoder) == (task, label)), None)
-                for run, label in ((one.old_run, one.old), (one.new_run, one.new))
-            )
-            if old is None or new is None:
-                continue
-            try:
-                notes += mismatch(old, new)
-                pairs.append(Pair(*paired(old, new), one.name, new.heading, new.margin or 0.0))
-            except InputError as error:
-                notes.append(f"{title} is not compared: {error}")
-    if not compared or (not pairs and any(" is not compared: " in note for note in notes)):
-        sides = "; ".join(f"{run.name} has {', '.join(map(' on '.join, run.tasks))}" for run in stored)
-        raise SourceError(f"these runs have nothing in common: {sides} ({'; '.join(notes)})", stored[-1].path)
+    tasks = [task for task in stored[0].tasks if all(task in run.tasks for run in stored)]
+    others = {" on ".join(task) for run in stored for task in run.tasks if task not in tasks}
+    notes = [f"{task} is not compared: not all of these runs have it" for task in sorted(others)]
+    pairs, refused = list[Pair](), list[str]()
+    for task in tasks:
+        for name, *sides in encoders:
+            columns = [column for run, label in sides for column in run.columns if column.is_headline_of(task, label)]
+            if len(columns) == 2:
+                try:
+                    notes += mismatch(*columns)
+                    new = columns[1]
+                    pairs.append(Pair(*paired(*columns), name, new.heading, new.margin or 0.0))
+                except InputError as error:
+                    refused.append(f"{' on '.join(task)} is not compared: {error}")
+    if not tasks or (refused and not pairs):
+        sides = [f"{run.name} has {', '.join(map(' on '.join, run.tasks))}" for run in stored]
+        raise SourceError(f"these runs have nothing in common: {'; '.join([*sides, *refused])}", stored[-1].path)
     known_texts = {content: text for run in stored for content, text in run.texts.items()} if texts else {}
     last = stored[-1].result
     changes = differences(pairs, Draws(last.seed, last.resamples), known_texts)
-    notes += [*_notes_on_labels(stored, encoders), *_notes_on_settings(stored)]
-    return RunComparison(
-        runs=tuple(run.name for run in stored),
-        differences=changes,
-        facts=tuple(fact for one in encoders for fact in _facts(one)),
-        summaries=over_corpora(changes),
-        notes=tuple(dict.fromkeys(notes)),
-    )
+    notes += [*refused, *_notes_on_settings(stored)]
+    facts = [fact for one in encoders for fact in _facts(*one)]
+    names = tuple(run.name for run in stored)
+    return RunComparison(names, changes, tuple(facts), over_corpora(changes), tuple(dict.fromkeys(notes)))
 
 
-def names_of(runs: Sequence[str | Path | Result]) -> list[str]:
-    """Return a name for each run: its folder's, with as many parents as it takes to tell the runs apart.
-
-    A result has its place: ``result 2``.
+def _names(runs: Sequence[str | Path | Result]) -> list[str]:
+    """Return a name for each run: its folder's, with its place where another one has the same; ``result 2``.
 
     Raises
     ------
     SpecError
         If a run is given twice.
     """
-    parts: list[tuple[str, ...]] = []
-    for place, run in enumerate(runs, start=1):
-        if isinstance(run, Result):
-            parts.append((f"result {place}",))
-            continue
-        path = Path(run).expanduser().resolve()
-        # A run may be named by its result.json.
-        parts.append((path.parent if path.suffix == ".json" else path).parts)
-    if len(set(parts)) < len(parts):
-        raise SpecError("a run is given twice")
-    length = 1
-    # "a/run" and "b/run" need two parts, "a" and "b" one.
-    while len({path[-length:] for path in parts}) < len(parts):
-        length += 1
-    return ["/".join(path[-length:]) for path in parts]
+    folders = [run if isinstance(run, Result) else Path(run).expanduser().resolve() for run in runs]
+    names = list[str]()
+    for place, folder in enumerate(folders):
+        if any(folder is other or folder == other for other in folders[:place]):
+            raise SpecError("a run is given twice")
+        name = "result" if isinstance(folder, Result) else folder.name
+        names.append(f"{name} {place + 1}" if name in names or name == "result" else name)
+    return names
 
 
 def _pairs(runs: Sequence[StoredRun], mapping: Mapping[str, str]) -> Iterator[EncoderPair]:
@@ -170,80 +133,55 @@ def _pairs(runs: Sequence[StoredRun], mapping: Mapping[str, str]) -> Iterator[En
         For a label of the mapping that no run has, or no later one.
     """
     candidates = {label for run in runs for label in run.candidates}
-    # By label the position of the first run that has it.
-    first_run: dict[str, int] = {}
-    for position, run in enumerate(runs):
-        for record in run.result.encoders:
-            first_run.setdefault(record.name, position)
+    labels = [[record.name for record in run.result.encoders] for run in runs]
+    all_labels = dict.fromkeys(label for of_run in labels for label in of_run)
     for label in (*mapping, *mapping.values()):
-        if label not in first_run:
-            raise UnknownNameError("label in --map", label, set(first_run))
-    for label, position in first_run.items():
-        old_run, new_label = runs[position], mapping.get(label, label)
-        new_runs = [run for run in runs[position + 1 :] if new_label in {one.name for one in run.result.encoders}]
-        if label in mapping and not new_runs:
-            raise SpecError(f"--map {label}={new_label}: no run after {old_run.name} has {new_label!r}")
-        for new_run in new_runs if label in mapping or label in candidates else ():
+        if label not in all_labels:
+            raise UnknownNameError("label in --map", label, all_labels)
+    for label in all_labels:
+        first = next(place for place, of_run in enumerate(labels) if label in of_run)
+        new_label = mapping.get(label, label)
+        later = [run for place, run in enumerate(runs) if place > first and new_label in labels[place]]
+        if label in mapping and not later:
+            raise SpecError(f"--map {label}={new_label}: no run after {runs[first].name} has {new_label!r}")
+        for run in later if label in mapping or label in candidates else ():
             name = label if new_label == label else f"{label} → {new_label}"
-            if len(new_runs) > 1:
-                name = f"{name} ({old_run.name} → {new_run.name})"
-            yield EncoderPair(name, old_run, label, new_run, new_label)
+            shown = name if len(later) == 1 else f"{name} ({runs[first].name} → {run.name})"
+            yield shown, (runs[first], label), (run, new_label)
 
 
 def _against_reference(runs: Sequence[StoredRun]) -> Iterator[EncoderPair]:
     """Yield the reference of the first run with each other candidate of all runs."""
     first = runs[0]
-    named = [verdict.reference for verdict in first.result.verdicts if verdict.reference]
-    reference = next(iter([*named, *first.candidates]), "")
+    references = [verdict.reference for verdict in first.result.verdicts if verdict.reference] or first.candidates
     for run in runs:
         for label in run.candidates:
-            if reference and label != reference:
-                yield EncoderPair(f"{reference} → {label}", first, reference, run, label)
+            for reference in references[:1]:
+                if label != reference:
+                    yield f"{reference} → {label}", (first, reference), (run, label)
 
 
-def _facts(pair: EncoderPair) -> Iterator[str]:
+def _facts(name: str, *sides: tuple[StoredRun, str]) -> Iterator[str]:
     """Yield what differs between the encoders of a pair, other than scores."""
-    old, new = record_of(pair.old_run.result.encoders, pair.old), record_of(pair.new_run.result.encoders, pair.new)
-    for name in PROPERTIES:
-        before, after = _property(old, name), _property(new, name)
+    old, new = (record_of(run.result.encoders, label) for run, label in sides)
+    for fact in PROPERTIES:
+        before, after = getattr(old, fact), getattr(new, fact)
         if before != after:
-            yield f"{pair.name}: {name} {before} → {after}"
-
-
-def _property(encoder: EncoderRecord, name: str) -> str:
-    """Return a property of an encoder as text."""
-    value = getattr(encoder, PROPERTIES[name])
-    if isinstance(value, Mapping):
-        value = ", ".join(f"{role}: {prompt!r}" for role, prompt in sorted(value.items()))
-    if value is None or value == "":
-        return "none"
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _notes_on_labels(runs: Sequence[StoredRun], pairs: Sequence[EncoderPair]) -> Iterator[str]:
-    """Yield how to pair an old encoder and a new one that are each in one run only."""
-    first, last = runs[0].candidates, runs[-1].candidates
-    old = [label for label in first if not any(label in run.candidates for run in runs[1:])]
-    new = [label for label in last if not any(label in run.candidates for run in runs[:-1])]
-    mapped = any((pair.old, pair.new) == (old[:1], new[:1]) for pair in pairs)
-    # --map cannot name a setting: its name contains "=".
-    if old and new and not mapped and "=" not in old[0] + new[0]:
-        option = shlex.quote(f"{old[0]}={new[0]}")
-        yield f"{old[0]} and {new[0]} are each in one run only; to compare them as before and after: --map {option}"
+            texts = ["none" if value is None else str(value) for value in (before, after)]
+            yield f"{name}: {fact.replace('_', ' ')} {' → '.join(texts)}"
 
 
 def _notes_on_settings(runs: Sequence[StoredRun]) -> Iterator[str]:
     """Yield which settings and versions of the runs differ, and what failed, one sentence each."""
-    # A result in memory has no record.
-    recorded = [run for run in runs if run.record]
-    facts = {name: {run.name: str(getattr(run.result, name)) for run in runs} for name in ("seed", "resamples")}
-    facts["version of embassay"] = {run.name: run.record.get("embassay", "unknown") for run in recorded}
-    for package in PACKAGES:
-        versions = {run.name: run.record.get("packages", {}).get(package, "not installed") for run in recorded}
-        facts[f"version of {package}"] = versions
-    for name, values in facts.items():
-        if len(set(values.values())) > 1:
-            used = f"; that of {runs[-1].name} is used" if name in ("seed", "resamples") else ""
-            yield f"{name}: {', '.join(f'{run} {value}' for run, value in values.items())}{used}"
     for run in runs:
         yield from (f"{run.name}: failed: {failure.sentence}" for failure in run.result.failed)
+    # A result in memory has no record.
+    for old, new in pairwise(run for run in runs if run.record):
+        facts = {"seed": (old.result.seed, new.result.seed), "resamples": (old.result.resamples, new.result.resamples)}
+        facts["version of embassay"] = (old.record.get("embassay", ""), new.record.get("embassay", ""))
+        for package in PACKAGES:
+            versions = [run.record.get("packages", {}).get(package, "not installed") for run in (old, new)]
+            facts[f"version of {package}"] = (versions[0], versions[1])
+        for name, (before, after) in facts.items():
+            if before != after:
+                yield f"{name}: {old.name} {before}, {new.name} {after}"

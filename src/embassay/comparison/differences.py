@@ -78,7 +78,8 @@ class Change:
         Of the gate ``pass``, ``regression`` or ``inconclusive``; else ``better``, ``worse``, ``not worse``,
         ``inconclusive`` or ``nothing changed``.
     reason
-        What decided the outcome of the gate; empty elsewhere.
+        What decided the outcome of the gate; ``floor`` or ``ceiling`` where a value of the run is compared with its
+        margin; empty elsewhere.
     old, new
         Its values; None where no item has one. The gate counts an item that has lost its value as the worst.
     difference, low, high
@@ -98,6 +99,8 @@ class Change:
         The minimum detectable difference (power 80 %); the gate has none.
     error
         The standard error of the difference over units; None where unknown.
+    sampled
+        Whether the gate takes the documents for a sample.
     since
         Empty for the baseline; ``the anchor of 2026-03-14`` for the first baseline.
     """
@@ -107,9 +110,9 @@ class Change:
     corpus: str
     metric: str
     format: Format
-    of_shares: bool
-    outcome: str
-    margin: float
+    of_shares: bool = False
+    outcome: str = "inconclusive"
+    margin: float = 0.0
     reason: str = ""
     old: float | None = None
     new: float | None = None
@@ -125,12 +128,14 @@ class Change:
     gained: Mapping[str, str] = field(default_factory=dict, repr=False)
     smallest_difference: float | None = None
     error: float | None = None
+    sampled: bool = False
     since: str = ""
 
     @property
     def name(self) -> str:
         """The metric, and whether it is compared with the anchor: ``Success@5 (anchor)``."""
-        return f"{self.metric} (anchor)" if self.since else self.metric
+        is_floor = self.reason in ("floor", "ceiling")
+        return f"floor {self.metric}" if is_floor else f"{self.metric} (anchor)" if self.since else self.metric
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,21 +167,15 @@ class Pair:
     @cached_property
     def values(self) -> tuple[Floats, Floats]:
         """(n,) the old and the new item values, whose means are the metric: of a correlation its influences."""
-        kind = self.new.correlation
-        if not kind:
-            return self.old.value, self.new.value
-        x = self.new.against
-        return influences(x, self.old.value, cast(Kind, kind)), influences(x, self.new.value, cast(Kind, kind))
+        kind, old, new = cast(Kind, self.new.correlation), self.old.value, self.new.value
+        return (
+            (influences(self.new.against, old, kind), influences(self.new.against, new, kind)) if kind else (old, new)
+        )
 
     @property
     def sign(self) -> float:
         """−1 where lower values are better, so that a rise is a loss; else 1."""
         return -1.0 if self.new.better == "lower" else 1.0
-
-    @cached_property
-    def labels(self) -> Labels:
-        """The unit labels of the items."""
-        return Labels.of(self.new.unit, self.new.unit_labels)
 
     @property
     def unchanged(self) -> bool:
@@ -254,9 +253,10 @@ class Pair:
             The number of tests in the family of the pair.
         """
         old, new = self.values
-        is_bounded, of_shares = self.new.is_bounded, self.new.of_shares
-        number = effective_number(self.labels, pool, of_shares=of_shares) if is_bounded else None
-        return Precision.of(new - old, self.labels, number, tests)
+        labels, number = labels_of(self.new), None
+        if self.new.is_bounded:
+            number = effective_number(labels, pool, of_shares=self.new.of_shares)
+        return Precision.of(new - old, labels, number, tests)
 
     def change(self, texts: Mapping[str, str]) -> Change:
         """Return what is known before any test: margin, and the items of a share that got worse or better.
@@ -279,12 +279,17 @@ class Pair:
             metric=self.metric,
             format=self.new.format,
             of_shares=self.new.of_shares,
-            outcome="inconclusive",
+            sampled=self.sampled,
             margin=self.margin,
             lost=flipped[False],
             gained=flipped[True],
             since=self.since,
         )
+
+
+def labels_of(column: ItemColumn) -> Labels:
+    """Return the unit labels of a column's items."""
+    return Labels.of(column.unit, column.unit_labels)
 
 
 def gate_units(column: ItemColumn, *, sampled: bool) -> Ints:
@@ -305,28 +310,27 @@ def paired(old: ItemColumn, new: ItemColumn) -> tuple[ItemColumn, ItemColumn]:
     InputError
         If the columns cannot be compared, or no item is common.
     """
-    facts = {
-        "the diagnostic has another version": (old.version, new.version),
-        "its options differ": (old.options or "the defaults", new.options or "the defaults"),
-    }
-    for problem, (before, after) in facts.items():
-        if before != after:
-            raise InputError(f"{problem} (old: {before}, new: {after})")
+    before, after = ((one.version, one.options or "the defaults") for one in (old, new))
+    for what, one, other in zip(
+        ("the diagnostic has another version", "its options differ"), before, after, strict=True
+    ):
+        if one != other:
+            raise InputError(f"{what} (old: {one}, new: {other})")
     if old.corpus_fingerprint == new.corpus_fingerprint and np.array_equal(old.item, new.item):
         return old, new
     if not (old.content.all() and new.content.all()):
         raise InputError("the corpora differ, and this diagnostic does not score the items of a corpus one by one")
-    places_old, places_new = _places(old), _places(new)
-    common = [content for content in places_old if content in places_new]
+    places = _places(old), _places(new)
+    common = [content for content in places[0] if content in places[1]]
     if not common:
         raise InputError("the corpora have no item in common")
-    old = old.of_items(np.array([places_old[content] for content in common]))
-    new = new.of_items(np.array([places_new[content] for content in common]))
-    labels = _labels_of_both(old, new)
-    return (
-        replace(old, unit=labels.label_set, unit_labels=labels.pairs),
-        replace(new, unit=labels.label_set, unit_labels=labels.pairs),
+    old, new = (
+        column.of_items(np.array([place_of[content] for content in common]))
+        for column, place_of in zip((old, new), places, strict=True)
     )
+    # An item that only one run has may join two units, so the run with fewer units of these items has the right ones.
+    coarser = min(old, new, key=lambda column: len(np.unique(column.unit)))
+    return tuple(replace(one, unit=coarser.unit, unit_labels=coarser.unit_labels) for one in (old, new))
 
 
 def mismatch(old: ItemColumn, new: ItemColumn) -> list[str]:
@@ -360,22 +364,6 @@ def _places(column: ItemColumn) -> dict[tuple[str, int], int]:
     return places
 
 
-def _labels_of_both(old: ItemColumn, new: ItemColumn) -> Labels:
-    """Return labels by which two items of the same columns depend on each other where they do in either run."""
-    sides = (Labels.of(old.unit, old.unit_labels), Labels.of(new.unit, new.unit_labels))
-    codes, label_set = np.unique(np.stack([side.label_set for side in sides]), axis=1, return_inverse=True)
-    if codes.shape[1] == sides[0].sets == sides[1].sets:
-        return sides[0]
-    pairs, first = list[tuple[int, int]](), 0
-    for side, sets in zip(sides, codes, strict=True):
-        of_set: dict[int, list[int]] = {}
-        for code, label in side.pairs.tolist():
-            of_set.setdefault(code, []).append(first + label)
-        pairs += [(place, label) for place, code in enumerate(sets.tolist()) for label in of_set[code]]
-        first += side.labels
-    return Labels.of(label_set.reshape(-1), np.array(pairs, dtype=np.int64))
-
-
 # --- what has changed ------------------------------------------------------------------------------------
 
 
@@ -405,68 +393,52 @@ def differences(pairs: Sequence[Pair], draws: Draws, texts: Mapping[str, str]) -
 
 def _measured(pair: Pair, draws: Draws, texts: Mapping[str, str]) -> tuple[Change, Precision | None]:
     """Return the difference of a pair alone, and with which precision its items estimate it."""
-    old, new = pair.values
-    gaps = new - old
-    defined = ~np.isnan(gaps)
-    labels = pair.labels.of_items(defined)
+    (old, new), column, labels, roles = pair.values, pair.new, labels_of(pair.new), Roles((NEW, OLD))
+    if column.correlation:
+        x, kind, ys = column.against, cast(Kind, column.correlation), {OLD: pair.old.value, NEW: column.value}
+        rows = compare_correlations(x, ys, labels, kind, roles, draws, *pair.old.stream)
+    else:
+        fold = column.fold if len(column.fold) else None
+        of_shares, is_bounded, by_run = column.of_shares, column.is_bounded, {OLD: old, NEW: new}
+        rows = compare_means(
+            by_run, labels, roles, draws, *pair.old.stream, of_shares=of_shares, is_bounded=is_bounded, fold=fold
+        )
+    defined = ~np.isnan(new - old)
+    gaps, unit = (new - old)[defined], labels.of_items(defined).label_set
     change = replace(
         pair.change(texts),
         outcome="nothing changed",
-        old=_value(pair, old),
-        new=_value(pair, new),
-        items=int(defined.sum()),
-        units=labels.sets,
+        old=_value(column, old),
+        new=_value(column, new),
+        items=len(gaps),
         undefined=int((np.isnan(old) != np.isnan(new)).sum()),
-        error=float(ratio_variance(gaps[defined], labels.label_set) ** 0.5) if labels.sets > 1 else None,
+        error=float(ratio_variance(gaps, unit) ** 0.5) if len(np.unique(unit)) > 1 else None,
     )
-    column, roles = pair.new, Roles((OLD, NEW))
-    if column.correlation:
-        ys = {OLD: pair.old.value, NEW: pair.new.value}
-        kind = cast(Kind, column.correlation)
-        rows = compare_correlations(column.against, ys, pair.labels, kind, roles, draws, *pair.old.stream)
-    else:
-        rows = compare_means(
-            {OLD: old, NEW: new},
-            pair.labels,
-            roles,
-            draws,
-            *pair.old.stream,
-            of_shares=column.of_shares,
-            is_bounded=column.is_bounded,
-            fold=column.fold.astype(np.int64) if len(column.fold) else None,
-        )
-    row = rows[0] if rows else None
-    if row is None or row.difference is None:
-        return change, None
-    # The row is the old less the new; adding 0 makes −0.0 a 0.0, which is printed without a sign.
-    change = replace(change, difference=0.0 - row.difference + 0.0)
-    if row.p is None:
-        return change, None
-    precision = pair.precision(pair.values)
-    # Where nothing changed there is nothing to estimate or to test.
-    if not pair.unchanged and row.low is not None and row.high is not None:
-        change = replace(change, low=0.0 - row.high + 0.0, high=0.0 - row.low + 0.0, p=row.p_adjusted)
-    gains = pair.sign * gaps[defined]
-    limit = loss_limit(gains, labels.label_set, most_lost(old[defined], pair.span))
-    return replace(change, limit=limit), precision
+    for row in rows:
+        change = replace(change, units=row.units, difference=row.difference)
+        if row.p is not None:
+            limit = loss_limit(pair.sign * gaps, unit, most_lost(old[defined], pair.span))
+            change = replace(change, limit=limit)
+            # Where nothing changed there is nothing to estimate or to test.
+            if not pair.unchanged:
+                change = replace(change, low=row.low, high=row.high, p=row.p_adjusted)
+            return change, pair.precision(pair.values)
+    return change, None
 
 
-def _value(pair: Pair, values: Floats) -> float | None:
+def _value(column: ItemColumn, values: Floats) -> float | None:
     """Return the metric from its (n,) item values; None where it is not defined."""
-    fold = pair.new.fold
-    if np.isnan(values).all():
+    defined = ~np.isnan(values)
+    if len(np.unique(column.fold)) > len(np.unique(column.fold[defined[: len(column.fold)]])) or not defined.any():
         return None
-    if not len(fold):
-        return float(np.nanmean(values))
-    has_all = len(np.unique(fold[~np.isnan(values)])) == len(np.unique(fold))
-    return float(np.nansum(values * fold_weights(values, fold.astype(np.int64)))) if has_all else None
+    return float(np.nansum(values * fold_weights(values, column.fold)) if len(column.fold) else np.nanmean(values))
 
 
 def _outcome(change: Change, sign: float) -> str:
     """Return the outcome of a difference, from the corrected p-value and the limit of the loss."""
     if change.difference is not None and change.p is not None and change.p <= ALPHA:
         return "better" if sign * change.difference > 0 else "worse"
-    is_excluded = change.limit is not None and 0 < change.margin and change.limit <= change.margin
+    is_excluded = change.limit is not None and change.margin > 0 and change.limit <= change.margin
     return "not worse" if is_excluded else "inconclusive"
 
 
@@ -490,7 +462,8 @@ class OverCorpora:
 def over_corpora(changes: Sequence[Change]) -> tuple[OverCorpora, ...]:
     """Return a summary for each encoder and diagnostic with a difference on several corpora.
 
-    Corpora on which nothing changed belong to it like all others: to leave them out would move the mean away from 0.
+    The mean over corpora weights each by its error. Where nothing changed the error is 0, and a single unit has none:
+    then there is no summary, because to leave such a corpus out would move the mean away from 0.
     """
     grouped: dict[tuple[str, str], list[Change]] = {}
     for change in changes:
@@ -498,26 +471,18 @@ def over_corpora(changes: Sequence[Change]) -> tuple[OverCorpora, ...]:
             grouped.setdefault((change.encoder, change.diagnostic), []).append(change)
     summaries = []
     for of_encoder in grouped.values():
-        if len(of_encoder) < 2:
-            continue
-        reason, across = _why_no_summary(of_encoder), None
-        if not reason:
-            values = np.array([one.difference for one in of_encoder], dtype=np.float64)
-            across = across_corpora(values, np.array([one.error for one in of_encoder], dtype=np.float64))
-        summaries.append(OverCorpora(tuple(of_encoder), across, reason))
+        errors = [change.error or 0.0 for change in of_encoder]
+        reason, across = "", None
+        if len(of_encoder) < MIN_CORPORA:
+            reason = f"it takes {MIN_CORPORA} corpora"
+        elif not all(errors):
+            without = [change.corpus for change, error in zip(of_encoder, errors, strict=True) if not error]
+            reason = f"the error of the difference on {', '.join(without)} is unknown"
+        else:
+            across = across_corpora(np.array([one.difference for one in of_encoder], dtype=float), np.array(errors))
+        if len(of_encoder) > 1:
+            summaries.append(OverCorpora(tuple(of_encoder), across, reason))
     return tuple(summaries)
-
-
-def _why_no_summary(changes: Sequence[Change]) -> str:
-    """Return why the differences of an encoder over corpora have no summary; empty where they have one."""
-    if len(changes) < MIN_CORPORA:
-        return f"it takes {MIN_CORPORA} corpora"
-    # The mean over corpora weights each by its error. Where nothing changed the error is 0; a single unit has none.
-    unchanged = [change.corpus for change in changes if change.error == 0]
-    if unchanged:
-        return f"nothing changed on {', '.join(unchanged)}, so the error of the difference there is unknown"
-    few = [change.corpus for change in changes if change.error is None or change.low is None]
-    return f"{', '.join(few)} has too few units for an interval" if few else ""
 
 
 # --- has anything become worse ---------------------------------------------------------------------------

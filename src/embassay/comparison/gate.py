@@ -16,13 +16,13 @@ from typing import Literal
 import numpy as np
 
 from embassay.comparison.differences import MOST_UNDEFINED, Change, Pair, gate_units, losses, mismatch, paired
-from embassay.comparison.gate_words import failures_of, lines_of, out_of_reach
+from embassay.comparison.gate_words import out_of_reach, sentences_of
 from embassay.comparison.runs import StoredRun, read_run
 from embassay.core.columns import ItemColumn
 from embassay.core.errors import InputError, SpecError, UnknownNameError
 from embassay.core.formatting import POINTS, counted
 from embassay.core.metric_key import MetricKey, matching, near_names, shortest_name
-from embassay.core.result import Result, Row
+from embassay.core.result import Result
 from embassay.core.store.lists import FROM_CACHE
 from embassay.core.types import Draws
 from embassay.diagnostics.metrics.metric import declared
@@ -82,33 +82,6 @@ class CheckOptions:
 
 
 @dataclass(frozen=True)
-class Floor:
-    """A value of the run beside the smallest value that it may have.
-
-    Attributes
-    ----------
-    value
-        None where undefined.
-    floor
-        The smallest allowed value, or the ceiling: the largest one, where lower is better.
-    outcome
-        ``regression`` where the floor is missed or the value is undefined, else ``pass``.
-    reason
-        Why the value is undefined; may be empty.
-    """
-
-    encoder: str
-    diagnostic: str
-    corpus: str
-    metric: str
-    value: float | None
-    floor: float
-    outcome: str
-    lower_is_better: bool = False
-    reason: str = ""
-
-
-@dataclass(frozen=True)
 class Check:
     """The outcome of a check.
 
@@ -118,24 +91,23 @@ class Check:
         The names of both.
     changes
         The tested metrics of the candidates.
+    floors
+        The values of the run beside the smallest, or largest, that they may have, which are their margins.
     failures
         What failed in the run, one sentence each.
     notes
         What was not checked, and what does not match, one sentence each.
     strict
         Whether it must exclude a loss of each margin to pass.
-    sampled
-        The corpora whose documents are a sample.
     """
 
     run: str
     baseline: str
     changes: tuple[Change, ...]
-    floors: tuple[Floor, ...] = ()
+    floors: tuple[Change, ...] = ()
     failures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     strict: bool = False
-    sampled: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -153,7 +125,7 @@ class Check:
     @property
     def sentences(self) -> tuple[str, ...]:
         """One sentence for each metric, floor and failure."""
-        return (*failures_of(self), *(line.sentence for line in lines_of(self)))
+        return tuple(sentences_of(self))
 
     def __str__(self) -> str:
         """Return the sentences, one on each line."""
@@ -211,29 +183,23 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions, anchor: St
     margins = {**blessed["margins"], **options.margins} if blessed else options.margins
     defaults = {(diagnostic, corpus): m for diagnostic, corpus, m in blessed["default_margins"]} if blessed else {}
     _check_complete(new, old, tasks)
-    gate = _Gate(new, tasks, _of_selected(margins, new, tasks), defaults, sampled)
+    gate = _Gate(new, tasks, margins, defaults, sampled)
     pairs, notes = gate.pairs(old)
-    notes += [f"{one} is not checked: the baseline does not have it" for one in new.candidates if one not in old.candidates]
+    for label in new.candidates:
+        if label not in old.candidates:
+            notes.append(f"{label} is not checked: the baseline does not have it")
     if anchor is not None:
         of_anchor, notes_on_anchor = gate.pairs_since(anchor, pairs)
         pairs += of_anchor
         notes += notes_on_anchor
     notes += _notes_on(pairs)
     changes = losses(pairs, Draws(new.result.seed, new.result.resamples), new.texts, strict=options.strict)
-    floors = tuple(_floors(new, tasks, _of_selected(options.floors, new, tasks)))
-    failures = tuple(_failures(new, old, tasks))
+    floors, failures = tuple(_floors(new, tasks, options.floors)), tuple(_failures(new, old, tasks))
     if not changes and not floors and not failures:
         raise InputError("nothing to check: no diagnostic of both has a headline; name a metric with --margin")
-    return Check(
-        run=new.name,
-        baseline=old.name,
-        changes=changes,
-        floors=floors,
-        failures=failures,
-        notes=tuple(dict.fromkeys(notes)),
-        strict=options.strict,
-        sampled=tuple(sorted(sampled)),
-    )
+    notes = list(dict.fromkeys(notes))
+    of_both = (new.name, old.name)
+    return Check(*of_both, changes, floors, failures, tuple(notes), options.strict)
 
 
 Task = tuple[str, str]
@@ -284,30 +250,16 @@ def _selected(on: Sequence[str], tasks: Sequence[Task]) -> set[Task]:
     return {task for task in tasks if task[0] in chosen[0] and task[1] in chosen[1]}
 
 
-def _of_selected(numbers: Mapping[str, float], run: StoredRun, tasks: Collection[Task]) -> dict[str, float]:
-    """Return margins or floors without those of tasks that are not selected: a config file may name more tasks.
-
-    A name that no row has is kept: it is refused later, with the names that exist.
-    """
-    kept = {}
-    for name, number in numbers.items():
-        wanted = MetricKey.parse(name)
-        meant = {(row.diagnostic, row.corpus) for row in run.result.rows if wanted.may_mean(row.key)}
-        if not meant or meant & set(tasks):
-            kept[name] = number
-    return kept
-
-
 def _failures(new: StoredRun, old: StoredRun, tasks: Collection[Task]) -> Iterator[str]:
     """Yield the failures of candidates in the selected tasks, not those of baselines, one sentence each."""
     # An encoder that failed everywhere is missing from the result, but the settings have it.
     settings = new.record.get("settings", {}).get("encoders", ())
-    others = {label for label, _, _, is_baseline in settings if is_baseline}
-    others |= {record.name for record in new.result.encoders}.difference(new.candidates)
+    baselines = {label for label, _, _, is_baseline in settings if is_baseline}
+    baselines |= {one.name for one in new.result.encoders if one.name not in new.candidates}
     for failure in new.result.failed:
         # A failure without a diagnostic concerns the encoder everywhere.
         is_on = not failure.diagnostic or (failure.diagnostic, failure.corpus) in tasks
-        if is_on and (failure.encoder in old.candidates or failure.encoder not in others):
+        if is_on and failure.encoder not in baselines.difference(old.candidates):
             yield failure.sentence
 
 
@@ -318,32 +270,29 @@ def _check_complete(new: StoredRun, old: StoredRun, tasks: Collection[Task]) -> 
     twice. What is known by its content, such as a local model, is the same model as before; of a service only the
     user's version is known.
     """
+    failed = [(one.encoder, one.diagnostic, one.corpus) for one in new.result.failed]
     present = {(row.encoder, row.diagnostic, row.corpus) for row in new.result.rows}
-    missing: dict[str, None] = {}
+    missing = dict[str, None]()
     for row in old.result.rows:
-        label, task = row.encoder, (row.diagnostic, row.corpus)
+        place = (row.encoder, row.diagnostic, row.corpus)
+        if row.encoder not in old.candidates or place[1:] not in tasks or place in present:
+            continue
         # A failure without an encoder, diagnostic or corpus is one of all of them.
-        has_failed = any(
-            failure.encoder in ("", label) and failure.diagnostic in ("", task[0]) and failure.corpus in ("", task[1])
-            for failure in new.result.failed
-        )
-        if label in old.candidates and task in tasks and (label, *task) not in present and not has_failed:
-            where = " on ".join(task)
-            missing[label if label not in new.candidates else f"{label} in {where}"] = None
+        if not any(all(part in ("", own) for part, own in zip(one, place, strict=True)) for one in failed):
+            label, *task = place
+            missing[f"{label} in {' on '.join(task)}" if label in new.candidates else label] = None
     if missing:
-        has = [*new.candidates, *map(" on ".join, new.tasks)]
+        has = ", ".join([*new.candidates, *map(" on ".join, new.tasks)])
         raise InputError(
-            f"the baseline has {', '.join(missing)}, the run does not; it has {', '.join(has) or 'nothing'}. Give the "
+            f"the baseline has {', '.join(missing)}, the run does not; it has {has or 'nothing'}. Give the "
             "encoder its old label (-e LABEL=SPEC), leave it out with --on, or bless a run without it"
         )
     of_old = {encoder.name: encoder.fingerprint for encoder in old.result.encoders}
-    for encoder in new.result.encoders:
-        answers = new.record.get("encoders", {}).get(encoder.name, {}).get("route", {}).get("answers")
-        is_same = of_old.get(encoder.name) == encoder.fingerprint
-        if answers == FROM_CACHE and ",version=" in encoder.spec and is_same:
+    for one in new.result.encoders:
+        answers = new.record.get("encoders", {}).get(one.name, {}).get("route", {}).get("answers")
+        if answers == FROM_CACHE and ",version=" in one.spec and of_old.get(one.name) == one.fingerprint:
             raise InputError(
-                f"{encoder.name} was not asked: its answers are {FROM_CACHE}; run with --no-cache, or with another "
-                "version="
+                f"{one.name} was not asked: its answers are {FROM_CACHE}; run with --no-cache, or another version="
             )
 
 
@@ -377,31 +326,34 @@ class _Gate:
         The pairs, and what does not match, one sentence each.
         """
         columns: dict[MetricKey, list[tuple[ItemColumn, ItemColumn]]] = {}
-        notes = list[str]()
-        for task in old.tasks:
-            of_old, of_new = ([one for one in run.columns if one.task == task] for run in (old, self.run))
-            if task not in self.tasks or not of_old or not of_new:
-                continue
-            try:
-                notes += mismatch(of_old[0], of_new[0])
-            except InputError as error:
-                raise InputError(f"{' on '.join(task)}: {error}") from None
-            for column in of_old:
-                other = self.run.column_of.get((column.key, column.encoder))
-                if other is not None and column.is_candidate and other.is_candidate:
-                    columns.setdefault(column.key, []).append((column, other))
+        for column in old.columns:
+            other = self.run.column_of.get((column.key, column.encoder))
+            if other is not None and column.is_candidate and other.is_candidate:
+                columns.setdefault(column.key, []).append((column, other))
         headlines = [key for key, both in columns.items() if both[0][1].is_headline]
         margins = self._user_margins({key: both[0][1] for key, both in columns.items()}, headlines)
-        pairs = []
-        for key in [key for key in columns if key in headlines or key in margins]:
-            name, is_sampled = shortest_name(key, columns, headlines), key.corpus in self.sampled
+        pairs, notes = list[Pair](), list[str]()
+        for key in columns:
+            is_tested = key in headlines or key in margins
+            if (key.diagnostic, key.corpus) not in self.tasks or not is_tested:
+                continue
             for both in columns[key]:
-                before, after = paired(*both)
-                margin = margins.get(key, 0.0)
-                pair = Pair(before, after, after.encoder, name, margin, key in margins, is_sampled, since)
-                if key not in margins:
-                    default = max(whole_points(pair.resolution), after.margin or 0.0)
-                    pair = replace(pair, margin=self.defaults.get(after.task, default))
+                try:
+                    notes += mismatch(*both)
+                except InputError as error:
+                    raise InputError(f"{key.diagnostic} on {key.corpus}: {error}") from None
+                pair = Pair(
+                    *paired(*both),
+                    both[1].encoder,
+                    shortest_name(key, columns, headlines),
+                    margins.get(key, 0.0),
+                    set_by_user=key in margins,
+                    sampled=key.corpus in self.sampled,
+                    since=since,
+                )
+                if not pair.set_by_user:
+                    default = max(whole_points(pair.resolution), pair.new.margin or 0.0)
+                    pair = replace(pair, margin=self.defaults.get(pair.new.task, default))
                 pairs.append(pair)
         return pairs, notes
 
@@ -416,33 +368,32 @@ class _Gate:
         pairs
             Those of the baseline. Where it has the values of the anchor, a second test would say the same.
         """
-        day = anchor.record.get("time", "").partition("T")[0]
+        day, _, _ = anchor.record.get("time", "").partition("T")
         documents = {column.task: column.documents for column in self.run.columns}
-        since_anchor, notes = list[Pair](), list[str]()
-        for task in dict.fromkeys(column.task for column in anchor.columns):
-            where, columns = " on ".join(task), tuple(one for one in anchor.columns if one.task == task)
-            if task not in documents:
-                notes.append(f"{where}: only the anchor has it")
-            elif columns[0].documents != documents[task]:
-                notes.append(f"{where}: the documents have changed since the anchor, so it is not tested against that")
-            else:
-                try:
-                    of_task, mismatches = self.pairs(
-                        replace(anchor, columns=columns), f"the anchor of {day}" if day else "the anchor"
-                    )
-                except InputError as error:
-                    notes.append(f"{where}: not tested against the anchor ({error})")
-                else:
-                    since_anchor, notes = since_anchor + of_task, notes + mismatches
         of_baseline = {(pair.new.key, pair.encoder): pair.old.value for pair in pairs}
-        changed = []
-        for pair in since_anchor:
-            value = of_baseline.get((pair.new.key, pair.encoder))
-            if value is not None and not np.array_equal(pair.old.value, value, equal_nan=True):
-                changed.append(pair)
+        changed, notes = list[Pair](), list[str]()
+        for task in anchor.tasks:
+            columns = tuple(column for column in anchor.columns if column.task == task)
+            if any(column.documents != documents.get(task) for column in columns):
+                notes.append(
+                    f"{' on '.join(task)}: not in this run, or on other documents, so not tested since the anchor"
+                )
+                continue
+            try:
+                of_task, mismatches = self.pairs(replace(anchor, columns=columns), f"the anchor of {day}")
+            except InputError as error:
+                notes.append(f"not tested against the anchor: {error}")
+                continue
+            notes += mismatches
+            for pair in of_task:
+                value = of_baseline.get((pair.new.key, pair.encoder))
+                if value is not None and not np.array_equal(pair.old.value, value, equal_nan=True):
+                    changed.append(pair)
         return changed, notes
 
-    def _user_margins(self, columns: Mapping[MetricKey, ItemColumn], headlines: Sequence[MetricKey]) -> dict[MetricKey, float]:
+    def _user_margins(
+        self, columns: Mapping[MetricKey, ItemColumn], headlines: Sequence[MetricKey]
+    ) -> dict[MetricKey, float]:
         """Return the margins of the user by metric; a name may be that of several metrics.
 
         Raises
@@ -451,30 +402,23 @@ class _Gate:
             If a name is unknown, or its metric cannot be tested.
         """
         margin_of: dict[MetricKey, float] = {}
-        others = [row.key for row in self.run.result.rows]
         # A name with its diagnostic or corpus, "retrieval/Success@5", is more precise, so it is read last and wins.
-        for name in sorted(self.margins, key=_precision):
+        for name in sorted(self.margins, key=lambda name: name.count("/") + name.count(".")):
             margin = self.margins[name]
-            for key in _meant(name, columns, headlines, others, "margin"):
+            for key in _meant(name, columns, headlines, self.run, "margin"):
                 if columns[key].of_shares and margin >= 1:
                     raise SpecError(
-                        f"the margin of {name} must be below 1, is {margin:g}; it is a share: 0.02 is 2 {POINTS}"
+                        f"the margin of {name} must be below 1, is {margin:g}; 0.02 is 2 {POINTS} of a share"
                     )
                 margin_of[key] = margin
         return margin_of
-
-
-def _precision(name: str) -> int:
-    """Return how much of the place of a metric a name tells: 0, 1 or 2 of diagnostic and corpus."""
-    key = MetricKey.parse(name)
-    return (key.diagnostic != "") + (key.corpus != "")
 
 
 def _meant(
     name: str,
     keys: Collection[MetricKey],
     headlines: Sequence[MetricKey],
-    others: Sequence[MetricKey],
+    run: StoredRun,
     limit: Literal["margin", "floor"],
 ) -> list[MetricKey]:
     """Return the metrics that a name means.
@@ -482,30 +426,27 @@ def _meant(
     Parameters
     ----------
     keys
-        Those that can have the limit, but for their direction.
-    others
-        Those of the rows of the run, which have more metrics than can be tested.
+        Those that can have the limit, but for their direction. The rows of the run have more.
 
     Raises
     ------
     InputError
         If the name is unknown, or its metric cannot have the limit; the message lists those that can.
     """
-    wanted = MetricKey.parse(name)
-    matches = matching(name, keys, headlines)
-    named = matches or [key for key in others if key.metric == wanted.metric and wanted.diagnostic in ("", key.diagnostic)]
+    wanted, matches = MetricKey.parse(name), matching(name, keys, headlines)
+    named = [row.key for row in run.result.rows if wanted.may_mean(row.key)]
     with_direction = [key for key in keys if declared(key).better != "neither"]
-    if named and any(declared(key).better == "neither" for key in matches or named[:1]):
+    if any(declared(key).better == "neither" for key in matches or named):
         raise SpecError(f"{name} cannot have a {limit}: neither higher nor lower values of it are better")
-    if matches:
-        return matches
-    suggestions = near_names(name, with_direction)
-    if not any(wanted.may_mean(key) for key in named):
-        raise UnknownNameError("metric", name, suggestions, f"A {limit} needs a metric with a value in this run.")
-    raise SpecError(
-        f"{name} cannot have a {limit}: encoders are not compared on it item by item; it can have a floor. Metrics that "
-        f"can have a {limit}: {', '.join(suggestions)}"
-    )
+    if not matches and named:
+        listed = ", ".join(near_names(name, with_direction))
+        raise SpecError(
+            f"{name} cannot have a {limit}: it has no item values that two encoders share. Those that can: {listed}"
+        )
+    if not matches:
+        hint = f"A {limit} needs a metric with a value in this run."
+        raise UnknownNameError("metric", name, near_names(name, with_direction), hint)
+    return matches
 
 
 def _notes_on(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -524,10 +465,7 @@ def _notes_on(pairs: Sequence[Pair]) -> Iterator[str]:
             yield out_of_reach(pair, with_name=has_several)
 
 
-# --- floors ----------------------------------------------------------------------------------------------
-
-
-def _floors(run: StoredRun, tasks: Collection[Task], floors: Mapping[str, float]) -> Iterator[Floor]:
+def _floors(run: StoredRun, tasks: Collection[Task], floors: Mapping[str, float]) -> Iterator[Change]:
     """Yield the value of each candidate beside each floor.
 
     Raises
@@ -535,30 +473,29 @@ def _floors(run: StoredRun, tasks: Collection[Task], floors: Mapping[str, float]
     InputError
         If no row has the name, neither direction of the metric is better, or the floor is out of its range.
     """
-    rows_of: dict[MetricKey, list[Row]] = {}
-    for row in run.result.rows if floors else ():
-        if row.encoder in run.candidates and (row.diagnostic, row.corpus) in tasks:
-            rows_of.setdefault(row.key, []).append(row)
-    headlines = [key for key in rows_of if any(verdict.key.covers(key) for verdict in run.result.verdicts)]
+    rows = [row for row in run.result.rows if row.encoder in run.candidates]
+    keys = dict.fromkeys(row.key for row in rows)
+    headlines = [key for key in keys if any(verdict.key.covers(key) for verdict in run.result.verdicts)]
     # A run in which everything failed has no rows; the failures are reported then.
-    for name, floor in floors.items() if rows_of else ():
-        for key in _meant(name, rows_of, headlines, list(rows_of), "floor"):
-            metric = declared(key)
+    for name, floor in floors.items() if rows else ():
+        meant = _meant(name, keys, headlines, run, "floor")
+        for row in rows:
+            if row.key not in meant or (row.diagnostic, row.corpus) not in tasks:
+                continue
+            metric, value = declared(row.key), row.value
             _, high = metric.range
             if high is not None and floor > high:
-                hint = "; it is a share: 0.85 is 85%" if metric.is_share else ""
-                raise SpecError(f"the floor of {name} must be at most {high:g}, is {floor:g}{hint}")
+                raise SpecError(f"the floor of {name} must be at most {high:g}, is {floor:g}; 0.85 is 85% of a share")
             is_lower = metric.better == "lower"
-            for row in rows_of[key]:
-                is_kept = row.value is not None and (row.value <= floor if is_lower else row.value >= floor)
-                yield Floor(
-                    row.encoder,
-                    row.diagnostic,
-                    row.corpus,
-                    shortest_name(key, rows_of, headlines),
-                    row.value,
-                    floor,
-                    "pass" if is_kept else "regression",
-                    is_lower,
-                    row.reason or "",
-                )
+            is_kept = value is not None and (value <= floor if is_lower else value >= floor)
+            yield Change(
+                row.encoder,
+                row.diagnostic,
+                row.corpus,
+                shortest_name(row.key, keys, headlines),
+                metric.style,
+                outcome="pass" if is_kept else "regression",
+                reason="ceiling" if is_lower else "floor",
+                margin=floor,
+                new=value,
+            )

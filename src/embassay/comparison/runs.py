@@ -109,6 +109,4 @@ def read_run(path: str | Path | Result, name: str = "", *, may_have_failed: bool
     result = results.read(path / "result.json")
     if not result.rows and not (may_have_failed and result.failed):
         raise SourceError("nothing was scored in this run", path)
-    return StoredRun(
-        name or path.resolve().name, path, result, record, read_columns(path), lambda: read_texts(path)
-    )
+    return StoredRun(name or path.resolve().name, path, result, record, read_columns(path), lambda: read_texts(path))

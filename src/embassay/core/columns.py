@@ -83,12 +83,16 @@ class ItemColumn:
     unit_labels: NDArray[np.int64]
     value: NDArray[np.float64]
     against: NDArray[np.float64]
-    fold: NDArray[np.float64]
+    fold: NDArray[np.int64]
 
     @property
     def task(self) -> tuple[str, str]:
         """Diagnostic and corpus, by their labels."""
         return self.key.diagnostic, self.key.corpus
+
+    def is_headline_of(self, task: tuple[str, str], encoder: str) -> bool:
+        """Return whether it is the headline of an encoder in a diagnostic on a corpus."""
+        return self.is_headline and (self.task, self.encoder) == (task, encoder)
 
     @property
     def of_shares(self) -> bool:

@@ -519,7 +519,7 @@ class Figures(Generic[AnyView]):
                     unit_labels=labels.pairs,
                     value=figure.defined_items(view),
                     against=self._against(metric) if is_correlation else np.zeros(0),
-                    fold=self._folds(metric).astype(np.float64) if metric.kind == "mean over folds" else np.zeros(0),
+                    fold=self._folds(metric) if metric.kind == "mean over folds" else np.zeros(0, dtype=np.int64),
                 )
 
 
