@@ -17,10 +17,8 @@ from pathlib import Path
 from embassay._version import __version__
 from embassay.comparison.gate import (
     ANCHOR,
-    CheckOptions,
     Pages,
     check,
-    check_runs,
     default_margin,
     headlines_of,
     sampled_corpora,
@@ -86,16 +84,20 @@ def bless(
     InputError
         If a headline has too few items for a margin of its own, or a margin cannot be used.
     """
-    stored = read_run(run)
-    labels = _candidates_of_complete_run(stored)
+    stored, folder = read_run(run), output_path(out)
+    if stored.result.failed or not stored.candidates:
+        reasons = [failure.sentence for failure in stored.result.failed] or ["it has no encoder that the user named"]
+        raise SourceError(
+            f"a baseline needs a complete run; this one failed in part ({'; '.join(reasons)})", stored.path
+        )
+    if names_in(folder) and not RunFolder(folder).record().get("gate"):
+        raise OutputError(f"{folder}: is not empty and not a baseline; choose another folder with -o")
     gate = _gate(stored, margins or {}, pages)
-    folder = output_path(out)
-    _check_replaceable(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".embassay-", dir=folder.parent) as place:
             complete = Path(place)
-            _write(stored, labels, gate, complete)
+            _write(stored, gate, complete)
             if not new_anchor:
                 _keep_anchor(folder, complete / ANCHOR)
             _replace(folder, complete)
@@ -113,38 +115,13 @@ def what_a_baseline_shows(folder: Path) -> Iterator[str]:
         That of the baseline.
     """
     run = read_run(folder)
-    gate = run.record["gate"]
-    sampled, headlines = sampled_corpora(run, gate["pages"]), headlines_of(run)
-    default_margins = {(diagnostic, corpus): margin for diagnostic, corpus, margin in gate["default_margins"]}
-    for column in headlines:
-        is_sampled = column.key.corpus in sampled
-        margin = default_margins[column.task]
+    gate, headlines = run.record["gate"], {column.task: column for column in headlines_of(run)}
+    sampled = sampled_corpora(run, gate["pages"])
+    for diagnostic, corpus, margin in gate["default_margins"]:
+        column, is_sampled = headlines[diagnostic, corpus], corpus in sampled
         yield shown_by_baseline(column, margin, sampled=is_sampled, with_name=len(headlines) > 1)
     if gate["margins"]:
         yield from check(folder, folder).notes
-
-
-def _candidates_of_complete_run(run: StoredRun) -> list[str]:
-    """Return the labels of a run's candidates: the encoders that the user named, except those with random vectors.
-
-    Raises
-    ------
-    SourceError
-        If a part of the run failed, or it has no candidate.
-    """
-    if run.result.failed:
-        failures = "; ".join(failure.sentence for failure in run.result.failed)
-        raise SourceError(f"this run failed in part ({failures}); a baseline needs a complete run", run.path)
-    labels = run.candidates
-    if not labels:
-        raise SourceError("this run has no encoder that the user named, so there is nothing to compare with", run.path)
-    return labels
-
-
-def _check_replaceable(folder: Path) -> None:
-    """Refuse a folder that has files but no baseline."""
-    if names_in(folder) and not RunFolder(folder).record().get("gate"):
-        raise OutputError(f"{folder}: is not empty and not a baseline; choose another folder with -o")
 
 
 def _gate(run: StoredRun, margins: Mapping[str, float], pages: Pages) -> GateRecord:
@@ -157,7 +134,7 @@ def _gate(run: StoredRun, margins: Mapping[str, float], pages: Pages) -> GateRec
     """
     if margins:
         # A check of the run against itself refuses what no check could use.
-        check_runs(replace(run, name="run"), replace(run, name="baseline"), CheckOptions(margins, pages=pages))
+        check(run.path, run.path, margins=margins, pages=pages)
     default_margins = []
     sampled = sampled_corpora(run, pages)
     for column in headlines_of(run):
@@ -173,11 +150,11 @@ def _gate(run: StoredRun, margins: Mapping[str, float], pages: Pages) -> GateRec
     return {"pages": pages, "margins": dict(margins), "default_margins": default_margins}
 
 
-def _write(run: StoredRun, labels: Sequence[str], gate: GateRecord, place: Path) -> None:
+def _write(run: StoredRun, gate: GateRecord, place: Path) -> None:
     """Write the files of a baseline."""
-    folder, result = RunFolder(place), _main_result(run, labels)
+    folder, result = RunFolder(place), _main_result(run, run.candidates)
     folder.write_result(result)
-    write_columns(place, [column for column in run.columns if column.encoder in labels])
+    write_columns(place, [column for column in run.columns if column.is_candidate])
     day, _, _ = run.record.get("time", "").partition("T")
     settings: RunSettings = {
         "corpora": [(corpus.name, corpus.fingerprint) for corpus in result.corpora],
@@ -200,52 +177,17 @@ def _write(run: StoredRun, labels: Sequence[str], gate: GateRecord, place: Path)
 
 
 def _main_result(run: StoredRun, labels: Sequence[str]) -> Result:
-    """Return the encoders, corpora and main rows of a result, for the candidates only."""
+    """Return the encoders, corpora and main rows of a result, for the candidates only; no verdict."""
     result = run.result
-    candidates = [record for record in result.encoders if record.name in labels]
-    encoders = [replace(record, spec=without_folders(record.spec)) for record in candidates]
+    encoders = [replace(one, spec=without_folders(one.spec)) for one in result.encoders if one.name in labels]
     corpora = [replace(corpus, source=without_folders(corpus.source)) for corpus in result.corpora]
-    # The lexical baselines are not kept, so nothing is said of who may be the best.
-    verdicts = []
-    for verdict in result.verdicts:
-        of_labels = tuple(one for one in verdict.differences if {one.a, one.b} <= {*labels})
-        verdicts.append(
-            replace(
-                verdict,
-                differences=of_labels,
-                baseline="",
-                best_set=(),
-                out={},
-                undecided=(),
-                rank_low={},
-                rank_high={},
-            )
-        )
-    comparisons = [one for one in result.comparisons if one.a in labels and one.b in labels]
-    return Result(
-        result.seed,
-        result.resamples,
-        encoders=tuple(encoders),
-        corpora=tuple(corpora),
-        rows=tuple(_main_rows(result, labels)),
-        comparisons=tuple(comparisons),
-        verdicts=tuple(verdicts),
-    )
-
-
-def _main_rows(result: Result, labels: Sequence[str]) -> Iterator[Row]:
-    """Yield the rows of all items and of the headlines, and at least one of each encoder in each task."""
-    seen = set()
-    for row in result.rows:
-        if row.encoder not in labels:
-            continue
-        encoder_and_task = (row.encoder, row.diagnostic, row.corpus)
-        is_first = encoder_and_task not in seen
-        seen.add(encoder_and_task)
-        is_headline = any(verdict.ranks_by(row) for verdict in result.verdicts)
-        # The first row of an encoder in a task is kept in any case: its signature says which scores belong to it.
-        if row.subset == "all" or is_headline or is_first:
-            yield row
+    tasks: dict[tuple[str, ...], Row] = {}
+    rows = [row for row in result.rows if row.encoder in labels]
+    for row in rows:
+        # Of each encoder in a task at least one row is kept: a run that lacks it is refused.
+        tasks.setdefault((row.encoder, row.diagnostic, row.corpus), row)
+    kept = tuple(row for row in rows if row.subset == "all" or row in tasks.values())
+    return Result(result.seed, result.resamples, encoders=tuple(encoders), corpora=tuple(corpora), rows=kept)
 
 
 def without_folders(text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +20,7 @@ from embassay.comparison.gate_words import out_of_reach, sentences_of
 from embassay.comparison.runs import StoredRun, read_run
 from embassay.core.columns import ItemColumn
 from embassay.core.errors import InputError, SpecError, UnknownNameError
-from embassay.core.formatting import POINTS, counted
+from embassay.core.formatting import counted
 from embassay.core.metric_key import MetricKey, matching, near_names, shortest_name
 from embassay.core.result import Result
 from embassay.core.store.lists import FROM_CACHE
@@ -37,48 +37,6 @@ ANCHOR = "anchor"
 EXIT_CODES: dict[str, int] = {"pass": 0, "regression": 1, "failed": 3, "inconclusive": 0}
 STRICT = 4
 """The exit code of a strict check that is inconclusive."""
-
-
-@dataclass(frozen=True)
-class CheckOptions:
-    """What is checked beyond the headlines, and how.
-
-    Attributes
-    ----------
-    margins
-        By the name of a metric, the smallest loss of it that matters: 0.02 is 2 points of a share.
-    floors
-        By the name of a metric, the smallest value that it may have; for a metric of which lower is better, the
-        largest.
-    on
-        Labels of diagnostics and corpora; only these are checked. Empty for all.
-    strict
-        Whether a check must exclude a loss of each margin to pass.
-    pages
-        Whether the documents are all there are, or a sample of many more; by default as the baseline says, else all.
-
-    Raises
-    ------
-    SpecError
-        For a margin or floor that is no usable number.
-    """
-
-    margins: Mapping[str, float] = field(default_factory=dict)
-    floors: Mapping[str, float] = field(default_factory=dict)
-    on: tuple[str, ...] = ()
-    strict: bool = False
-    pages: Pages | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse what no check can use."""
-        for name, margin in self.margins.items():
-            if not (math.isfinite(margin) and margin > 0):
-                raise SpecError(f"the margin of {name} must be above 0, is {margin:g}; 0.02 is 2 {POINTS} of a share")
-        for name, floor in self.floors.items():
-            if not math.isfinite(floor):
-                raise SpecError(f"the floor of {name} must be a number, is {floor:g}")
-        if self.pages not in (None, "given", "sampled"):
-            raise SpecError(f"pages must be 'given' or 'sampled', is {self.pages!r}")
 
 
 @dataclass(frozen=True)
@@ -152,54 +110,44 @@ def check(
         The folder of the run, or the result of :func:`embassay.assay`.
     baseline
         What ``embassay bless`` has written, or another run: its folder or its result.
-    margins, floors, on, strict, pages
-        See :class:`CheckOptions`.
+    margins
+        By the name of a metric, the smallest loss of it that matters: 0.02 is 2 points of a share.
+    floors
+        By the name of a metric, the smallest value that it may have; for a metric of which lower is better, the
+        largest.
+    on
+        Labels of diagnostics and corpora; only these are checked. Empty for all.
+    strict
+        Whether a check must exclude a loss of each margin to pass.
+    pages
+        Whether the documents are all there are, or a sample of many more; by default as the baseline says, else all.
 
     Raises
     ------
     InputError
         If the two cannot be compared, or an option names what they do not have; the message names both.
     """
-    options = CheckOptions(margins or {}, floors or {}, tuple(on), strict, pages)
     shown, shown_baseline = ("the result" if isinstance(each, Result) else str(each) for each in (run, baseline))
     try:
-        old = read_run(baseline, "baseline")
-        anchor_folder = old.path / ANCHOR
+        new, old = _selected(on, read_run(run, "run", may_have_failed=True), read_run(baseline, "baseline"))
+        _check_complete(new, old)
+        gate = _Gate.of(new, old, margins or {}, pages)
+        pairs, notes = gate.pairs(old)
         # A result in memory has no record, and no folder.
-        anchor = read_run(anchor_folder, "anchor") if old.record and anchor_folder.is_dir() else None
-        outcome = check_runs(read_run(run, "run", may_have_failed=True), old, options, anchor)
+        if old.record and (old.path / ANCHOR).is_dir():
+            of_anchor, notes_on_anchor = gate.pairs_since(read_run(old.path / ANCHOR), pairs)
+            pairs += of_anchor
+            notes += notes_on_anchor
+        of_floors = tuple(_floors(new, floors or {}))
     except InputError as error:
         raise InputError(f"cannot check {shown} against {shown_baseline}: {error}") from None
-    return replace(outcome, run=shown, baseline=shown_baseline)
-
-
-def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions, anchor: StoredRun | None = None) -> Check:
-    """Check a run against a baseline, and against its anchor if it has one; see :func:`check`."""
-    blessed = old.record.get("gate")
-    if blessed and options.pages not in (None, blessed["pages"]):
-        raise SpecError(f"the baseline was blessed with --pages {blessed['pages']}; bless it again for another choice")
-    sampled = sampled_corpora(new, blessed["pages"] if blessed else options.pages or "given")
-    tasks = _selected(options.on, [*new.tasks, *old.tasks])
-    margins = {**blessed["margins"], **options.margins} if blessed else options.margins
-    defaults = {(diagnostic, corpus): m for diagnostic, corpus, m in blessed["default_margins"]} if blessed else {}
-    _check_complete(new, old, tasks)
-    gate = _Gate(new, tasks, margins, defaults, sampled)
-    pairs, notes = gate.pairs(old)
-    for label in new.candidates:
-        if label not in old.candidates:
-            notes.append(f"{label} is not checked: the baseline does not have it")
-    if anchor is not None:
-        of_anchor, notes_on_anchor = gate.pairs_since(anchor, pairs)
-        pairs += of_anchor
-        notes += notes_on_anchor
+    notes += [f"{one} is not checked: the baseline lacks it" for one in new.candidates if one not in old.candidates]
     notes += _notes_on(pairs)
-    changes = losses(pairs, Draws(new.result.seed, new.result.resamples), new.texts, strict=options.strict)
-    floors, failures = tuple(_floors(new, tasks, options.floors)), tuple(_failures(new, old, tasks))
-    if not changes and not floors and not failures:
+    changes = losses(pairs, Draws(new.result.seed, new.result.resamples), new.texts, strict=strict)
+    failed = [one.sentence for one in new.result.failed if one.encoder in ("", *new.candidates, *old.candidates)]
+    if not (changes or of_floors or failed):
         raise InputError("nothing to check: no diagnostic of both has a headline; name a metric with --margin")
-    notes = list(dict.fromkeys(notes))
-    of_both = (new.name, old.name)
-    return Check(*of_both, changes, floors, failures, tuple(notes), options.strict)
+    return Check(shown, shown_baseline, changes, of_floors, tuple(failed), tuple(dict.fromkeys(notes)), strict)
 
 
 Task = tuple[str, str]
@@ -234,58 +182,54 @@ def default_margin(column: ItemColumn, *, sampled: bool) -> float:
 # --- what is compared ------------------------------------------------------------------------------------
 
 
-def _selected(on: Sequence[str], tasks: Sequence[Task]) -> set[Task]:
-    """Return the tasks that ``--on`` names; without names of diagnostics or of corpora, all of these.
+def _selected(on: Sequence[str], *runs: StoredRun) -> list[StoredRun]:
+    """Return runs with the tasks only that ``--on`` names; without names of diagnostics or of corpora, all of these.
 
     Raises
     ------
     UnknownNameError
         If no task has a name.
     """
-    diagnostics, corpora = {task[0] for task in tasks}, {task[1] for task in tasks}
+    known = {name for run in runs for task in run.tasks for name in task}
     for name in on:
-        if name not in diagnostics | corpora:
-            raise UnknownNameError("diagnostic or corpus", name, diagnostics | corpora)
-    chosen = diagnostics.intersection(on) or diagnostics, corpora.intersection(on) or corpora
-    return {task for task in tasks if task[0] in chosen[0] and task[1] in chosen[1]}
+        if name not in known:
+            raise UnknownNameError("diagnostic or corpus", name, known)
+    chosen = [{task[side] for run in runs for task in run.tasks}.intersection(on) for side in (0, 1)]
+
+    def is_on(task: Task) -> bool:
+        # A failure of an encoder everywhere is in no task.
+        return all(not names or name in ("", *names) for names, name in zip(chosen, task, strict=True))
+
+    selected = []
+    for run in runs:
+        rows = tuple(row for row in run.result.rows if is_on((row.diagnostic, row.corpus)))
+        failed = tuple(one for one in run.result.failed if is_on((one.diagnostic, one.corpus)))
+        columns = tuple(column for column in run.columns if is_on(column.task))
+        selected.append(replace(run, columns=columns, result=replace(run.result, rows=rows, failed=failed)))
+    return selected
 
 
-def _failures(new: StoredRun, old: StoredRun, tasks: Collection[Task]) -> Iterator[str]:
-    """Yield the failures of candidates in the selected tasks, not those of baselines, one sentence each."""
-    # An encoder that failed everywhere is missing from the result, but the settings have it.
-    settings = new.record.get("settings", {}).get("encoders", ())
-    baselines = {label for label, _, _, is_baseline in settings if is_baseline}
-    baselines |= {one.name for one in new.result.encoders if one.name not in new.candidates}
-    for failure in new.result.failed:
-        # A failure without a diagnostic concerns the encoder everywhere.
-        is_on = not failure.diagnostic or (failure.diagnostic, failure.corpus) in tasks
-        if is_on and failure.encoder not in baselines.difference(old.candidates):
-            yield failure.sentence
-
-
-def _check_complete(new: StoredRun, old: StoredRun, tasks: Collection[Task]) -> None:
+def _check_complete(new: StoredRun, old: StoredRun) -> None:
     """Refuse a run that lacks what the baseline has and did not fail: an encoder that was renamed would not be checked.
 
     Refuse a run as well in which a service was not asked, because the cache had its answers: they would be compared
     twice. What is known by its content, such as a local model, is the same model as before; of a service only the
     user's version is known.
     """
-    failed = [(one.encoder, one.diagnostic, one.corpus) for one in new.result.failed]
     present = {(row.encoder, row.diagnostic, row.corpus) for row in new.result.rows}
-    missing = dict[str, None]()
+    missing = []
     for row in old.result.rows:
         place = (row.encoder, row.diagnostic, row.corpus)
-        if row.encoder not in old.candidates or place[1:] not in tasks or place in present:
-            continue
+        failed = [(one.encoder, one.diagnostic, one.corpus) for one in new.result.failed]
         # A failure without an encoder, diagnostic or corpus is one of all of them.
-        if not any(all(part in ("", own) for part, own in zip(one, place, strict=True)) for one in failed):
-            label, *task = place
-            missing[f"{label} in {' on '.join(task)}" if label in new.candidates else label] = None
+        has_failed = any(all(part in ("", own) for part, own in zip(one, place, strict=True)) for one in failed)
+        if row.encoder in old.candidates and place not in present and not has_failed:
+            missing.append(f"{row.encoder} in {row.diagnostic} on {row.corpus}")
     if missing:
-        has = ", ".join([*new.candidates, *map(" on ".join, new.tasks)])
+        has = ", ".join([*new.candidates, *map(" on ".join, new.tasks)]) or "nothing"
         raise InputError(
-            f"the baseline has {', '.join(missing)}, the run does not; it has {has or 'nothing'}. Give the "
-            "encoder its old label (-e LABEL=SPEC), leave it out with --on, or bless a run without it"
+            f"the baseline has {', '.join(dict.fromkeys(missing))}, the run does not; it has {has}. Give the encoder its "
+            "old label (-e LABEL=SPEC), leave it out with --on, or bless a run without it"
         )
     of_old = {encoder.name: encoder.fingerprint for encoder in old.result.encoders}
     for one in new.result.encoders:
@@ -302,8 +246,6 @@ class _Gate:
 
     Attributes
     ----------
-    tasks
-        Those that are selected.
     margins
         Those of the user, by the name of the metric.
     defaults
@@ -313,10 +255,22 @@ class _Gate:
     """
 
     run: StoredRun
-    tasks: Collection[Task]
     margins: Mapping[str, float]
     defaults: Mapping[Task, float]
     sampled: Collection[str]
+
+    @classmethod
+    def of(cls, new: StoredRun, old: StoredRun, margins: Mapping[str, float], pages: Pages | None) -> _Gate:
+        """Return what is tested against a baseline, or against another run; see :func:`check`."""
+        blessed = old.record.get("gate")
+        if blessed is None:
+            return cls(new, margins, {}, sampled_corpora(new, pages or "given"))
+        if pages not in (None, blessed["pages"]):
+            raise SpecError(
+                f"the baseline was blessed with --pages {blessed['pages']}; bless it again for another choice"
+            )
+        defaults = {(diagnostic, corpus): margin for diagnostic, corpus, margin in blessed["default_margins"]}
+        return cls(new, {**blessed["margins"], **margins}, defaults, sampled_corpora(new, blessed["pages"]))
 
     def pairs(self, old: StoredRun, since: str = "") -> tuple[list[Pair], list[str]]:
         """Return what is tested against an earlier run: the headlines, and the metrics that have a margin of the user.
@@ -333,10 +287,7 @@ class _Gate:
         headlines = [key for key, both in columns.items() if both[0][1].is_headline]
         margins = self._user_margins({key: both[0][1] for key, both in columns.items()}, headlines)
         pairs, notes = list[Pair](), list[str]()
-        for key in columns:
-            is_tested = key in headlines or key in margins
-            if (key.diagnostic, key.corpus) not in self.tasks or not is_tested:
-                continue
+        for key in [key for key in columns if key in headlines or key in margins]:
             for both in columns[key]:
                 try:
                     notes += mismatch(*both)
@@ -368,28 +319,22 @@ class _Gate:
         pairs
             Those of the baseline. Where it has the values of the anchor, a second test would say the same.
         """
-        day, _, _ = anchor.record.get("time", "").partition("T")
         documents = {column.task: column.documents for column in self.run.columns}
+        kept = tuple(column for column in anchor.columns if documents.get(column.task) == column.documents)
+        others = {" on ".join(column.task) for column in anchor.columns if column not in kept}
+        notes = [f"{task}: only the anchor has it on these documents" for task in sorted(others)]
+        day, _, _ = anchor.record.get("time", "").partition("T")
+        try:
+            since_anchor, mismatches = self.pairs(replace(anchor, columns=kept), f"the anchor of {day}")
+        except InputError as error:
+            return [], [*notes, f"nothing is tested against the anchor: {error}"]
+        changed = []
         of_baseline = {(pair.new.key, pair.encoder): pair.old.value for pair in pairs}
-        changed, notes = list[Pair](), list[str]()
-        for task in anchor.tasks:
-            columns = tuple(column for column in anchor.columns if column.task == task)
-            if any(column.documents != documents.get(task) for column in columns):
-                notes.append(
-                    f"{' on '.join(task)}: not in this run, or on other documents, so not tested since the anchor"
-                )
-                continue
-            try:
-                of_task, mismatches = self.pairs(replace(anchor, columns=columns), f"the anchor of {day}")
-            except InputError as error:
-                notes.append(f"not tested against the anchor: {error}")
-                continue
-            notes += mismatches
-            for pair in of_task:
-                value = of_baseline.get((pair.new.key, pair.encoder))
-                if value is not None and not np.array_equal(pair.old.value, value, equal_nan=True):
-                    changed.append(pair)
-        return changed, notes
+        for pair in since_anchor:
+            value = of_baseline.get((pair.new.key, pair.encoder))
+            if value is not None and not np.array_equal(pair.old.value, value, equal_nan=True):
+                changed.append(pair)
+        return changed, notes + mismatches
 
     def _user_margins(
         self, columns: Mapping[MetricKey, ItemColumn], headlines: Sequence[MetricKey]
@@ -406,10 +351,8 @@ class _Gate:
         for name in sorted(self.margins, key=lambda name: name.count("/") + name.count(".")):
             margin = self.margins[name]
             for key in _meant(name, columns, headlines, self.run, "margin"):
-                if columns[key].of_shares and margin >= 1:
-                    raise SpecError(
-                        f"the margin of {name} must be below 1, is {margin:g}; 0.02 is 2 {POINTS} of a share"
-                    )
+                if not 0 < margin < (1 if columns[key].of_shares else math.inf):
+                    raise SpecError(f"the margin of {name} must be above 0, of a share below 1; it is {margin:g}")
                 margin_of[key] = margin
         return margin_of
 
@@ -433,20 +376,16 @@ def _meant(
     InputError
         If the name is unknown, or its metric cannot have the limit; the message lists those that can.
     """
-    wanted, matches = MetricKey.parse(name), matching(name, keys, headlines)
-    named = [row.key for row in run.result.rows if wanted.may_mean(row.key)]
-    with_direction = [key for key in keys if declared(key).better != "neither"]
+    matches = matching(name, keys, headlines)
+    named = [row.key for row in run.result.rows if MetricKey.parse(name).may_mean(row.key)]
     if any(declared(key).better == "neither" for key in matches or named):
         raise SpecError(f"{name} cannot have a {limit}: neither higher nor lower values of it are better")
-    if not matches and named:
-        listed = ", ".join(near_names(name, with_direction))
-        raise SpecError(
-            f"{name} cannot have a {limit}: it has no item values that two encoders share. Those that can: {listed}"
-        )
-    if not matches:
-        hint = f"A {limit} needs a metric with a value in this run."
-        raise UnknownNameError("metric", name, near_names(name, with_direction), hint)
-    return matches
+    if matches:
+        return matches
+    known = near_names(name, [key for key in keys if declared(key).better != "neither"])
+    if named:
+        raise SpecError(f"{name} cannot have a {limit}: it has no values to compare; {', '.join(known)} can have one")
+    raise UnknownNameError("metric", name, known, f"A {limit} needs a metric with a value in this run.")
 
 
 def _notes_on(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -465,7 +404,7 @@ def _notes_on(pairs: Sequence[Pair]) -> Iterator[str]:
             yield out_of_reach(pair, with_name=has_several)
 
 
-def _floors(run: StoredRun, tasks: Collection[Task], floors: Mapping[str, float]) -> Iterator[Change]:
+def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Change]:
     """Yield the value of each candidate beside each floor.
 
     Raises
@@ -479,23 +418,14 @@ def _floors(run: StoredRun, tasks: Collection[Task], floors: Mapping[str, float]
     # A run in which everything failed has no rows; the failures are reported then.
     for name, floor in floors.items() if rows else ():
         meant = _meant(name, keys, headlines, run, "floor")
-        for row in rows:
-            if row.key not in meant or (row.diagnostic, row.corpus) not in tasks:
-                continue
-            metric, value = declared(row.key), row.value
+        for row in [row for row in rows if row.key in meant]:
+            metric, value, shown = declared(row.key), row.value, shortest_name(row.key, keys, headlines)
             _, high = metric.range
-            if high is not None and floor > high:
-                raise SpecError(f"the floor of {name} must be at most {high:g}, is {floor:g}; 0.85 is 85% of a share")
-            is_lower = metric.better == "lower"
-            is_kept = value is not None and (value <= floor if is_lower else value >= floor)
-            yield Change(
-                row.encoder,
-                row.diagnostic,
-                row.corpus,
-                shortest_name(row.key, keys, headlines),
-                metric.style,
-                outcome="pass" if is_kept else "regression",
-                reason="ceiling" if is_lower else "floor",
-                margin=floor,
-                new=value,
-            )
+            if not math.isfinite(floor) or (high is not None and floor > high):
+                raise SpecError(f"the floor of {name} must be a number of at most {high}, is {floor:g}; 0.85 is 85%")
+            is_lower, is_missed = metric.better == "lower", value is None
+            if value is not None:
+                is_missed = value > floor if is_lower else value < floor
+            change = Change(row.encoder, row.diagnostic, row.corpus, shown, metric.style, margin=floor, new=value)
+            outcome = "regression" if is_missed else "pass"
+            yield replace(change, reason="ceiling" if is_lower else "floor", outcome=outcome)
