@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from embassay.comparison.differences import Change, OverCorpora, Pair, differences, mismatch, over_corpora, paired
+from embassay.comparison.differences import Change, OverCorpora, Pair, differences, over_corpora
 from embassay.comparison.runs import StoredRun, read_run
+from embassay.core.columns import mismatch, paired
 from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
 from embassay.core.result import Result, record_of
 from embassay.core.types import Draws

@@ -22,7 +22,6 @@ Here alone stand the rules on differences of finished runs. There are two questi
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -31,7 +30,6 @@ from typing import cast
 import numpy as np
 
 from embassay.core.columns import ItemColumn
-from embassay.core.errors import InputError
 from embassay.core.layout import Format
 from embassay.core.result import ALPHA
 from embassay.core.types import Draws
@@ -140,7 +138,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two columns of the same items in the same order, with the same units; see :func:`paired`.
+    """Two columns of the same items in the same order, with the same units; see :func:`~embassay.core.columns.paired`.
 
     Attributes
     ----------
@@ -160,9 +158,9 @@ class Pair:
     encoder: str
     metric: str
     margin: float
-    set_by_user: bool = False
     sampled: bool = False
     since: str = ""
+    set_by_user: bool = False
 
     @cached_property
     def values(self) -> tuple[Floats, Floats]:
@@ -186,61 +184,57 @@ class Pair:
     @cached_property
     def counted(self) -> Bools:
         """(n,) whether an item has a value in one of the runs; the others are left out."""
-        old, new = self.values
-        return np.asarray(~(np.isnan(old) & np.isnan(new)))
+        return np.asarray(~np.isnan(self.values).all(axis=0))
 
     @property
-    def lost_value(self) -> Bools:
-        """(n,) whether an item has a value in the old run only."""
-        old, new = self.values
-        return np.asarray(np.isnan(new) & ~np.isnan(old))
+    def lost_values(self) -> int:
+        """How many items have a value in the old run only."""
+        old, new = np.isnan(self.values)
+        return int((new & ~old).sum())
 
     @property
-    def ends(self) -> tuple[float | None, float | None]:
-        """The worst and the best value of an item, where there are such; those of an influence are not known."""
-        if self.new.correlation:
-            return None, None
-        return (self.new.low, self.new.high) if self.sign > 0 else (self.new.high, self.new.low)
+    def worst(self) -> float | None:
+        """The worst value of an item; None where there is no such end, as of influences."""
+        return None if self.new.correlation else self.new.high if self.sign < 0 else self.new.low
 
     @cached_property
-    def filled(self) -> tuple[Floats, Floats]:
-        """The old and the new (m,) values of the items that count, all defined.
+    def filled(self) -> Floats:
+        """(2, m) the old and the new values of the items that count, all defined.
 
         An encoder that gives no vector to some texts must not pass because they are left out. So an item that has lost
         its value has the worst one, or the worst that was seen. One that had none before has gained nothing.
         """
-        old, new = (values[self.counted] for values in self.values)
-        worst, _ = self.ends
+        old, new = np.stack(self.values)[:, self.counted]
+        worst = self.worst
         if worst is None and len(old):
-            worst = float(self.sign * np.nanmin(self.sign * np.concatenate([old, new])))
-        new = np.where(np.isnan(new), np.nan if worst is None else worst, new)
-        return np.where(np.isnan(old), new, old), new
+            worst = float(self.sign * np.nanmin(self.sign * np.stack([old, new])))
+        new = np.where(np.isnan(new), worst, new).astype(np.float64)
+        return np.stack([np.where(np.isnan(old), new, old), new])
 
     @cached_property
     def gains(self) -> Floats:
         """(m,) by how much each item that counts became better."""
-        old, new = self.filled
-        return self.sign * new - self.sign * old
+        old, new = self.sign * self.filled
+        return np.asarray(new - old)
 
     @cached_property
     def unit(self) -> Ints:
         """(m,) the units of the items that count, for the gate."""
-        return gate_units(self.new, sampled=self.sampled)[self.counted]
+        return unit_codes(gate_units(self.new, sampled=self.sampled)[self.counted])
 
     @property
-    def span(self) -> float | None:
+    def most_lost(self) -> float | None:
         """What an item can lose, where the range says it: all of a share, or of a narrow range."""
+        low, high = self.new.low, self.new.high
         if self.new.of_shares:
             return 1.0
-        worst, best = self.ends
-        if worst is None or best is None or abs(best - worst) > NARROW:
-            return None
-        return abs(best - worst)
+        is_narrow = low is not None and high is not None and high - low <= NARROW and not self.new.correlation
+        return high - low if is_narrow and low is not None and high is not None else None
 
     @cached_property
     def resolution(self) -> float:
         """The loss of a share that these items can rule out; 0 of other metrics."""
-        return resolution(unit_codes(self.unit)) if self.new.of_shares and len(self.gains) else 0.0
+        return resolution(self.unit) if self.new.of_shares and len(self.gains) else 0.0
 
     def precision(self, pool: Sequence[Floats], tests: int = 1) -> Precision | None:
         """Return with which precision the items estimate the difference; None where they are too few.
@@ -267,10 +261,9 @@ class Pair:
             The text of each item by the hash of its content, as far as they are known.
         """
         ids, contents = (array[self.counted].tolist() for array in (self.old.item, self.new.content))
-        flipped: dict[bool, dict[str, str]] = {False: {}, True: {}}
         # Every item of a mean or a correlation is a little better or worse: only answers are lost and gained.
-        for place in np.flatnonzero(self.gains).tolist() if self.new.of_shares else ():
-            flipped[bool(self.gains[place] > 0)][ids[place]] = texts.get(contents[place], "")
+        gains = self.gains.tolist() if self.new.of_shares else [0] * len(ids)
+        items = [(gain, item, texts.get(content, "")) for gain, item, content in zip(gains, ids, contents, strict=True)]
         diagnostic, corpus = self.old.task
         return Change(
             encoder=self.encoder,
@@ -281,8 +274,8 @@ class Pair:
             of_shares=self.new.of_shares,
             sampled=self.sampled,
             margin=self.margin,
-            lost=flipped[False],
-            gained=flipped[True],
+            lost={item: text for gain, item, text in items if gain < 0},
+            gained={item: text for gain, item, text in items if gain > 0},
             since=self.since,
         )
 
@@ -297,71 +290,6 @@ def gate_units(column: ItemColumn, *, sampled: bool) -> Ints:
     if sampled:
         return column.unit
     return np.asarray(np.unique(column.text, return_inverse=True)[1], dtype=np.int64)
-
-
-def paired(old: ItemColumn, new: ItemColumn) -> tuple[ItemColumn, ItemColumn]:
-    """Return two columns with their common items, in the order of the old one, and with the same units.
-
-    Items are matched by content, whatever their ids. Where a column has a content twice, the second one of a run is
-    matched with the second one of another.
-
-    Raises
-    ------
-    InputError
-        If the columns cannot be compared, or no item is common.
-    """
-    before, after = ((one.version, one.options or "the defaults") for one in (old, new))
-    for what, one, other in zip(
-        ("the diagnostic has another version", "its options differ"), before, after, strict=True
-    ):
-        if one != other:
-            raise InputError(f"{what} (old: {one}, new: {other})")
-    if old.corpus_fingerprint == new.corpus_fingerprint and np.array_equal(old.item, new.item):
-        return old, new
-    if not (old.content.all() and new.content.all()):
-        raise InputError("the corpora differ, and this diagnostic does not score the items of a corpus one by one")
-    places = _places(old), _places(new)
-    common = [content for content in places[0] if content in places[1]]
-    if not common:
-        raise InputError("the corpora have no item in common")
-    old, new = (
-        column.of_items(np.array([place_of[content] for content in common]))
-        for column, place_of in zip((old, new), places, strict=True)
-    )
-    # An item that only one run has may join two units, so the run with fewer units of these items has the right ones.
-    coarser = min(old, new, key=lambda column: len(np.unique(column.unit)))
-    return tuple(replace(one, unit=coarser.unit, unit_labels=coarser.unit_labels) for one in (old, new))
-
-
-def mismatch(old: ItemColumn, new: ItemColumn) -> list[str]:
-    """Return in a sentence how the corpora of two columns differ; nothing where they are the same.
-
-    Raises
-    ------
-    InputError
-        If the columns cannot be compared, or no item is common.
-    """
-    common = len(paired(old, new)[0].item)
-    if old.corpus_fingerprint == new.corpus_fingerprint:
-        return []
-    note = (
-        f"{' on '.join(old.task)}: the corpus differs (old: {old.corpus_fingerprint}, new: {new.corpus_fingerprint}); "
-        f"compared on {common:,} common items (left out: {len(old.item) - common:,} of old, "
-        f"{len(new.item) - common:,} of new)"
-    )
-    if old.documents != new.documents:
-        note += "; the documents differ or are cut in another way, and a difference may come from that"
-    return [note]
-
-
-def _places(column: ItemColumn) -> dict[tuple[str, int], int]:
-    """Return the place of each item by its content and the number of earlier items with the same content."""
-    earlier = Counter[str]()
-    places = {}
-    for place, content in enumerate(column.content.tolist()):
-        places[content, earlier[content]] = place
-        earlier[content] += 1
-    return places
 
 
 # --- what has changed ------------------------------------------------------------------------------------
@@ -417,7 +345,7 @@ def _measured(pair: Pair, draws: Draws, texts: Mapping[str, str]) -> tuple[Chang
     for row in rows:
         change = replace(change, units=row.units, difference=row.difference)
         if row.p is not None:
-            limit = loss_limit(pair.sign * gaps, unit, most_lost(old[defined], pair.span))
+            limit = loss_limit(pair.sign * gaps, unit, most_lost(old[defined], pair.most_lost))
             change = replace(change, limit=limit)
             # Where nothing changed there is nothing to estimate or to test.
             if not pair.unchanged:
@@ -504,17 +432,17 @@ def losses(
     p_values = {}
     for place, pair in enumerate(pairs):
         if not pair.unchanged and len(pair.gains):
-            p = loss_p(pair.gains, unit_codes(pair.unit), draws, *pair.old.task)
+            p = loss_p(pair.gains, pair.unit, draws, *pair.old.task)
             # The anchor is asked at every release, and so at half the level.
             p_values[place] = min(2 * p, 1.0) if pair.since else p
     corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     changes = []
     for place, pair in enumerate(pairs):
         p, gains = corrected.get(place), pair.gains
-        change = replace(pair.change(texts or {}), p=p, items=len(gains), undefined=int(pair.lost_value.sum()))
+        change = replace(pair.change(texts or {}), p=p, items=len(gains), undefined=pair.lost_values)
         if len(gains):
             old, new = pair.filled
-            limit = loss_limit(gains, unit_codes(pair.unit), most_lost(old, pair.span))
+            limit = loss_limit(gains, pair.unit, most_lost(old, pair.most_lost))
             change = replace(change, limit=limit, old=float(old.mean()), new=float(new.mean()))
         reason = _reason(pair, change, strict=strict)
         changes.append(replace(change, reason=reason, outcome=OUTCOMES[reason]))
@@ -536,7 +464,7 @@ def _reason(pair: Pair, change: Change, *, strict: bool) -> str:
     if pair.new.of_shares and not pair.sampled and -gains.mean() > largest_allowed:
         return "above the margin"
     # What has lost its value may be worse than the worst that was seen.
-    can_pass = not change.undefined or pair.ends[0] is not None
+    can_pass = not change.undefined or pair.worst is not None
     if can_pass and not (gains < 0).any() and (is_within or not strict):
         return "nothing lost"
     if can_pass and is_within:

@@ -15,10 +15,10 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.comparison.differences import MOST_UNDEFINED, Change, Pair, gate_units, losses, mismatch, paired
+from embassay.comparison.differences import MOST_UNDEFINED, Change, Pair, gate_units, losses
 from embassay.comparison.gate_words import out_of_reach, sentences_of
 from embassay.comparison.runs import StoredRun, read_run
-from embassay.core.columns import ItemColumn
+from embassay.core.columns import ItemColumn, mismatch, paired
 from embassay.core.errors import InputError, SpecError, UnknownNameError
 from embassay.core.formatting import counted
 from embassay.core.metric_key import MetricKey, matching, near_names, shortest_name
@@ -27,7 +27,7 @@ from embassay.core.store.lists import FROM_CACHE
 from embassay.core.types import Draws
 from embassay.diagnostics.metrics.metric import declared
 from embassay.stats.gate import resolution, whole_points
-from embassay.stats.units import unit_codes
+from embassay.stats.units import Floats, unit_codes
 
 Outcome = Literal["pass", "regression", "inconclusive", "failed"]
 Pages = Literal["given", "sampled"]
@@ -129,12 +129,11 @@ def check(
     """
     shown, shown_baseline = ("the result" if isinstance(each, Result) else str(each) for each in (run, baseline))
     try:
-        new, old = _selected(on, read_run(run, "run", may_have_failed=True), read_run(baseline, "baseline"))
+        new, old = _selected(on, read_run(run, may_have_failed=True), read_run(baseline))
         _check_complete(new, old)
         gate = _Gate.of(new, old, margins or {}, pages)
         pairs, notes = gate.pairs(old)
-        # A result in memory has no record, and no folder.
-        if old.record and (old.path / ANCHOR).is_dir():
+        if old.path and (old.path / ANCHOR).is_dir():
             of_anchor, notes_on_anchor = gate.pairs_since(read_run(old.path / ANCHOR), pairs)
             pairs += of_anchor
             notes += notes_on_anchor
@@ -228,8 +227,8 @@ def _check_complete(new: StoredRun, old: StoredRun) -> None:
     if missing:
         has = ", ".join([*new.candidates, *map(" on ".join, new.tasks)]) or "nothing"
         raise InputError(
-            f"the baseline has {', '.join(dict.fromkeys(missing))}, the run does not; it has {has}. Give the encoder its "
-            "old label (-e LABEL=SPEC), leave it out with --on, or bless a run without it"
+            f"the baseline has {', '.join(dict.fromkeys(missing))}, the run does not; it has {has}. Give the encoder "
+            "its old label (-e LABEL=SPEC), leave it out with --on, or bless a run without it"
         )
     of_old = {encoder.name: encoder.fingerprint for encoder in old.result.encoders}
     for one in new.result.encoders:
@@ -265,12 +264,11 @@ class _Gate:
         blessed = old.record.get("gate")
         if blessed is None:
             return cls(new, margins, {}, sampled_corpora(new, pages or "given"))
-        if pages not in (None, blessed["pages"]):
-            raise SpecError(
-                f"the baseline was blessed with --pages {blessed['pages']}; bless it again for another choice"
-            )
+        given = blessed["pages"]
+        if pages not in (None, given):
+            raise SpecError(f"the baseline was blessed with --pages {given}; bless it again for another choice")
         defaults = {(diagnostic, corpus): margin for diagnostic, corpus, margin in blessed["default_margins"]}
-        return cls(new, {**blessed["margins"], **margins}, defaults, sampled_corpora(new, blessed["pages"]))
+        return cls(new, {**blessed["margins"], **margins}, defaults, sampled_corpora(new, given))
 
     def pairs(self, old: StoredRun, since: str = "") -> tuple[list[Pair], list[str]]:
         """Return what is tested against an earlier run: the headlines, and the metrics that have a margin of the user.
@@ -282,27 +280,22 @@ class _Gate:
         columns: dict[MetricKey, list[tuple[ItemColumn, ItemColumn]]] = {}
         for column in old.columns:
             other = self.run.column_of.get((column.key, column.encoder))
-            if other is not None and column.is_candidate and other.is_candidate:
+            if other is not None and column.is_candidate:
                 columns.setdefault(column.key, []).append((column, other))
         headlines = [key for key, both in columns.items() if both[0][1].is_headline]
         margins = self._user_margins({key: both[0][1] for key, both in columns.items()}, headlines)
         pairs, notes = list[Pair](), list[str]()
         for key in [key for key in columns if key in headlines or key in margins]:
+            name, sampled = shortest_name(key, columns, headlines), key.corpus in self.sampled
             for both in columns[key]:
                 try:
                     notes += mismatch(*both)
                 except InputError as error:
                     raise InputError(f"{key.diagnostic} on {key.corpus}: {error}") from None
-                pair = Pair(
-                    *paired(*both),
-                    both[1].encoder,
-                    shortest_name(key, columns, headlines),
-                    margins.get(key, 0.0),
-                    set_by_user=key in margins,
-                    sampled=key.corpus in self.sampled,
-                    since=since,
-                )
-                if not pair.set_by_user:
+                pair = Pair(*paired(*both), both[1].encoder, name, margins.get(key, 0.0), sampled, since)
+                if key in margins:
+                    pair = replace(pair, set_by_user=True)
+                else:
                     default = max(whole_points(pair.resolution), pair.new.margin or 0.0)
                     pair = replace(pair, margin=self.defaults.get(pair.new.task, default))
                 pairs.append(pair)
@@ -328,12 +321,10 @@ class _Gate:
             since_anchor, mismatches = self.pairs(replace(anchor, columns=kept), f"the anchor of {day}")
         except InputError as error:
             return [], [*notes, f"nothing is tested against the anchor: {error}"]
-        changed = []
-        of_baseline = {(pair.new.key, pair.encoder): pair.old.value for pair in pairs}
-        for pair in since_anchor:
-            value = of_baseline.get((pair.new.key, pair.encoder))
-            if value is not None and not np.array_equal(pair.old.value, value, equal_nan=True):
-                changed.append(pair)
+        value_of = {(pair.new.key, pair.encoder): pair.old.value for pair in pairs}
+        values = [value_of.get((pair.new.key, pair.encoder)) for pair in since_anchor]
+        both = zip(since_anchor, values, strict=True)
+        changed = [pair for pair, value in both if not _is_same(pair.old.value, value)]
         return changed, notes + mismatches
 
     def _user_margins(
@@ -355,6 +346,11 @@ class _Gate:
                     raise SpecError(f"the margin of {name} must be above 0, of a share below 1; it is {margin:g}")
                 margin_of[key] = margin
         return margin_of
+
+
+def _is_same(values: Floats, others: Floats | None) -> bool:
+    """Return whether item values are the same, or the others are not known."""
+    return others is None or np.array_equal(values, others, equal_nan=True)
 
 
 def _meant(
@@ -390,16 +386,17 @@ def _meant(
 
 def _notes_on(pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield which items have no value, and which margins are out of reach, one sentence each."""
-    has_several = len({(pair.metric, pair.old.key.corpus) for pair in pairs}) > 1
+    has_several = len({(pair.metric, pair.new.task) for pair in pairs}) > 1
     for pair in pairs:
-        what = f"{pair.encoder}, {pair.metric} on {pair.old.key.corpus}"
-        left_out, undefined = int((~pair.counted).sum()), int(pair.lost_value.sum())
         # A metric of a subset has no value for all others.
-        if pair.new.is_headline and left_out:
-            yield f"{what}: {counted(left_out, 'item')} without a value in either run left out"
-        # Where there are more, the sentence of the metric says so.
-        if 0 < undefined <= MOST_UNDEFINED * len(pair.gains):
-            yield f"{what}: {counted(undefined, 'item')} without a value in this run counted as the worst"
+        left_out = int((~pair.counted).sum()) if pair.new.is_headline else 0
+        # Where more have lost their value, the sentence of the metric says so.
+        lost = pair.lost_values if pair.lost_values <= MOST_UNDEFINED * len(pair.gains) else 0
+        reasons = {"in either run left out": left_out, "in this run counted as the worst": lost}
+        for reason, count in reasons.items():
+            if count:
+                items = counted(count, "item")
+                yield f"{pair.encoder}, {pair.metric} on {pair.new.key.corpus}: {items} without a value {reason}"
         if pair.set_by_user and pair.margin < pair.resolution:
             yield out_of_reach(pair, with_name=has_several)
 

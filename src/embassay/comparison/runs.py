@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from embassay.core.columns import ItemColumn, read_columns
-from embassay.core.errors import SourceError, SpecError
+from embassay.core.errors import SpecError
 from embassay.core.metric_key import MetricKey
 from embassay.core.result import Result
-from embassay.core.store.paths import source_path
 from embassay.core.types import is_chance
 from embassay.run.columns import columns_of
+from embassay.run.finished import finished_run
 from embassay.run.items import Items
-from embassay.run.runs import results
-from embassay.run.runs.folder import RunFolder
-from embassay.run.runs.items import Texts, read_texts, texts_of
+from embassay.run.runs.items import read_texts, texts_of
 from embassay.run.runs.record import RunRecord
 
 
@@ -29,20 +27,19 @@ class StoredRun:
     ----------
     name
         What the run is called in messages and tables.
+    path
+        The run's folder; None for a result in memory.
     record
         The content of ``run.json``; empty for a result in memory.
     columns
         The item values of its metrics.
-    load_texts
-        Returns the texts of its items.
     """
 
     name: str
-    path: Path
+    path: Path | None
     result: Result
     record: RunRecord = field(repr=False)
     columns: tuple[ItemColumn, ...] = field(repr=False)
-    load_texts: Callable[[], Texts] = field(repr=False)
 
     @property
     def tasks(self) -> list[tuple[str, str]]:
@@ -57,7 +54,12 @@ class StoredRun:
     @cached_property
     def texts(self) -> Mapping[str, str]:
         """The first text of each item, such as its question, by the hash of the item's content."""
-        return {content: next(iter(texts.values()), "") for content, texts in self.load_texts().items()}
+        items, texts = self.result.items, {}
+        if self.path is not None:
+            texts = read_texts(self.path)
+        elif isinstance(items, Items) and items.has_texts:
+            texts = texts_of(task.corpus for task in items.tasks)
+        return {content: next(iter(of_item.values()), "") for content, of_item in texts.items()}
 
     @cached_property
     def column_of(self) -> Mapping[tuple[MetricKey, str], ItemColumn]:
@@ -65,12 +67,12 @@ class StoredRun:
         return {(column.key, column.encoder): column for column in self.columns}
 
 
-def read_run(path: str | Path | Result, name: str = "", *, may_have_failed: bool = False) -> StoredRun:
+def read_run(run: str | Path | Result, name: str = "", *, may_have_failed: bool = False) -> StoredRun:
     """Read a finished run.
 
     Parameters
     ----------
-    path
+    run
         The run's folder, or what ``embassay bless`` has made of it; or its result.
     name
         What the run is called; the name of its folder if empty.
@@ -84,29 +86,12 @@ def read_run(path: str | Path | Result, name: str = "", *, may_have_failed: bool
     SpecError
         For a result that was read from a file, and so has no item values.
     """
-    if isinstance(path, Result):
-        items = path.items
-        if not isinstance(items, Items):
+    if isinstance(run, Result):
+        if not isinstance(run.items, Items):
             raise SpecError("this result has no item scores; pass the run's folder")
-        if items.folder is None:
-            corpora = [task.corpus for task in items.tasks] if items.has_texts else []
-            return StoredRun(
-                name or "result", Path(), path, {}, tuple(columns_of(items.tasks)), lambda: texts_of(corpora)
-            )
-        path = items.folder
-    path = source_path(path)
-    if path.name in ("result.json", "run.json") and path.is_file():
-        path = path.parent
-    if not path.exists():
-        raise SourceError("no such folder", path)
-    if not (path / "result.json").is_file():
-        raise SourceError("not a finished run: there is no result.json in this folder", path)
-    record = RunFolder(path).record()
-    if "settings" not in record:
-        raise SourceError("run.json is missing or damaged; repeat the run's command", path)
-    if record.get("state") == "running":
-        raise SourceError("this run did not finish; repeat the command to continue it", path)
-    result = results.read(path / "result.json")
-    if not result.rows and not (may_have_failed and result.failed):
-        raise SourceError("nothing was scored in this run", path)
-    return StoredRun(name or path.resolve().name, path, result, record, read_columns(path), lambda: read_texts(path))
+        if run.items.folder is None:
+            return StoredRun(name or "result", None, run, {}, tuple(columns_of(run.items.tasks)))
+        run = run.items.folder
+    finished = finished_run(Path(run), may_have_failed=may_have_failed)
+    path = finished.folder.path
+    return StoredRun(name or path.resolve().name, path, finished.result, finished.record, read_columns(path))

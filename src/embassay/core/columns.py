@@ -6,6 +6,7 @@ A run writes them once, into ``values.npz``. So no diagnostic is loaded, and no 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.core.errors import SourceError
+from embassay.core.errors import InputError, SourceError
 from embassay.core.layout import Format
 from embassay.core.metric_key import MetricKey
 from embassay.core.store.arrays import read_arrays, write_arrays
@@ -153,3 +154,68 @@ def read_columns(folder: Path) -> tuple[ItemColumn, ...]:
     except (KeyError, TypeError, ValueError):
         raise SourceError("the item values are missing or damaged; repeat the run's command", folder / FILE) from None
     return tuple(columns)
+
+
+def paired(old: ItemColumn, new: ItemColumn) -> tuple[ItemColumn, ItemColumn]:
+    """Return two columns with their common items, in the order of the old one, and with the same units.
+
+    Items are matched by content, whatever their ids. Where a column has a content twice, the second one of a run is
+    matched with the second one of another.
+
+    Raises
+    ------
+    InputError
+        If the columns cannot be compared, or no item is common.
+    """
+    before, after = ((one.version, one.options or "the defaults") for one in (old, new))
+    for what, one, other in zip(
+        ("the diagnostic has another version", "its options differ"), before, after, strict=True
+    ):
+        if one != other:
+            raise InputError(f"{what} (old: {one}, new: {other})")
+    if old.corpus_fingerprint == new.corpus_fingerprint and np.array_equal(old.item, new.item):
+        return old, new
+    if not (old.content.all() and new.content.all()):
+        raise InputError("the corpora differ, and this diagnostic does not score the items of a corpus one by one")
+    places = _places(old), _places(new)
+    common = [content for content in places[0] if content in places[1]]
+    if not common:
+        raise InputError("the corpora have no item in common")
+    old, new = (
+        column.of_items(np.array([place_of[content] for content in common]))
+        for column, place_of in zip((old, new), places, strict=True)
+    )
+    # An item that only one run has may join two units, so the run with fewer units of these items has the right ones.
+    coarser = min(old, new, key=lambda column: len(np.unique(column.unit)))
+    return tuple(replace(one, unit=coarser.unit, unit_labels=coarser.unit_labels) for one in (old, new))
+
+
+def mismatch(old: ItemColumn, new: ItemColumn) -> list[str]:
+    """Return in a sentence how the corpora of two columns differ; nothing where they are the same.
+
+    Raises
+    ------
+    InputError
+        If the columns cannot be compared, or no item is common.
+    """
+    common = len(paired(old, new)[0].item)
+    if old.corpus_fingerprint == new.corpus_fingerprint:
+        return []
+    note = (
+        f"{' on '.join(old.task)}: the corpus differs (old: {old.corpus_fingerprint}, new: {new.corpus_fingerprint}); "
+        f"compared on {common:,} common items (left out: {len(old.item) - common:,} of old, "
+        f"{len(new.item) - common:,} of new)"
+    )
+    if old.documents != new.documents:
+        note += "; the documents differ or are cut in another way, and a difference may come from that"
+    return [note]
+
+
+def _places(column: ItemColumn) -> dict[tuple[str, int], int]:
+    """Return the place of each item by its content and the number of earlier items with the same content."""
+    earlier = Counter[str]()
+    places = {}
+    for place, content in enumerate(column.content.tolist()):
+        places[content, earlier[content]] = place
+        earlier[content] += 1
+    return places
