@@ -31,12 +31,12 @@ import numpy as np
 
 from embassay.core.columns import ItemColumn
 from embassay.core.layout import Format
-from embassay.core.result import ALPHA
+from embassay.core.result import ALPHA, Comparison
 from embassay.core.types import Draws
 from embassay.stats.correlate import Kind, influences
 from embassay.stats.detectable import Precision
 from embassay.stats.exchange import compare_correlations
-from embassay.stats.families import Roles, compare_means, consistent_interval
+from embassay.stats.families import PairedDifference, Roles, compare_means, consistent_interval
 from embassay.stats.folds import fold_weights
 from embassay.stats.gate import loss_limit, loss_p, most_lost, resolution
 from embassay.stats.labels import Labels, effective_number
@@ -303,24 +303,62 @@ def differences(pairs: Sequence[Pair], draws: Draws, texts: Mapping[str, str]) -
     texts
         See :meth:`Pair.change`.
     """
-    measured = [_measured(pair, draws, texts) for pair in pairs]
-    p_values = {place: change.p for place, (change, _) in enumerate(measured) if change.p is not None}
-    corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    rows = {place: row for place, pair in enumerate(pairs) if (row := _tested(pair, draws)) is not None}
+    tested = {place: row.p or 0.0 for place, row in rows.items() if row.p is not None and not pairs[place].unchanged}
+    corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
     changes = []
-    for place, (pair, (change, precision)) in enumerate(zip(pairs, measured, strict=True)):
-        p, low, high = corrected.get(place), change.low, change.high
-        if p is not None and change.difference is not None and low is not None and high is not None:
-            low, high = consistent_interval(low, high, change.difference, p)
-        smallest = None
+    for place, pair in enumerate(pairs):
+        change, row, p = _described(pair, texts), rows.get(place), corrected.get(place)
+        change = replace(change, difference=None if row is None else row.difference, p=p)
+        precision = pair.precision(pair.values, len(tested)) if row is not None and row.p is not None else None
         if precision is not None:
-            smallest = replace(precision, tests=max(len(p_values), 1)).smallest_difference
-        change = replace(change, p=p, low=low, high=high, smallest_difference=smallest)
-        changes.append(change if pair.unchanged else replace(change, outcome=_outcome(change, pair.sign)))
+            change = replace(change, smallest_difference=precision.smallest_difference)
+        # Where nothing changed there is nothing to estimate or to test.
+        if row is not None and row.difference is not None and row.low is not None and row.high is not None and p:
+            low, high = consistent_interval(row.low, row.high, row.difference, p)
+            change = replace(change, low=low, high=high)
+        changes.append(replace(change, outcome=_outcome(change, pair)))
     return tuple(changes)
 
 
-def _measured(pair: Pair, draws: Draws, texts: Mapping[str, str]) -> tuple[Change, Precision | None]:
-    """Return the difference of a pair alone, and with which precision its items estimate it."""
+def difference_in_run(pair: Pair, comparison: Comparison) -> Change:
+    """Return the difference of two encoders of one run: with the interval and the p of that run.
+
+    Parameters
+    ----------
+    comparison
+        Of the two encoders of the pair, whichever comes first.
+    """
+    figures = [comparison.difference, comparison.low, comparison.high]
+    if comparison.a != pair.new.encoder:
+        # Negating the difference swaps the limits of its interval; 0 − 0 has no sign.
+        figures = [None if value is None else 0.0 - value for value in (figures[0], figures[2], figures[1])]
+    difference, low, high = figures
+    change = replace(_described(pair, {}), difference=difference, low=low, high=high, p=comparison.p_holm)
+    return replace(change, outcome=_outcome(change, pair))
+
+
+def _described(pair: Pair, texts: Mapping[str, str]) -> Change:
+    """Return what is known of the difference of a pair without a test."""
+    (old, new), labels = pair.values, labels_of(pair.new)
+    defined = ~np.isnan(new - old)
+    labels, gaps, limit = labels.of_items(defined), (new - old)[defined], None
+    if not labels.too_few:
+        limit = loss_limit(pair.sign * gaps, labels.label_set, most_lost(old[defined], pair.most_lost))
+    return replace(
+        pair.change(texts),
+        old=_value(pair.new, old),
+        new=_value(pair.new, new),
+        limit=limit,
+        items=len(gaps),
+        units=labels.sets,
+        undefined=int((np.isnan(old) != np.isnan(new)).sum()),
+        error=float(ratio_variance(gaps, labels.label_set) ** 0.5) if labels.sets > 1 else None,
+    )
+
+
+def _tested(pair: Pair, draws: Draws) -> PairedDifference | None:
+    """Return the difference of a pair with the test of this pair alone; None where there are no items."""
     (old, new), column, labels, roles = pair.values, pair.new, labels_of(pair.new), Roles((NEW, OLD))
     if column.correlation:
         x, kind, ys = column.against, cast(Kind, column.correlation), {OLD: pair.old.value, NEW: column.value}
@@ -331,27 +369,7 @@ def _measured(pair: Pair, draws: Draws, texts: Mapping[str, str]) -> tuple[Chang
         rows = compare_means(
             by_run, labels, roles, draws, *pair.old.stream, of_shares=of_shares, is_bounded=is_bounded, fold=fold
         )
-    defined = ~np.isnan(new - old)
-    gaps, unit = (new - old)[defined], labels.of_items(defined).label_set
-    change = replace(
-        pair.change(texts),
-        outcome="nothing changed",
-        old=_value(column, old),
-        new=_value(column, new),
-        items=len(gaps),
-        undefined=int((np.isnan(old) != np.isnan(new)).sum()),
-        error=float(ratio_variance(gaps, unit) ** 0.5) if len(np.unique(unit)) > 1 else None,
-    )
-    for row in rows:
-        change = replace(change, units=row.units, difference=row.difference)
-        if row.p is not None:
-            limit = loss_limit(pair.sign * gaps, unit, most_lost(old[defined], pair.most_lost))
-            change = replace(change, limit=limit)
-            # Where nothing changed there is nothing to estimate or to test.
-            if not pair.unchanged:
-                change = replace(change, low=row.low, high=row.high, p=row.p_adjusted)
-            return change, pair.precision(pair.values)
-    return change, None
+    return next(iter(rows), None)
 
 
 def _value(column: ItemColumn, values: Floats) -> float | None:
@@ -362,11 +380,13 @@ def _value(column: ItemColumn, values: Floats) -> float | None:
     return float(np.nansum(values * fold_weights(values, column.fold)) if len(column.fold) else np.nanmean(values))
 
 
-def _outcome(change: Change, sign: float) -> str:
+def _outcome(change: Change, pair: Pair) -> str:
     """Return the outcome of a difference, from the corrected p-value and the limit of the loss."""
+    if pair.unchanged:
+        return "nothing changed"
     if change.difference is not None and change.p is not None and change.p <= ALPHA:
-        return "better" if sign * change.difference > 0 else "worse"
-    is_excluded = change.limit is not None and change.margin > 0 and change.limit <= change.margin
+        return "better" if pair.sign * change.difference > 0 else "worse"
+    is_excluded = change.limit is not None and pair.margin > 0 and change.limit <= pair.margin
     return "not worse" if is_excluded else "inconclusive"
 
 
