@@ -9,7 +9,7 @@ import embassay as ea
 from comparison.choice_runs import Answers, choices
 from embassay.cli.app import exit_code_of
 from embassay.comparison.baseline import bless, without_folders
-from embassay.comparison.runs import common_tasks, read_run
+from embassay.comparison.runs import read_run
 from embassay.core.errors import InputError
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
@@ -86,40 +86,6 @@ def test_a_run_that_failed_in_part_is_no_baseline(choice_run, tmp_path):
     run = choice_run("old", [Answers(range(180)), Answers((), fails=True, name="broken")], code=3)
     with pytest.raises(InputError, match="failed in part"):
         bless(run, tmp_path / "baseline")
-
-
-def test_large_scores_are_reduced_to_what_a_check_reads(choice_run, tmp_path, monkeypatch):
-    monkeypatch.setattr("embassay.comparison.baseline.LIMIT", 0)
-    old = choice_run("old", [Answers(range(180))])
-    folder, _ = bless(old, tmp_path / "baseline")
-    new = choice_run("new", [Answers(range(120))])
-    margins = {"chosen[polarity]": 0.05, "accuracy[part_of_speech:noun]": 0.05}
-    assert ea.check(new, folder, margins=margins).changes == ea.check(new, old, margins=margins).changes
-    # What needs all scores says why it cannot have them.
-    with pytest.raises(InputError, match="only the scores that 'embassay check' reads"):
-        common_tasks([read_run(folder, "baseline"), read_run(new, "new")])
-
-
-@pytest.mark.parametrize(
-    ("corpus", "metric"),
-    [
-        ("vignettes", "share[c3:TT]{excess:eps0}"),
-        ("paraphrases", "centroid_accuracy"),
-        ("edits", "contrast[synonym-antonym]"),
-        ("opposites", "chosen[antonym]"),
-        ("handbook", "RR"),
-    ],
-)
-def test_reduced_scores_are_enough_for_each_diagnostic(corpus, metric, tmp_path, monkeypatch):
-    run = tmp_path / "run"
-    carry_out(RunRequest(["hashing"], [corpus], out=run, baselines=False, cache=None, resamples=20, quiet=True))
-    whole, _ = bless(run, tmp_path / "whole")
-    monkeypatch.setattr("embassay.comparison.baseline.LIMIT", 0)
-    reduced, _ = bless(run, tmp_path / "reduced")
-    margins = {metric: 0.5}
-    outcome = ea.check(run, reduced, margins=margins)
-    assert outcome.changes == ea.check(run, whole, margins=margins).changes
-    assert len(outcome.changes) == 2
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.comparison.runs import figures_of, read_run
-from embassay.comparison.statements import sentence
+from embassay.comparison.views import sentence
+from embassay.core.columns import read_columns
 from embassay.core.types import Card, content_hash
-from embassay.diagnostics.metrics.metric import metric_of
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
 
@@ -102,11 +101,10 @@ def test_it_is_a_regression(runs, diagnostic, strict):
 @pytest.mark.parametrize("diagnostic", WITH_UNDEFINED)
 def test_no_metric_and_no_margin_lets_it_pass(runs, diagnostic):
     new, old = runs(diagnostic, 0.5), runs(diagnostic, 0.0)
-    (task,) = read_run(old, "baseline").tasks.values()
     margins = {}
-    for metric in figures_of(task).item_metrics():
-        if metric_of(diagnostic, metric.metric, metric.subset, metric.condition).better != "neither":
-            margins[str(metric.key.short)] = 0.99 if metric.of_shares else 100.0
+    for column in read_columns(old):
+        if column.better != "neither" and column.is_candidate:
+            margins[str(column.key.short)] = 0.99 if column.of_shares else 100.0
     outcome = ea.check(new, old, margins=margins)
     assert len(outcome.changes) == len(margins) > 1
     # Of a few entries, such as those with one pair of words, all may have their vectors.

@@ -65,14 +65,17 @@ def cases(folder):
     for number in range(12):
         yield f"choices {number}", random_case(folder, rng, number)
     runs = [
-        run_of(folder, f"handbook-{name}", f"m={name}", "handbook", "retrieval,k=5") for name in ("bow", "hashing,dim=32")
+        run_of(folder, f"handbook-{name}", f"m={name}", "handbook", "retrieval,k=5")
+        for name in ("bow", "hashing,dim=32")
     ]
     yield "handbook", (*runs, {"RR": 0.05}, {"Success@5": 0.4})
     yield "unchanged", (runs[0], runs[0], {}, {})
     scored = pairs_file(folder)
     runs = [run_of(folder, f"pairs-{name}", f"m={name}", scored, "similarity") for name in ("bow", "tfidf")]
     yield "pairs", (*runs, {}, {})
-    runs = [run_of(folder, f"edits-{name}", f"m={name}", "edits", "minimal_pairs") for name in ("bow", "hashing,dim=32")]
+    runs = [
+        run_of(folder, f"edits-{name}", f"m={name}", "edits", "minimal_pairs") for name in ("bow", "hashing,dim=32")
+    ]
     yield "edits", (*runs, {"nearer[synonym>antonym]": 0.1}, {})
 
 

@@ -7,11 +7,11 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import pytest
+from embassay.comparison.losses import LossTest
 from markdown_it import MarkdownIt
 
 from embassay.comparison.gate import Check, Floor
 from embassay.comparison.gate_files import json_bytes, junit, markdown, terminal_lines, write_files
-from embassay.comparison.losses import LossTest
 from embassay.core.errors import InputError
 
 CHANGE = LossTest(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.comparison.runs import read_run
+from embassay.core.columns import read_columns
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
 
@@ -18,8 +18,9 @@ def run(tmp_path):
 
 
 def test_items_that_are_won_and_lost_are_counted(run):
-    of_handbook = read_run(run).tasks["retrieval", "handbook"].scores
-    gaps = of_handbook["hashing"].values["Success@5"] - of_handbook["bow"].values["Success@5"]
+    columns = [one for one in read_columns(run) if one.is_headline and one.key.diagnostic == "retrieval"]
+    value_of = {column.encoder: column.value for column in columns}
+    gaps = value_of["hashing"] - value_of["bow"]
     result = ea.read(run)
     (verdict,) = (verdict for verdict in result.verdicts if verdict.diagnostic == "retrieval")
     difference = verdict.between("hashing", "bow")
