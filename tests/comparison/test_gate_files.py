@@ -87,7 +87,7 @@ def test_sentences_about_a_sample_other_metrics_and_small_numbers():
     )
     nothing = sentence_of(CHECK, sampled=True, reason="nothing lost")
     assert "; on other questions about documents like these the loss" in nothing
-    assert sentence_of(CHECK, reason="not excluded", lost={"q": ""}).endswith("be excluded. Read the 1 question below.")
+    assert sentence_of(CHECK, reason="not excluded", lost={"q": ""}).endswith("be excluded. Read it below.")
     assert sentence_of(CHECK, reason="not excluded", lost={}).endswith("be excluded.")
     assert sentence_of(CHECK, p=0.0001).endswith(" (p < 0.001).")
     assert CHECK.sentences[1] == "warning: MiniLM, RR on docs: 0.867 → 0.783; a loss of 0.130 cannot be excluded."

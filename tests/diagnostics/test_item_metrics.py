@@ -50,7 +50,12 @@ def test_the_mean_over_items_is_the_value_of_the_row(tasks, name):
     columns = list(columns_of([task]))
     assert len({column.key for column in columns}) == len(columns) > 1
     for column in columns:
-        (row,) = (row for row in result.rows if row.encoder and column.key.covers(row.key) and is_usual(row, column))
+        usual = column.key.similarity_function or task.scores[0].similarity_function
+        (row,) = (
+            row
+            for row in result.rows
+            if row.encoder and column.key.covers(row.key) and row.similarity_function == usual
+        )
         value = float(np.nanmean(column.value))
         if column.correlation:
             value = correlation(column.against, column.value, column.correlation)
@@ -58,11 +63,6 @@ def test_the_mean_over_items_is_the_value_of_the_row(tasks, name):
             value = np.mean([np.nanmean(column.value[column.fold == fold]) for fold in np.unique(column.fold)])
         assert value == pytest.approx(row.value, abs=1e-9), column.key
         assert len(column.value) == len(column.unit) == len(column.item) == len(column.content) == len(column.text)
-
-
-def is_usual(row, column):
-    """Return whether a row has the similarity function of a column; that of the scores has no name there."""
-    return column.key.similarity_function or row.similarity_function in ("cosine", "similarity")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -282,7 +282,7 @@ class _Gate:
             other = self.run.column_of.get((column.key, column.encoder))
             if other is not None and column.is_candidate:
                 columns.setdefault(column.key, []).append((column, other))
-        headlines = [key for key, both in columns.items() if both[0][1].is_headline]
+        headlines = [key for key, both in columns.items() if both[0][0].is_headline]
         margins = self._user_margins({key: both[0][1] for key, both in columns.items()}, headlines)
         pairs, notes = list[Pair](), list[str]()
         for key in [key for key in columns if key in headlines or key in margins]:
@@ -296,7 +296,7 @@ class _Gate:
                 if key in margins:
                     pair = replace(pair, set_by_user=True)
                 else:
-                    default = max(whole_points(pair.resolution), pair.new.margin or 0.0)
+                    default = max(whole_points(pair.resolution), pair.old.margin or 0.0)
                     pair = replace(pair, margin=self.defaults.get(pair.new.task, default))
                 pairs.append(pair)
         return pairs, notes
@@ -389,7 +389,7 @@ def _notes_on(pairs: Sequence[Pair]) -> Iterator[str]:
     has_several = len({(pair.metric, pair.new.task) for pair in pairs}) > 1
     for pair in pairs:
         # A metric of a subset has no value for all others.
-        left_out = int((~pair.counted).sum()) if pair.new.is_headline else 0
+        left_out = int((~pair.counted).sum()) if pair.old.is_headline else 0
         # Where more have lost their value, the sentence of the metric says so.
         lost = pair.lost_values if pair.lost_values <= MOST_UNDEFINED * len(pair.gains) else 0
         reasons = {"in either run left out": left_out, "in this run counted as the worst": lost}

@@ -93,6 +93,10 @@ def sentence(change: Change) -> str:
         about = f"on other {_like_these(change.diagnostic)}"
         if "search" in meaning_of(change.diagnostic).about:
             about = f"on other questions about {'documents like these' if change.sampled else 'these documents'}"
+    read = ""
+    if lost:
+        read = f" Read the {counted(lost, 'item', meaning_of(change.diagnostic).items)} below."
+        read = " Read it below." if lost == 1 else read
     p = p_value(change.p)
     return start + TEMPLATES[change.reason].sentence(
         figures=figures,
@@ -101,7 +105,7 @@ def sentence(change: Change) -> str:
         limit=_size(math.ceil(1000 * change.limit) / 1000, change.of_shares),
         margin=_size(change.margin, change.of_shares),
         p=f"p {p.replace('<', '< ')}" if p.startswith("<") else f"p = {p}",
-        read=f" Read the {counted(lost, 'item', meaning_of(change.diagnostic).items)} below." if lost else "",
+read=read,
         undefined=change.undefined,
         items=items,
     )
