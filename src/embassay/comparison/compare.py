@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 from embassay.comparison.differences import Change, OverCorpora, Pair, differences, over_corpora
@@ -79,26 +78,23 @@ def compare(
     stored = [read_run(run, name) for run, name in zip(runs, _names(runs), strict=True)]
     encoders = list(_pairs(stored, mapping or {})) or list(_against_reference(stored))
     tasks = [task for task in stored[0].tasks if all(task in run.tasks for run in stored)]
-    others = {" on ".join(task) for run in stored for task in run.tasks if task not in tasks}
-    notes = [f"{task} is not compared: not all of these runs have it" for task in sorted(others)]
-    pairs, refused = list[Pair](), list[str]()
+    pairs, notes, refused = list[Pair](), list(_notes_on_settings(stored)), list[str]()
     for task in tasks:
         for name, *sides in encoders:
             columns = [column for run, label in sides for column in run.columns if column.is_headline_of(task, label)]
             if len(columns) == 2:
                 try:
                     notes += mismatch(*columns)
-                    new = columns[1]
-                    pairs.append(Pair(*paired(*columns), name, new.heading, new.margin or 0.0))
+                    pairs.append(Pair(*paired(*columns), name, columns[1].heading, columns[1].margin or 0.0))
                 except InputError as error:
                     refused.append(f"{' on '.join(task)} is not compared: {error}")
     if not tasks or (refused and not pairs):
-        sides = [f"{run.name} has {', '.join(map(' on '.join, run.tasks))}" for run in stored]
-        raise SourceError(f"these runs have nothing in common: {'; '.join([*sides, *refused])}", stored[-1].path)
-    known_texts = {content: text for run in stored for content, text in run.texts.items()} if texts else {}
+        has = [f"{run.name} has {', '.join(map(' on '.join, run.tasks))}" for run in stored]
+        raise SourceError(f"these runs have nothing in common: {'; '.join([*has, *refused])}", stored[-1].path)
+    others = {f"{' on '.join(task)} is not compared" for run in stored for task in run.tasks if task not in tasks}
+    notes += [*refused, *(f"{one}: not all of these runs have it" for one in sorted(others))]
     last = stored[-1].result
-    changes = differences(pairs, Draws(last.seed, last.resamples), known_texts)
-    notes += [*refused, *_notes_on_settings(stored)]
+    changes = differences(pairs, Draws(last.seed, last.resamples), {} if not texts else stored[-1].texts)
     facts = [fact for one in encoders for fact in _facts(*one)]
     names = tuple(run.name for run in stored)
     return RunComparison(names, changes, tuple(facts), over_corpora(changes), tuple(dict.fromkeys(notes)))
@@ -112,14 +108,11 @@ def _names(runs: Sequence[str | Path | Result]) -> list[str]:
     SpecError
         If a run is given twice.
     """
-    folders = [run if isinstance(run, Result) else Path(run).expanduser().resolve() for run in runs]
-    names = list[str]()
-    for place, folder in enumerate(folders):
-        if any(folder is other or folder == other for other in folders[:place]):
-            raise SpecError("a run is given twice")
-        name = "result" if isinstance(folder, Result) else folder.name
-        names.append(f"{name} {place + 1}" if name in names or name == "result" else name)
-    return names
+    places = [run if isinstance(run, Result) else Path(run).expanduser().resolve() for run in runs]
+    if any(place == other for number, place in enumerate(places) for other in places[:number]):
+        raise SpecError("a run is given twice")
+    names = ["result" if isinstance(place, Result) else place.name for place in places]
+    return [name if names.count(name) == 1 else f"{name} {number}" for number, name in enumerate(names, start=1)]
 
 
 def _pairs(runs: Sequence[StoredRun], mapping: Mapping[str, str]) -> Iterator[EncoderPair]:
@@ -174,15 +167,14 @@ def _facts(name: str, *sides: tuple[StoredRun, str]) -> Iterator[str]:
 
 def _notes_on_settings(runs: Sequence[StoredRun]) -> Iterator[str]:
     """Yield which settings and versions of the runs differ, and what failed, one sentence each."""
+    settings: dict[str, dict[str, str]] = {}
     for run in runs:
         yield from (f"{run.name}: failed: {failure.sentence}" for failure in run.result.failed)
-    # A result in memory has no record.
-    for old, new in pairwise(run for run in runs if run.record):
-        facts = {"seed": (old.result.seed, new.result.seed), "resamples": (old.result.resamples, new.result.resamples)}
-        facts["version of embassay"] = (old.record.get("embassay", ""), new.record.get("embassay", ""))
-        for package in PACKAGES:
-            versions = [run.record.get("packages", {}).get(package, "not installed") for run in (old, new)]
-            facts[f"version of {package}"] = (versions[0], versions[1])
-        for name, (before, after) in facts.items():
-            if before != after:
-                yield f"{name}: {old.name} {before}, {new.name} {after}"
+        # A result in memory has no record.
+        own = {"embassay": run.record.get("embassay", "unknown"), **run.record.get("packages", {})}
+        own |= {"seed": str(run.result.seed), "resamples": str(run.result.resamples)}
+        settings[run.name] = own
+    for name in ("seed", "resamples", "embassay", *PACKAGES):
+        values = {run: own.get(name, "not installed") for run, own in settings.items()}
+        if len({*values.values()}) > 1:
+            yield f"{name}: {', '.join(f'{run} {value}' for run, value in values.items())}"

@@ -208,7 +208,7 @@ class Pair:
         worst = self.worst
         if worst is None and len(old):
             worst = float(self.sign * np.nanmin(self.sign * np.stack([old, new])))
-        new = np.where(np.isnan(new), worst, new).astype(np.float64)
+        new = np.where(np.isnan(new), np.nan if worst is None else worst, new)
         return np.stack([np.where(np.isnan(old), new, old), new])
 
     @cached_property

@@ -133,7 +133,7 @@ def check(
         _check_complete(new, old)
         gate = _Gate.of(new, old, margins or {}, pages)
         pairs, notes = gate.pairs(old)
-        if old.path and (old.path / ANCHOR).is_dir():
+        if old.record and (old.path / ANCHOR).is_dir():
             of_anchor, notes_on_anchor = gate.pairs_since(read_run(old.path / ANCHOR), pairs)
             pairs += of_anchor
             notes += notes_on_anchor

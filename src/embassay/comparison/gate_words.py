@@ -105,7 +105,7 @@ def sentence(change: Change) -> str:
         limit=_size(math.ceil(1000 * change.limit) / 1000, change.of_shares),
         margin=_size(change.margin, change.of_shares),
         p=f"p {p.replace('<', '< ')}" if p.startswith("<") else f"p = {p}",
-read=read,
+        read=read,
         undefined=change.undefined,
         items=items,
     )

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from embassay.comparison.differences import Pair
 from embassay.comparison.gate import default_margin, headlines_of, sampled_corpora
 from embassay.comparison.runs import StoredRun, read_run
-from embassay.core.errors import SpecError, UnknownNameError
-from embassay.core.formatting import POINTS
+from embassay.core.columns import ItemColumn
+from embassay.core.errors import SpecError
 from embassay.core.layout import Format
-from embassay.core.result import Result
-from embassay.stats.detectable import POWER
+from embassay.core.result import Comparison, Result
+from embassay.stats.detectable import POWER, Precision
 from embassay.stats.gate import items_for
 
 if TYPE_CHECKING:
@@ -32,53 +32,42 @@ GROWTH = (1, 2, 4, 8)
 
 
 @dataclass(frozen=True)
-class SizePoint:
-    """One point of the curve of smallest difference against size."""
-
-    items: int
-    difference: float
-
-
-@dataclass(frozen=True)
 class PairPlan:
     """What it takes to tell two encoders apart on one metric.
 
     Attributes
     ----------
-    family
-        Why the pair is compared, as in :class:`~embassay.core.result.Comparison`.
+    comparison
+        The two encoders with their present difference, for orientation only.
     heading, format
         How the metric is called and written.
-    difference, low, high
-        The present difference, a − b, with its 95 % interval; for orientation only.
-    smallest_difference
-        The smallest true difference that this run shows at the power that was asked for; None where the items are too
-        few, or the difference does not vary.
     curve
-        The same for more items like these.
+        The precision of these items, and of more items like these; empty where they are too few, or the difference
+        does not vary.
     items_needed
         About how many items the difference that was named takes; None without such a difference, or out of reach.
     """
 
-    diagnostic: str
-    corpus: str
-    a: str
-    b: str
-    family: str
+    comparison: Comparison
     heading: str
     format: Format
-    difference: float | None
-    low: float | None
-    high: float | None
-    items: int
-    smallest_difference: float | None = None
-    curve: tuple[SizePoint, ...] = ()
+    curve: tuple[Precision, ...] = ()
     items_needed: int | None = None
 
     @property
     def name(self) -> str:
         """What the pair is called: ``new against old``."""
-        return f"{self.a} against {self.b}"
+        return f"{self.comparison.a} against {self.comparison.b}"
+
+    @property
+    def title(self) -> str:
+        """What is compared: ``Success@5 (retrieval on docs)``."""
+        return f"{self.heading} ({self.comparison.diagnostic} on {self.comparison.corpus})"
+
+    @property
+    def smallest_difference(self) -> float | None:
+        """The smallest true difference that this run shows; None where that is not known."""
+        return self.curve[0].smallest_difference if self.curve else None
 
 
 @dataclass(frozen=True)
@@ -118,7 +107,6 @@ class SizePlan:
         What a gate takes, for each headline that is a share.
     """
 
-    run: str
     difference: float | None
     power: float
     pairs: tuple[PairPlan, ...]
@@ -129,17 +117,14 @@ class SizePlan:
         """Return the pairs as a polars frame, without the curve."""
         import polars
 
-        rows = []
-        for pair in self.pairs:
-            row = dict(vars(pair))
-            del row["curve"]
-            rows.append(row)
+        needed = [
+            {"smallest_difference": one.smallest_difference, "items_needed": one.items_needed} for one in self.pairs
+        ]
+        rows = [vars(one.comparison) | more for one, more in zip(self.pairs, needed, strict=True)]
         return polars.DataFrame(rows, infer_schema_length=None)
 
 
-def plan(
-    run: str | Path | Result, difference: float | None = None, *, power: float = POWER, diagnostics: Sequence[str] = ()
-) -> SizePlan:
+def plan(run: str | Path | Result, difference: float | None = None, *, power: float = POWER) -> SizePlan:
     """Return which differences a finished run can show, and how many items another one takes.
 
     Parameters
@@ -150,8 +135,6 @@ def plan(
         The true difference to plan for, as a fraction: 0.03 is 3 points.
     power
         The probability that it becomes significant; 0.8 by default.
-    diagnostics
-        Only these; all if empty.
 
     Returns
     -------
@@ -163,29 +146,19 @@ def plan(
         For a difference or a power outside (0, 1).
     SourceError
         If the run cannot be read.
-    UnknownNameError
-        If the run does not have one of the diagnostics.
     """
-    check_share("difference", difference)
-    check_share("power", power)
-    stored = read_run(run)
-    names = list(dict.fromkeys(name for name, _ in stored.tasks))
-    for name in diagnostics:
-        if name not in names:
-            raise UnknownNameError("diagnostic", name, names)
-    pairs: list[PairPlan] = []
-    notes: list[str] = []
+    for name, value in (("difference", difference), ("power", power)):
+        if value is not None and not 0 < value < 1:
+            raise SpecError(f"{name} must be above 0 and below 1, is {value:g}; 3 points are 0.03")
+    stored, pairs, notes = read_run(run), list[PairPlan](), list[str]()
     for task in stored.tasks:
-        if diagnostics and task[0] not in diagnostics:
-            continue
-        pairs_of_task = list(_plan_task(stored, task, difference, power))
+        columns = [column for column in stored.columns if column.task == task]
+        pairs_of_task = list(_pairs(stored, columns, difference, power))
         if not pairs_of_task:
-            is_ranking = any(column.is_headline for column in stored.columns if column.task == task)
-            reason = NO_PAIR if is_ranking else "it does not rank encoders"
+            reason = NO_PAIR if any(column.is_headline for column in columns) else "it does not rank encoders"
             notes.append(f"{' on '.join(task)}: {reason}")
         pairs += pairs_of_task
-    gates = tuple(gate for gate in _gates(stored) if not diagnostics or gate.diagnostic in diagnostics)
-    return SizePlan(stored.name, difference, power, tuple(pairs), tuple(notes), gates)
+    return SizePlan(difference, power, tuple(pairs), tuple(notes), tuple(_gates(stored)))
 
 
 def _gates(run: StoredRun) -> Iterator[GatePlan]:
@@ -199,62 +172,30 @@ def _gates(run: StoredRun) -> Iterator[GatePlan]:
             yield GatePlan(*column.task, margin, target, int(more))
 
 
-def check_share(name: str, value: float | None) -> None:
-    """Refuse a number that is no share between 0 and 1.
-
-    Raises
-    ------
-    SpecError
-        For such a number.
-    """
-    if value is None or 0 < value < 1:
-        return
-    hint = ""
-    if name == "difference" and 1 <= value < 100:
-        hint = f"; {value:g} {POINTS} are {value / 100:g}"
-    raise SpecError(f"{name} must be above 0 and below 1, is {value:g}{hint}")
-
-
-def _plan_task(run: StoredRun, task: tuple[str, str], difference: float | None, power: float) -> Iterator[PairPlan]:
+def _pairs(run: StoredRun, columns: Sequence[ItemColumn], difference: float | None, power: float) -> Iterator[PairPlan]:
     """Yield the plan of each pair of interest on one corpus, for each metric that the run compared.
 
     Parameters
     ----------
+    columns
+        Those of the task.
     difference, power
         As in :func:`plan`.
     """
-    columns = [column for column in run.columns if column.task == task]
     for comparison in run.result.comparisons:
-        of_metric = [column for column in columns if column.key.covers(comparison.key)]
-        old, new = (
-            next((column for column in of_metric if column.encoder == label), None)
-            for label in (comparison.b, comparison.a)
-        )
-        if old is None or new is None:
+        of_metric = {column.encoder: column for column in columns if column.key.covers(comparison.key)}
+        if not of_metric.keys() >= {comparison.a, comparison.b}:
             continue
-        name = str(replace(new.key.within_diagnostic, similarity_function=""))
-        pair = PairPlan(
-            diagnostic=comparison.diagnostic,
-            corpus=comparison.corpus,
-            a=comparison.a,
-            b=comparison.b,
-            family=comparison.family,
-            heading=new.heading if new.is_headline else name,
-            format=new.format if new.is_headline else "percent" if new.of_shares else "number",
-            difference=comparison.difference,
-            low=comparison.low,
-            high=comparison.high,
-            items=comparison.items,
-        )
-        pool = [column.value for column in of_metric if column.is_base]
-        precision = Pair(old, new, pair.name, name, 0.0).precision(pool, comparison.pairs_in_family)
+        old, new = of_metric[comparison.b], of_metric[comparison.a]
+        name, style = new.heading, new.format
+        if not new.is_headline:
+            name = str(replace(new.key.within_diagnostic, similarity_function=""))
+            style = "percent" if new.of_shares else "number"
+        pool = [column.value for column in of_metric.values() if column.is_base]
+        precision = Pair(old, new, "", name, 0.0).precision(pool, comparison.pairs_in_family)
+        pair = PairPlan(comparison, name, style)
         if precision is not None:
             precision = replace(precision, power=power)
-            larger = [precision.grown(growth) for growth in GROWTH]
-            pair = replace(
-                pair,
-                smallest_difference=precision.smallest_difference,
-                curve=tuple(SizePoint(one.items, one.smallest_difference) for one in larger),
-                items_needed=None if difference is None else precision.items_needed(difference),
-            )
+            needed = None if difference is None else precision.items_needed(difference)
+            pair = replace(pair, curve=tuple(map(precision.grown, GROWTH)), items_needed=needed)
         yield pair

@@ -28,7 +28,7 @@ class StoredRun:
     name
         What the run is called in messages and tables.
     path
-        The run's folder; None for a result in memory.
+        The run's folder; the empty path for a result in memory.
     record
         The content of ``run.json``; empty for a result in memory.
     columns
@@ -36,7 +36,7 @@ class StoredRun:
     """
 
     name: str
-    path: Path | None
+    path: Path
     result: Result
     record: RunRecord = field(repr=False)
     columns: tuple[ItemColumn, ...] = field(repr=False)
@@ -54,10 +54,8 @@ class StoredRun:
     @cached_property
     def texts(self) -> Mapping[str, str]:
         """The first text of each item, such as its question, by the hash of the item's content."""
-        items, texts = self.result.items, {}
-        if self.path is not None:
-            texts = read_texts(self.path)
-        elif isinstance(items, Items) and items.has_texts:
+        items, texts = self.result.items, read_texts(self.path) if self.record else {}
+        if isinstance(items, Items) and items.folder is None and items.has_texts:
             texts = texts_of(task.corpus for task in items.tasks)
         return {content: next(iter(of_item.values()), "") for content, of_item in texts.items()}
 
@@ -90,7 +88,7 @@ def read_run(run: str | Path | Result, name: str = "", *, may_have_failed: bool 
         if not isinstance(run.items, Items):
             raise SpecError("this result has no item scores; pass the run's folder")
         if run.items.folder is None:
-            return StoredRun(name or "result", None, run, {}, tuple(columns_of(run.items.tasks)))
+            return StoredRun(name or "result", Path(), run, {}, tuple(columns_of(run.items.tasks)))
         run = run.items.folder
     finished = finished_run(Path(run), may_have_failed=may_have_failed)
     path = finished.folder.path

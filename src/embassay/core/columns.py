@@ -187,7 +187,8 @@ def paired(old: ItemColumn, new: ItemColumn) -> tuple[ItemColumn, ItemColumn]:
     )
     # An item that only one run has may join two units, so the run with fewer units of these items has the right ones.
     coarser = min(old, new, key=lambda column: len(np.unique(column.unit)))
-    return tuple(replace(one, unit=coarser.unit, unit_labels=coarser.unit_labels) for one in (old, new))
+    units: dict[str, Any] = {"unit": coarser.unit, "unit_labels": coarser.unit_labels}
+    return replace(old, **units), replace(new, **units)
 
 
 def mismatch(old: ItemColumn, new: ItemColumn) -> list[str]:
