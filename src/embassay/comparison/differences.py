@@ -205,10 +205,10 @@ class Pair:
         its value has the worst one, or the worst that was seen. One that had none before has gained nothing.
         """
         old, new = np.stack(self.values)[:, self.counted]
-        worst = self.worst
-        if worst is None and len(old):
+        worst = np.nan if self.worst is None else self.worst
+        if np.isnan(worst) and len(old):
             worst = float(self.sign * np.nanmin(self.sign * np.stack([old, new])))
-        new = np.where(np.isnan(new), np.nan if worst is None else worst, new)
+        new = np.where(np.isnan(new), worst, new)
         return np.stack([np.where(np.isnan(old), new, old), new])
 
     @cached_property
