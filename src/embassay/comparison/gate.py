@@ -27,7 +27,7 @@ from embassay.core.store.lists import FROM_CACHE
 from embassay.core.types import Draws
 from embassay.diagnostics.metrics.metric import declared
 from embassay.stats.gate import resolution, whole_points
-from embassay.stats.units import Floats, unit_codes
+from embassay.stats.units import unit_codes
 
 Outcome = Literal["pass", "regression", "inconclusive", "failed"]
 Pages = Literal["given", "sampled"]
@@ -215,20 +215,23 @@ def _check_complete(new: StoredRun, old: StoredRun) -> None:
     twice. What is known by its content, such as a local model, is the same model as before; of a service only the
     user's version is known.
     """
-    present = {(row.encoder, row.diagnostic, row.corpus) for row in new.result.rows}
-    missing = []
-    for row in old.result.rows:
-        place = (row.encoder, row.diagnostic, row.corpus)
-        failed = [(one.encoder, one.diagnostic, one.corpus) for one in new.result.failed]
-        # A failure without an encoder, diagnostic or corpus is one of all of them.
-        has_failed = any(all(part in ("", own) for part, own in zip(one, place, strict=True)) for one in failed)
-        if row.encoder in old.candidates and place not in present and not has_failed:
-            missing.append(f"{row.encoder} in {row.diagnostic} on {row.corpus}")
+    present, before = (
+        {(row.encoder, row.diagnostic, row.corpus) for row in run.result.rows if row.encoder in run.candidates}
+        for run in (new, old)
+    )
+    # A failure without an encoder, diagnostic or corpus is one of all of them.
+    failed = [(one.encoder, one.diagnostic, one.corpus) for one in new.result.failed]
+    excused = {
+        place
+        for place in before
+        if any(all(part in ("", own) for part, own in zip(one, place, strict=True)) for one in failed)
+    }
+    missing = [f"{label} in {' on '.join(task)}" for label, *task in sorted(before - present - excused)]
     if missing:
         has = ", ".join([*new.candidates, *map(" on ".join, new.tasks)]) or "nothing"
         raise InputError(
-            f"the baseline has {', '.join(dict.fromkeys(missing))}, the run does not; it has {has}. Give the encoder "
-            "its old label (-e LABEL=SPEC), leave it out with --on, or bless a run without it"
+            f"the baseline has {', '.join(missing)}, the run does not; it has {has}. Give the encoder its old label "
+            "(-e LABEL=SPEC), leave it out with --on, or bless a run without it"
         )
     of_old = {encoder.name: encoder.fingerprint for encoder in old.result.encoders}
     for one in new.result.encoders:
@@ -321,10 +324,10 @@ class _Gate:
             since_anchor, mismatches = self.pairs(replace(anchor, columns=kept), f"the anchor of {day}")
         except InputError as error:
             return [], [*notes, f"nothing is tested against the anchor: {error}"]
-        value_of = {(pair.new.key, pair.encoder): pair.old.value for pair in pairs}
-        values = [value_of.get((pair.new.key, pair.encoder)) for pair in since_anchor]
-        both = zip(since_anchor, values, strict=True)
-        changed = [pair for pair, value in both if not _is_same(pair.old.value, value)]
+        of_baseline = {(pair.new.key, pair.encoder, pair.old.value.tobytes()) for pair in pairs}
+        changed = [
+            one for one in since_anchor if (one.new.key, one.encoder, one.old.value.tobytes()) not in of_baseline
+        ]
         return changed, notes + mismatches
 
     def _user_margins(
@@ -346,11 +349,6 @@ class _Gate:
                     raise SpecError(f"the margin of {name} must be above 0, of a share below 1; it is {margin:g}")
                 margin_of[key] = margin
         return margin_of
-
-
-def _is_same(values: Floats, others: Floats | None) -> bool:
-    """Return whether item values are the same, or the others are not known."""
-    return others is None or np.array_equal(values, others, equal_nan=True)
 
 
 def _meant(
