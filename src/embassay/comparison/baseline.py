@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,9 +32,8 @@ from embassay.core.formatting import counted
 from embassay.core.result import Result, Row
 from embassay.core.store.partial_files import names_in
 from embassay.core.store.paths import output_path
-from embassay.core.types import content_hash
 from embassay.run.runs.folder import RECORD, RunFolder
-from embassay.run.runs.record import GateRecord, RunSettings
+from embassay.run.runs.record import GateRecord
 
 FEW = 20
 """With fewer items the loss that a test set can rule out is too large to be anybody's margin."""
@@ -152,33 +151,16 @@ def _gate(run: StoredRun, margins: Mapping[str, float], pages: Pages) -> GateRec
 
 def _write(run: StoredRun, gate: GateRecord, place: Path) -> None:
     """Write the files of a baseline."""
-    folder, result = RunFolder(place), _main_result(run, run.candidates)
+    folder, result = RunFolder(place), _main_result(run)
     folder.write_result(result)
     write_columns(place, [column for column in run.columns if column.is_candidate])
     day, _, _ = run.record.get("time", "").partition("T")
-    settings: RunSettings = {
-        "corpora": [(corpus.name, corpus.fingerprint) for corpus in result.corpora],
-        "diagnostics": [],
-        "seed": result.seed,
-        "resamples": result.resamples,
-        "encoders": [(one.name, one.spec, one.fingerprint, one.baseline) for one in result.encoders],
-        "reference": "",
-    }
-    folder.write_record(
-        {
-            "key": content_hash(settings),
-            "settings": settings,
-            "state": "finished",
-            "embassay": __version__,
-            "time": day,
-            "gate": gate,
-        }
-    )
+    folder.write_record({"key": "", "state": "finished", "embassay": __version__, "time": day, "gate": gate})
 
 
-def _main_result(run: StoredRun, labels: Sequence[str]) -> Result:
+def _main_result(run: StoredRun) -> Result:
     """Return the encoders, corpora and main rows of a result, for the candidates only; no verdict."""
-    result = run.result
+    result, labels = run.result, run.candidates
     encoders = [replace(one, spec=without_folders(one.spec)) for one in result.encoders if one.name in labels]
     corpora = [replace(corpus, source=without_folders(corpus.source)) for corpus in result.corpora]
     tasks: dict[tuple[str, ...], Row] = {}
