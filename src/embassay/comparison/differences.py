@@ -452,9 +452,9 @@ def losses(
     p_values = {}
     for place, pair in enumerate(pairs):
         if not pair.unchanged and len(pair.gains):
-            p = loss_p(pair.gains, pair.unit, draws, *pair.old.task)
+            alone = loss_p(pair.gains, pair.unit, draws, *pair.old.task)
             # The anchor is asked at every release, and so at half the level.
-            p_values[place] = min(2 * p, 1.0) if pair.since else p
+            p_values[place] = min(2 * alone, 1.0) if pair.since else alone
     corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     changes = []
     for place, pair in enumerate(pairs):
