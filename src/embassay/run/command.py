@@ -16,6 +16,7 @@ from embassay.core.errors import EmbassayError, SpecError, UnknownNameError, rea
 from embassay.core.layout import Layout
 from embassay.core.result import Result
 from embassay.reports.layouts import layouts
+from embassay.run.columns import columns_of
 from embassay.run.cost import measured_cost
 from embassay.run.engine.timeline import TimeLine
 from embassay.run.execute import Outcome, execute
@@ -25,7 +26,7 @@ from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, latencies, measured_times, settings_of
 from embassay.run.request import RunRequest
 from embassay.run.runs.folder import RunFolder
-from embassay.run.runs.items import CorpusItems
+from embassay.run.runs.items import texts_of
 from embassay.run.runs.record import Cost, RunRecord
 
 FINE, FAILED_IN_PART = 0, 3
@@ -123,7 +124,7 @@ def attempt(problem: str, folder: RunFolder, step: Callable[[], None]) -> bool:
 def write_outcome(
     folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float, cost: Cost | None = None
 ) -> RunRecord:
-    """Write ``result.json``, the items and ``run.json`` into the run's folder, and return the record.
+    """Write ``result.json``, item values, texts and ``run.json`` into the run's folder, and return the record.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ def write_outcome(
     if cost is not None:
         record["cost"] = cost
     folder.write_result(outcome.result)
-    folder.write_items(CorpusItems.of(corpus, texts=plan.request.texts) for corpus in plan.corpora)
+    folder.write_items(columns_of(outcome.scored(plan)), texts_of(plan.corpora) if plan.request.texts else {})
     folder.write_record(record)
     return record
 

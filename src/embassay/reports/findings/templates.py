@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from embassay.core.claims import (
-    BEST_LIST,
     COUNT,
     EXCHANGE,
     INTERVAL,
@@ -397,11 +396,6 @@ OVER_CORPORA = Template(
 )
 NO_SUMMARY = Template(
     "{title}: no summary: {reason}.", "too few corpora, or one on which nothing changed or that has no interval", LIMIT
-)
-BEST_OF_RUNS = Template(
-    "{diagnostic} on {corpus}: of {candidates} candidates, {best} may be the best (95% confidence).",
-    "two candidates or more in all runs together; the others are shown not to be the best",
-    BEST_LIST,
 )
 
 # A run against its baseline: embassay bless and check

@@ -1,4 +1,4 @@
-"""A run's folder: ``run.json``, ``scores/``, ``items/``, ``result.json``, ``report.html``.
+"""A run's folder: ``run.json``, ``scores/``, ``result.json``, ``values.npz``, ``items.json``, ``report.html``.
 
 ``run.json`` is written first (running) and last (finished), so a run that it calls finished is complete. Scores are
 stored in one file per encoder, corpus and diagnostic; a later command in the same folder reuses them.
@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
+from embassay.core.columns import FILE as VALUES
+from embassay.core.columns import ItemColumn, write_columns
 from embassay.core.errors import OutputError, one_line
 from embassay.core.plugins import FORMATS
 from embassay.core.result import Result
@@ -26,7 +28,8 @@ from embassay.core.store.files import LISTS
 from embassay.core.store.partial_files import names_in, remove_left_overs
 from embassay.core.types import ItemScores, JsonObject, Origin, content_hash
 from embassay.run.runs import results
-from embassay.run.runs.items import CorpusItems, read_items, write_items
+from embassay.run.runs.items import FILE as ITEMS
+from embassay.run.runs.items import Texts, write_texts
 from embassay.run.runs.record import (
     RunRecord,
     RunSettings,
@@ -37,10 +40,8 @@ from embassay.run.runs.record import (
     read_record,
 )
 
-ITEMS = "items"
-"""The folder with the items of each corpus; see ``store.items``."""
 RECORD = "run.json"
-FILES = (RECORD, "result.json", "report.html", "report.md")
+FILES = (RECORD, "result.json", VALUES, ITEMS, "report.html", "report.md")
 
 
 class RunFolder:
@@ -69,7 +70,7 @@ class RunFolder:
         settings = as_written(settings)
         record = self.record()
         self._check_ours(record)
-        for place in (self.path, self.path / "scores", self.path / ITEMS, self.path / LISTS):
+        for place in (self.path, self.path / "scores", self.path / LISTS):
             remove_left_overs(place)
         changed: tuple[str, ...] = ()
         if overwrite:
@@ -141,21 +142,12 @@ class RunFolder:
             return None
         return replace(scores, origin=origin)
 
-    def write_items(self, corpora: Iterable[CorpusItems]) -> None:
-        """Write the items of the corpora; those of an earlier run with other settings are removed."""
-        for path in (self.path / ITEMS).glob("*.json"):
-            path.unlink(missing_ok=True)
-        write_items(self.path / ITEMS, corpora)
-
-    def read_items(self) -> dict[str, CorpusItems]:
-        """Return the items of each corpus by the fingerprint of the corpus; empty if there are none.
-
-        Raises
-        ------
-        SourceError
-            If a file is damaged.
-        """
-        return read_items(self.path / ITEMS)
+    def write_items(self, columns: Iterable[ItemColumn], texts: Texts) -> None:
+        """Write the item values of the metrics, and the texts of the items where they are stored."""
+        write_columns(self.path, columns)
+        (self.path / ITEMS).unlink(missing_ok=True)
+        if texts:
+            write_texts(self.path, texts)
 
     def stored(self, *, any_version: bool = False) -> Iterator[ItemScores]:
         """Yield all scores in the folder that this version wrote, in the order of their file names.
@@ -198,8 +190,6 @@ class RunFolder:
             if name != RECORD:
                 (self.path / name).unlink(missing_ok=True)
         for path in (*(self.path / "scores").glob("*.npz"), *(self.path / LISTS).glob("*.npz")):
-            path.unlink(missing_ok=True)
-        for path in (self.path / ITEMS).glob("*.json"):
             path.unlink(missing_ok=True)
         # Tables and figures of the run before would pass for those of the next.
         # The folder that 'embassay report --format' writes by default has the name of the format.

@@ -125,8 +125,7 @@ class RunRecord(TypedDict, total=False):
 
     ``key`` is a hash of the settings and of the version of embassay. ``state`` is ``running``, ``finished`` or ``failed
     in part``. ``timeline`` has the seconds of loading, encoding, scoring and statistics, and report of the last start.
-    ``gate`` marks a baseline, and ``reduced`` lists its diagnostics and corpora of which only the scores are kept that
-    a check reads.
+    ``gate`` marks a baseline.
     """
 
     key: str
@@ -146,7 +145,6 @@ class RunRecord(TypedDict, total=False):
     packages: dict[str, str]
     time: str
     gate: GateRecord
-    reduced: list[list[str]]
 
 
 @cache
