@@ -11,7 +11,6 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.comparison import differences
-from embassay.comparison.differences import Change, over_corpora
 from embassay.comparison.runs import read_run
 from embassay.comparison.views import sentence
 from embassay.core.columns import read_columns, write_columns
@@ -159,20 +158,6 @@ def test_flipped_items_have_their_texts_unless_they_are_not_wanted(make_run):
     assert difference.lost and not any(difference.lost.values())
 
 
-@pytest.mark.slow
-def test_several_corpora_have_a_summary_from_five_on(make_run):
-    names = ["a", "b", "c", "d", "e"]
-    old, new = make_run("old", OLD, names=names), make_run("new", NEW, names=names)
-    comparison = ea.compare([old, new])
-    (summary,) = comparison.summaries
-    differences = [difference.difference for difference in comparison.differences]
-    assert min(differences) <= summary.across.mean <= max(differences)
-    assert summary.across.next_low < summary.across.low
-    two = ea.compare([make_run("old2", OLD, names=names[:2]), make_run("new2", NEW, names=names[:2])])
-    (summary,) = two.summaries
-    assert summary.across is None and len(summary.changes) == 2
-
-
 def test_three_runs(make_run):
     runs = [make_run("one", OLD), make_run("two", ["m=hashing,dim=64"]), make_run("three", NEW)]
     comparison = ea.compare(runs)
@@ -292,20 +277,6 @@ def write_all(comparison, folder):
         write_comparison(comparison, folder / f"c{suffix}")
     # An interval is shown as it is: its brackets and its minus are no markup.
     assert "&#35;" not in (folder / "c.md").read_text()
-
-
-def test_corpora_on_which_nothing_changed_are_not_left_out_of_a_summary():
-    changed = [
-        Change("m", "retrieval", f"c{n}", "S", "percent", difference=-0.1, low=-0.2, high=-0.01, error=0.04)
-        for n in range(5)
-    ]
-    same = Change("m", "retrieval", "same", "S", "percent", difference=0.0, error=0.0)
-    (summary,) = over_corpora([*changed, same])
-    assert summary.across is None
-    assert "the error of the difference on same is unknown" in summary.reason
-    assert len(summary.changes) == 6
-    (summary,) = over_corpora(changed)
-    assert summary.across.mean == pytest.approx(-0.1)
 
 
 def test_nothing_to_compare_is_said(make_run, capsys):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from embassay.comparison.differences import Change, OverCorpora, Pair, differences, over_corpora
+from embassay.comparison.differences import Change, Pair, differences
 from embassay.comparison.runs import StoredRun, read_run
 from embassay.core.columns import mismatch, paired
 from embassay.core.errors import InputError, SourceError, SpecError, UnknownNameError
@@ -31,8 +31,6 @@ class RunComparison:
         one label, or that ``mapping`` pairs; where there are none, each candidate and the reference of the first run.
     facts
         Dimension, price and others that differ between the two encoders of a pair, one sentence each.
-    summaries
-        Of each pair and diagnostic that ran on several corpora.
     notes
         What does not match between the runs, and what is not compared.
     """
@@ -40,7 +38,6 @@ class RunComparison:
     runs: tuple[str, ...]
     differences: tuple[Change, ...] = field(repr=False)
     facts: tuple[str, ...] = field(repr=False)
-    summaries: tuple[OverCorpora, ...] = field(repr=False)
     notes: tuple[str, ...]
 
 
@@ -97,7 +94,7 @@ def compare(
     changes = differences(pairs, Draws(last.seed, last.resamples), {} if not texts else stored[-1].texts)
     facts = [fact for one in encoders for fact in _facts(*one)]
     names = tuple(run.name for run in stored)
-    return RunComparison(names, changes, tuple(facts), over_corpora(changes), tuple(dict.fromkeys(notes)))
+    return RunComparison(names, changes, tuple(facts), tuple(dict.fromkeys(notes)))
 
 
 def _names(runs: Sequence[str | Path | Result]) -> list[str]:

@@ -40,9 +40,8 @@ from embassay.stats.families import PairedDifference, Roles, compare_means, cons
 from embassay.stats.folds import fold_weights
 from embassay.stats.gate import loss_limit, loss_p, most_lost, resolution
 from embassay.stats.labels import Labels, effective_number
-from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.permutation import holm
-from embassay.stats.units import Bools, Floats, Ints, ratio_variance, unit_codes
+from embassay.stats.units import Bools, Floats, Ints, unit_codes
 
 OLD, NEW = "old", "new"
 OUTCOMES = {
@@ -95,8 +94,6 @@ class Change:
         Of a share, the items that became worse and better: their texts by their ids.
     smallest_difference
         The minimum detectable difference (power 80 %); the gate has none.
-    error
-        The standard error of the difference over units; None where unknown.
     sampled
         Whether the gate takes the documents for a sample.
     since
@@ -125,7 +122,6 @@ class Change:
     lost: Mapping[str, str] = field(default_factory=dict, repr=False)
     gained: Mapping[str, str] = field(default_factory=dict, repr=False)
     smallest_difference: float | None = None
-    error: float | None = None
     sampled: bool = False
     since: str = ""
 
@@ -353,7 +349,6 @@ def _described(pair: Pair, texts: Mapping[str, str]) -> Change:
         items=len(gaps),
         units=labels.sets,
         undefined=int((np.isnan(old) != np.isnan(new)).sum()),
-        error=float(ratio_variance(gaps, labels.label_set) ** 0.5) if labels.sets > 1 else None,
     )
 
 
@@ -388,49 +383,6 @@ def _outcome(change: Change, pair: Pair) -> str:
         return "better" if pair.sign * change.difference > 0 else "worse"
     is_excluded = change.limit is not None and pair.margin > 0 and change.limit <= pair.margin
     return "not worse" if is_excluded else "inconclusive"
-
-
-@dataclass(frozen=True)
-class OverCorpora:
-    """The differences of an encoder in one diagnostic over several corpora.
-
-    Attributes
-    ----------
-    across
-        None where there is no summary.
-    reason
-        Why there is none; empty where there is one.
-    """
-
-    changes: tuple[Change, ...]
-    across: AcrossCorpora | None
-    reason: str = ""
-
-
-def over_corpora(changes: Sequence[Change]) -> tuple[OverCorpora, ...]:
-    """Return a summary for each encoder and diagnostic with a difference on several corpora.
-
-    The mean over corpora weights each by its error. Where nothing changed the error is 0, and a single unit has none:
-    then there is no summary, because to leave such a corpus out would move the mean away from 0.
-    """
-    grouped: dict[tuple[str, str], list[Change]] = {}
-    for change in changes:
-        if change.difference is not None:
-            grouped.setdefault((change.encoder, change.diagnostic), []).append(change)
-    summaries = []
-    for of_encoder in grouped.values():
-        errors = [change.error or 0.0 for change in of_encoder]
-        reason, across = "", None
-        if len(of_encoder) < MIN_CORPORA:
-            reason = f"it takes {MIN_CORPORA} corpora"
-        elif not all(errors):
-            without = [change.corpus for change, error in zip(of_encoder, errors, strict=True) if not error]
-            reason = f"the error of the difference on {', '.join(without)} is unknown"
-        else:
-            across = across_corpora(np.array([one.difference for one in of_encoder], dtype=float), np.array(errors))
-        if len(of_encoder) > 1:
-            summaries.append(OverCorpora(tuple(of_encoder), across, reason))
-    return tuple(summaries)
 
 
 # --- has anything become worse ---------------------------------------------------------------------------

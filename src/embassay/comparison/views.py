@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embassay.comparison.compare import RunComparison
-from embassay.comparison.differences import Change, OverCorpora
+from embassay.comparison.differences import Change
 from embassay.comparison.gate_files import flipped_items
 from embassay.core.errors import OutputError
-from embassay.core.formatting import counted, difference_format, interval, number, p_value, visible, with_interval
+from embassay.core.formatting import counted, difference_format, number, p_value, visible, with_interval
 from embassay.core.store.canonical import canonical, write
 from embassay.reports.findings import templates
 from embassay.reports.tables import Cell, Table
@@ -75,18 +75,6 @@ def _difference(change: Change) -> str:
     return with_interval(change.difference, change.low, change.high, difference_format(change.format), signed=True)
 
 
-def summary_sentence(summary: OverCorpora) -> str:
-    """Return what several corpora say together."""
-    first, across = summary.changes[0], summary.across
-    style = difference_format(first.format)
-    title = f"{first.encoder}, {first.metric} over {len(summary.changes)} corpora"
-    if across is None:
-        return templates.NO_SUMMARY.sentence(title=title, reason=summary.reason)
-    mean, limits = number(across.mean, style, signed=True), interval(across.low, across.high, style, signed=True)
-    upcoming = interval(across.next_low, across.next_high, style, signed=True)
-    return templates.OVER_CORPORA.sentence(title=title, mean=mean, interval=limits, upcoming=upcoming)
-
-
 def difference_table(comparison: RunComparison) -> Table:
     """Return a row for each difference."""
     rows = []
@@ -105,7 +93,6 @@ def lists_of(comparison: RunComparison) -> dict[str, list[str]]:
     nothing = ["Nothing is compared: no encoder is in two of these runs, and there is no second candidate."]
     lists = {
         "Differences": [sentence(change) for change in ordered] or nothing,
-        "Over several corpora": [summary_sentence(summary) for summary in comparison.summaries],
         "What else differs": [*comparison.facts],
         "What does not match": [*comparison.notes],
     }

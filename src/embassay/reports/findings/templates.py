@@ -388,16 +388,6 @@ NOTHING_DEFINED = Template(
     "no item has a value in both runs",
     LIMIT,
 )
-OVER_CORPORA = Template(
-    "{title}: mean difference {mean} {interval}. On a further corpus like these the true difference is expected in "
-    "{upcoming} (95% prediction interval).",
-    "five corpora or more",
-    INTERVAL,
-)
-NO_SUMMARY = Template(
-    "{title}: no summary: {reason}.", "too few corpora, or one on which nothing changed or that has no interval", LIMIT
-)
-
 # A run against its baseline: embassay bless and check
 
 LOSS_SIGNIFICANT = Template(
