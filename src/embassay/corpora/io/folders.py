@@ -20,16 +20,8 @@ def entries(path: Path) -> list[Path]:
     """
     try:
         return sorted(entry for entry in path.iterdir() if not entry.name.startswith("."))
-    except FileNotFoundError:
-        raise SourceError("no such folder", path) from None
-    except NotADirectoryError:
-        raise SourceError("is a file; a folder is needed", path) from None
     except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", path) from None
-
-
-NO_PAGES = frozenset({"_build", "_includes", "_layouts", "_site", "_static", "_templates", "node_modules"})
-"""Names of folders of templates, of pages that a generator made, and of packages."""
+        raise SourceError(f"cannot be read as a folder: {error.strerror}", path) from None
 
 
 @dataclass
@@ -43,17 +35,22 @@ class Listing:
     ----------
     follow_links
         Whether links are followed. A link to a folder that has already been read is left out.
+    exclude
+        Patterns of names or of the ends of paths that are left out: ``drafts``, ``*.tmp``, ``api/*.md``.
+    aside
+        Files that are left out without a note.
     links, special
         The number of links, and of pipes, sockets and devices, that were left out.
-    skipped
-        The names of the folders that were left out, of :data:`NO_PAGES`.
+    excluded
+        The names that were left out by a pattern.
     """
 
     follow_links: bool = False
+    exclude: Sequence[str] = ()
+    aside: Sequence[Path] = ()
     links: int = 0
     special: int = 0
-    skipped: set[str] = field(default_factory=set)
-    _entered: set[tuple[int, int]] = field(default_factory=set)
+    excluded: set[str] = field(default_factory=set)
 
     def entries(self, path: Path) -> list[Path]:
         """Return the entries of a folder that may be read and are not hidden, sorted by name.
@@ -63,9 +60,7 @@ class Listing:
         SourceError
             If it is not a folder or cannot be read.
         """
-        there = entries(path)
-        self._enter(path)
-        return [entry for entry in there if self._may_be_read(entry)]
+        return [entry for entry in entries(path) if self._may_be_read(entry)]
 
     def require(self, path: Path, names: Sequence[str], form: str) -> None:
         """Raise SourceError for the first of these files that a folder lacks; ``form`` says what it should have."""
@@ -76,6 +71,7 @@ class Listing:
 
     def files(self, path: Path) -> Iterator[Path]:
         """Yield the files of a folder, sorted, then those of each subfolder."""
+        entered = {path.resolve()}
         # A stack instead of recursion, because folders may be nested more deeply than the recursion limit.
         waiting = [path]
         while waiting:
@@ -83,43 +79,34 @@ class Listing:
             for entry in self.entries(waiting.pop()):
                 if not entry.is_dir():
                     yield entry
-                elif entry.name in NO_PAGES:
-                    self.skipped.add(entry.name)
                 # A link may point to a folder that was already read, or that is being read.
-                elif not entry.is_symlink() or self._enter(entry):
+                elif not entry.is_symlink() or entry.resolve() not in entered:
+                    entered.add(entry.resolve())
                     folders.append(entry)
             waiting += reversed(folders)
 
-    def notes(self) -> Iterator[str]:
-        """Yield notes on what was left out."""
-        if self.links:
-            named = counted(self.links, "symbolic link")
-            yield f"{named} left out (--follow-links or follow_links=true includes them)"
-        if self.skipped:
-            yield f"folders of templates, builds and packages left out: {', '.join(sorted(self.skipped))}"
-        if self.special:
-            named = counted(self.special, "special file")
-            yield f"{named} left out (named pipes, sockets, devices)"
+    def notes(self) -> list[str]:
+        """Return notes on what was left out."""
+        notes = [
+            f"{counted(self.links, 'symbolic link')} left out (--follow-links or follow_links=true includes them)",
+            f"{counted(self.special, 'special file')} left out (named pipes, sockets, devices)",
+            f"no pages, left out: {', '.join(sorted(self.excluded))}",
+        ]
+        return [note for note, there in zip(notes, (self.links, self.special, self.excluded), strict=True) if there]
 
     def hint(self) -> str:
         """Return what was left out, as the end of a message about something missing; empty if nothing was."""
         return "".join(f"; {note}" for note in self.notes())
 
-    def _enter(self, folder: Path) -> bool:
-        """Remember a folder; return whether it is new."""
-        status = folder.stat()
-        identity = (status.st_dev, status.st_ino)
-        new = identity not in self._entered
-        self._entered.add(identity)
-        return new
-
     def _may_be_read(self, entry: Path) -> bool:
         """Return whether an entry may be read; count it if not."""
+        is_excluded = any(map(entry.match, self.exclude))
         # A broken link points to nothing.
-        if entry.is_symlink() and not (self.follow_links and entry.exists()):
-            self.links += 1
-            return False
-        if not entry.is_file() and not entry.is_dir():
-            self.special += 1
-            return False
-        return True
+        is_link = entry.is_symlink() and not (self.follow_links and entry.exists())
+        is_special = not is_link and not entry.is_file() and not entry.is_dir()
+        if is_excluded:
+            self.excluded.add(entry.name)
+        else:
+            self.links += is_link
+            self.special += is_special
+        return not (is_excluded or is_link or is_special) and entry.resolve() not in map(Path.resolve, self.aside)
