@@ -27,9 +27,8 @@ from embassay.corpora.io.squad import is_squad, paragraphs
 HTML = (".html", ".htm")
 MARKDOWN = (".md", ".mdx", ".markdown")
 NO_PAGES = (
-    *("_build", "_includes", "_layouts", "_site", "_static", "_templates", "node_modules"),
-    *("requirements*.txt", "CMakeLists.txt", "robots.txt"),
-)
+    "_build _includes _layouts _site _static _templates node_modules requirements*.txt CMakeLists.txt robots.txt"
+).split()
 """Folders of templates, of pages that a generator made, and of packages; and files for programs."""
 ID = ("id", "_id", "docid", "doc_id", "document_id")
 TEXT = ("text", "contents", "content", "passage", "document", "body", "article")
@@ -149,7 +148,7 @@ def looks_like_documents(path: Path) -> bool:
     """Return whether a folder has pages, or files to convert to pages, or links, which may be followed to pages."""
     listing = Listing(exclude=NO_PAGES)
     suffixes = {file.suffix.lower() for file in listing.files(path)}
-    return listing.links > 0 or not suffixes.isdisjoint((*READERS, *TO_TEXT))
+    return "symbolic link" in listing.left_out or not suffixes.isdisjoint((*READERS, *TO_TEXT))
 
 
 def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Iterator[Path]:
@@ -159,12 +158,11 @@ def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = Fa
 
 def unread_files(path: Path) -> dict[str, str]:
     """Return why each file of a folder is not a document, by what its id would be; empty for a file."""
-    reasons = dict[str, str]()
-    for file in Listing().files(path) if path.is_dir() else ():
-        name = file.relative_to(path)
-        reason = TO_TEXT.get(file.suffix.lower(), UNREAD)
-        reasons[name.with_suffix("").as_posix()] = f"{name} is not read: {reason}"
-    return reasons
+    names = [file.relative_to(path) for file in (Listing().files(path) if path.is_dir() else ())]
+    return {
+        name.with_suffix("").as_posix(): f"{name} is not read: {TO_TEXT.get(name.suffix.lower(), UNREAD)}"
+        for name in names
+    }
 
 
 def read_folder(

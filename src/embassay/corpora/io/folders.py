@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,15 @@ def entries(path: Path) -> list[Path]:
     try:
         return sorted(entry for entry in path.iterdir() if not entry.name.startswith("."))
     except OSError as error:
-        raise SourceError(f"cannot be read as a folder: {error.strerror}", path) from None
+        problem = "is a file; a folder is needed" if path.is_file() else f"cannot be read: {error.strerror}"
+        raise SourceError(problem, path) from None
+
+
+LEFT_OUT = {
+    "symbolic link": "--follow-links or follow_links=true includes them",
+    "special file": "named pipes, sockets, devices",
+}
+"""What a note says of entries that are not read."""
 
 
 @dataclass
@@ -39,8 +48,8 @@ class Listing:
         Patterns of names or of the ends of paths that are left out: ``drafts``, ``*.tmp``, ``api/*.md``.
     aside
         Files that are left out without a note.
-    links, special
-        The number of links, and of pipes, sockets and devices, that were left out.
+    left_out
+        The number of entries that were left out, by the keys of :data:`LEFT_OUT`.
     excluded
         The names that were left out by a pattern.
     """
@@ -48,8 +57,7 @@ class Listing:
     follow_links: bool = False
     exclude: Sequence[str] = ()
     aside: Sequence[Path] = ()
-    links: int = 0
-    special: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
     excluded: set[str] = field(default_factory=set)
 
     def entries(self, path: Path) -> list[Path]:
@@ -87,12 +95,10 @@ class Listing:
 
     def notes(self) -> list[str]:
         """Return notes on what was left out."""
-        notes = [
-            f"{counted(self.links, 'symbolic link')} left out (--follow-links or follow_links=true includes them)",
-            f"{counted(self.special, 'special file')} left out (named pipes, sockets, devices)",
-            f"no pages, left out: {', '.join(sorted(self.excluded))}",
-        ]
-        return [note for note, there in zip(notes, (self.links, self.special, self.excluded), strict=True) if there]
+        notes = [f"{counted(number, kind)} left out ({LEFT_OUT[kind]})" for kind, number in self.left_out.items()]
+        if self.excluded:
+            notes.append(f"no pages, left out: {', '.join(sorted(self.excluded))}")
+        return notes
 
     def hint(self) -> str:
         """Return what was left out, as the end of a message about something missing; empty if nothing was."""
@@ -100,13 +106,12 @@ class Listing:
 
     def _may_be_read(self, entry: Path) -> bool:
         """Return whether an entry may be read; count it if not."""
-        is_excluded = any(map(entry.match, self.exclude))
         # A broken link points to nothing.
-        is_link = entry.is_symlink() and not (self.follow_links and entry.exists())
-        is_special = not is_link and not entry.is_file() and not entry.is_dir()
-        if is_excluded:
+        may_be_followed = not entry.is_symlink() or (self.follow_links and entry.exists())
+        if any(map(entry.match, self.exclude)):
             self.excluded.add(entry.name)
+        elif may_be_followed and (entry.is_file() or entry.is_dir()):
+            return entry.resolve() not in map(Path.resolve, self.aside)
         else:
-            self.links += is_link
-            self.special += is_special
-        return not (is_excluded or is_link or is_special) and entry.resolve() not in map(Path.resolve, self.aside)
+            self.left_out["special file" if may_be_followed else "symbolic link"] += 1
+        return False

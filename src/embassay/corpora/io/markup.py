@@ -68,25 +68,24 @@ RST = {
 TEMPLATE = re.compile(r"\{\{[^{}]{0,2000}\}\}|\{%[^{}]{0,2000}%\}")
 """A tag of Jinja, Liquid or Hugo."""
 _MARKS = re.compile(
-    TEMPLATE.pattern
+    # Code in a line or between fences is kept.
+    r"""(?P<code>^[ \t]*(?P<fence>`{3,}+|~{3,}+).*\n(?:.*\n)*?[ \t]*(?P=fence)|(?<!`)(?P<marks>`++)(?:[^`\n]|\n(?!\n))+(?P=marks)(?!`))
     # Comments and tags of JSX, whose values may be in braces; what a page of MDX imports or defines.
-    + r"""|\{/\*(?:[^*]|\*(?!/)){0,2000}\*/\}
+    |\{/\*(?:[^*]|\*(?!/)){0,2000}\*/\}
     |<(?=/?[A-Z]\w*[a-z]|[a-z][^<>]{0,500}=\{)/?[\w.]+
         (?:\s+[\w:-]+(?:=(?:"[^"]{0,2000}"|'[^']{0,2000}'|\{(?:[^{}]|\{[^{}]{0,2000}\}){0,2000}\}))?)*\s*/?>
     |^import\s(?:[\w*{}\s,$]{1,2000}\sfrom\s+)?["'][^"'\n]+["'];?[ \t]*$
-    |^export\s+(?:const|let|default|function)\b.*(?:\n(?![ \t]*(?:```|~~~)).+)*
-    # Attributes of headings, links and blocks.
-    |[ \t]*\{(?::[^{}\n]{1,200}|:?[ ]?[.\#][A-Za-z][^{}\n]{0,200})\}
-    # The mark of an admonition, whose title may follow; a role of MyST; an inserted file; a table of contents.
-    |\{[\w:+-]+\}(?=`)|^[ \t]*:{3,}[ \t]*[\w-]*(?:\{[\w-]+\})?|^[ \t]*-+8<-+.*$|^\[TOC\]$""",
+    |^export\s+(?:const|let|default|function)\b.*(?:\n.+)*
+    # Attributes of headings, links and blocks; a role of MyST.
+    |(?<![ \t])[ \t]*\{(?::[^{}\n]{1,200}|:?[ ]?[.\#][A-Za-z][^{}\n]{0,200})\}|\{[\w:+-]+\}(?=`)
+    # The mark of an admonition, whose title may follow; an inserted file; a table of contents.
+    |^[ \t]*:{3,}[ \t]*[\w-]*(?:\{[\w-]+\})?|^[ \t]*-+8<-+.*$|^\[TOC\]$|"""
+    + TEMPLATE.pattern,
     re.MULTILINE | re.VERBOSE,
 )
-"""What generators of sites remove from Markdown before it is read."""
+"""What generators of sites remove from Markdown before it is read, and code."""
 _MYST = re.compile(r"\s*\{(?!code)([\w:+-]+)\}(.*)")
 """The name of a directive of MyST and its argument, behind the mark of a fence."""
-_ASIDE = 0xF0000
-"""The planes of Unicode for private use, whose characters are letters to the parser of Markdown."""
-_SET_ASIDE = re.compile("[\U000e0000-\U000fffff]+")
 _TARGET = re.compile(r"(?<=\S)\s*<[^<>]*>\Z|\A!|\A~(?:[\w.]*\.)?")
 """What a role of reStructuredText does not show: the target behind its text, the path of a name."""
 _LIKE_MARKDOWN = re.compile(r"#{1,6}\s|(?:(?:[-*+]|\d+[.)]) +)?(?:```|~~~)")
@@ -131,17 +130,13 @@ def _block(text: str) -> str:
 
 def markdown_text(source: str) -> str:
     """Return the text of a page in Markdown: CommonMark with extensions of GitHub, MkDocs, MyST and MDX."""
-    return html_text(_SET_ASIDE.sub("", _markdown_html(source)))
+    return html_text(_markdown_html(source))
 
 
 def _markdown_html(source: str) -> str:
-    """Return Markdown as HTML; the marks of generators outside code are set aside."""
     parser = _markdown_parser()
-    tokens = parser.parse(_MARKS.sub(_swapped, source))
+    tokens = parser.parse(_MARKS.sub(lambda mark: mark["code"] or "", source))
     for token in tokens:
-        for part in (token, *(token.children or ())):
-            if part.type in ("fence", "code_block", "code_inline"):
-                part.content = _SET_ASIDE.sub(_swapped, part.content)
         directive = _MYST.match(token.info)
         if directive and token.type == "fence":
             text = "" if directive[1] in SILENT else f"{directive[2]}\n\n{token.content}"
@@ -150,19 +145,15 @@ def _markdown_html(source: str) -> str:
     return html
 
 
-def _swapped(match: re.Match[str]) -> str:
-    """Return text as characters for private use, in which no parser sees a mark; or such characters as text."""
-    return "".join(chr(ord(character) ^ _ASIDE) for character in match[0])
-
-
 @cache
 def _markdown_parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
     from mdit_py_plugins.admon import admon_plugin
     from mdit_py_plugins.deflist import deflist_plugin
-    from mdit_py_plugins.gfm import gfm_plugin
+    from mdit_py_plugins.footnote import footnote_plugin
 
-    return MarkdownIt("commonmark").use(gfm_plugin).use(deflist_plugin).use(admon_plugin)
+    parser = MarkdownIt("commonmark", {"alerts": True, "tasklists": True}).enable(["table", "strikethrough"])
+    return parser.use(admon_plugin).use(deflist_plugin).use(footnote_plugin, inline=False)
 
 
 def rst_text(source: str) -> str:
@@ -191,18 +182,19 @@ def rst_text(source: str) -> str:
                 self.state.nested_parse(StringList(lines, ""), 0, container, match_titles=True)
             return [container]
 
-    def running(_: str, raw: str, text: str, *others: Any, **more: Any) -> Any:
-        return [nodes.inline(raw, _TARGET.sub("", text))], []
+    def role(*asked: Any) -> Any:
+        known, messages = known_role(*asked)
+        return known or (lambda _, raw, text, *__, **___: ([nodes.inline(raw, _TARGET.sub("", text))], [])), messages
 
-    # The time of docutils grows with the square of a paragraph's length.
-    lines = re.sub(r"(.{2000}\S*)[ \t]", r"\1\n\n", source)
+    # The time of docutils grows with the square of a paragraph's length: very long lines are divided.
+    lines = re.sub(r"(?=.{5000})(.{500}\S{0,50})", r"\1\n\n", source)
     with (
         patch.object(
             directives,
             "directive",
             lambda name, *others: known_directive(name, *others) if name in STRUCTURED else (Running, []),
         ),
-        patch.object(roles, "role", lambda *role: (known_role(*role)[0] or running, [])),
+        patch.object(roles, "role", role),
     ):
         parts = publish_parts(lines, writer="html5", settings_overrides=RST)
     return html_text(parts["body"])

@@ -69,18 +69,15 @@ class Cutter:
         SpecError
             For any other value, and for a number of words below 1.
         """
-        self.way = passages.strip()
+        self.way, self._language = passages.strip(), language
         self.size = self.overlap = 0
-        self._language = language
-        if self.way in WAYS:
-            return
-        if not re.fullmatch(r"[1-9][0-9]{0,8}", self.way):
+        if re.fullmatch(r"[1-9][0-9]{0,8}", self.way):
+            self.size = int(self.way)
+            self.overlap = min(max(1, self.size // 10), self.size - 1)
+        elif self.way not in WAYS:
             raise SpecError(
                 f"passages must be {', '.join(WAYS)} or a number of words (at least 1); it is {quoted(passages)}"
             )
-        self.size = int(self.way)
-        if self.size > 1:
-            self.overlap = max(1, self.size // 10)
 
     def __call__(self, text: str) -> tuple[str, ...]:
         """Return the passages of a text that is not blank, at least one."""
