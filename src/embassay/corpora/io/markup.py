@@ -77,7 +77,8 @@ _MARKS = re.compile(
     |^import\s(?:[\w*{}\s,$]{1,2000}\sfrom\s+)?["'][^"'\n]+["'];?[ \t]*$
     |^export\s+(?:const|let|default|function)\b.*(?:\n.+)*
     # Attributes of headings, links and blocks; a role of MyST.
-    |(?<![ \t])[ \t]*\{(?::[^{}\n]{1,200}|:?[ ]?[.\#][A-Za-z][^{}\n]{0,200})\}|\{[\w:+-]+\}(?=`)
+    |(?<![ \t])[ \t]*\{(?::[^{}\n]{1,200}|:?[ ]?[.\#][A-Za-z][^{}\n]{0,200})\}
+    |\{[\w:+-]+\}`(?P<role>[^`<]{1,200}?)(?:\s*<[^`]{1,200}>)?`
     # The mark of an admonition, whose title may follow; an inserted file; a table of contents.
     |^[ \t]*:{3,}[ \t]*[\w-]*(?:\{[\w-]+\})?|^[ \t]*-+8<-+.*$|^\[TOC\]$|"""
     + TEMPLATE.pattern,
@@ -135,7 +136,7 @@ def markdown_text(source: str) -> str:
 
 def _markdown_html(source: str) -> str:
     parser = _markdown_parser()
-    tokens = parser.parse(_MARKS.sub(lambda mark: mark["code"] or "", source))
+    tokens = parser.parse(_MARKS.sub(lambda mark: mark["code"] or mark["role"] or "", source))
     for token in tokens:
         directive = _MYST.match(token.info)
         if directive and token.type == "fence":
