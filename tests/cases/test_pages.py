@@ -2,7 +2,6 @@
 
 from cases.case import Case, each
 
-
 KETTLE = "The red kettle boils water in two minutes and then switches itself off with a loud click.\n"
 BOOT = "The red boot keeps feet dry in the rain and in the snow and is washed with a lot of cold water.\n"
 LAMP = "The {} has a red lamp that shines while it heats, and it switches itself off when the water boils over."

@@ -584,7 +584,7 @@ def test_all_unknown_documents_are_named_at_once(at):
         (
             ("f/a.pdf", "f/sub/B.PDF", "f/x.png"),
             "f",
-            "2 files left out: convert it to text, for example with: pdftotext FILE.pdf (a.pdf, sub/B.PDF); 1 file left",
+            "2 files left out: convert it to text, for example with: pdftotext FILE.pdf (a.pdf, sub/B.PDF)",
         ),
         (("f/a.pdf", "f/b.docx"), "f", "convert it to text, for example with: pandoc FILE.docx -o FILE.md (b.docx)"),
         ((), "https://example.org/docs", "https://example.org/docs: is a web address; download it first"),

@@ -170,7 +170,10 @@ def test_empty_files_are_left_out_and_said(tmp_path, asked):
     assert texts(corpus) == {"a": "It rained."}
     assert corpus.notes[:2] == ("files: 1 document", "3 files left out: no text in it (b.txt, c.md, d.html)")
     (folder / "a.txt").write_text("")
-    with pytest.raises(SourceError, match=r"docs: this folder has no text in .*; 4 files left out: no text in it \(a.txt, b.txt, c.md, d.html\)$"):
+    with pytest.raises(
+        SourceError,
+        match=r"no text in .*; 4 files left out: no text in it \(a.txt, b.txt, c.md, d.html\)$",
+    ):
         load_corpus(f"{folder},questions={asked}")
 
 

@@ -191,7 +191,9 @@ def read_folder(
         except SourceError as error:
             left_out[str(error).removeprefix(str(file)).lstrip(",: ")].append(name)
 
-    notes = [f"{counted(len(names), 'file')} left out: {reason} ({listed(names)})" for reason, names in left_out.items()]
+    notes = [
+        f"{counted(len(names), 'file')} left out: {reason} ({listed(names)})" for reason, names in left_out.items()
+    ]
     notes += listing.notes()
     # By id, so that the order of a folder does not depend on the file system.
     read = tuple(documents[key] for key in sorted(documents))
@@ -262,7 +264,7 @@ def _text(file: Path) -> str:
     try:
         text = READERS[suffix](source)
     # Whatever a library raises for damaged markup, the other pages are read.
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         raise SourceError(f"its markup cannot be read ({type(error).__name__}: {error})", file) from None
     if title and text.partition("\n")[0].strip("# ").casefold() != title.casefold():
         text = f"# {title}\n\n{text}"

@@ -14,7 +14,7 @@ import re
 import textwrap
 from collections import defaultdict
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from unittest.mock import patch
 
 from embassay.corpora.io.passages import collapsed
@@ -41,6 +41,8 @@ SPACES = "br, td, th, td p, th p, img, input, button"
 """HTML elements that separate words."""
 _END, _CODE, _HEADING = "\x1e\2\1"
 """Control characters that stand between blocks, before code and before a heading."""
+WHOLE = {"pre": "\2", "h1": "\1# ", "h2": "\1## ", "h3": "\1### ", "h4": "\1#### ", "h5": "\1##### ", "h6": "\1###### "}
+"""HTML elements that are one block with all that is in them, and what is written before their text."""
 
 SILENT = frozenset(
     "automodule contents currentmodule highlight include index literalinclude meta module py:currentmodule py:module "
@@ -49,7 +51,9 @@ SILENT = frozenset(
 """Directives whose content is not text of the page."""
 LITERAL = frozenset("code code-block doctest ipython prompt sourcecode testcode testoutput".split())
 """Directives whose content is code."""
-STRUCTURED = frozenset("csv-table default-role figure image list-table math parsed-literal replace role table unicode".split())
+STRUCTURED = frozenset(
+    "csv-table default-role figure image list-table math parsed-literal replace role table unicode".split()
+)
 """Directives that docutils reads; of any other the argument and the content are running text."""
 
 RST = {
@@ -69,7 +73,9 @@ TEMPLATE = re.compile(r"\{\{[^{}]{0,2000}\}\}|\{%[^{}]{0,2000}%\}")
 """A tag of Jinja, Liquid or Hugo."""
 _MARKS = re.compile(
     # Code in a line or between fences is kept.
-    r"""(?P<code>^[ \t]*(?P<fence>`{3,}+|~{3,}+).*\n(?:.*\n)*?[ \t]*(?P=fence)|(?<!`)(?P<marks>`++)(?:[^`\n]|\n(?!\n))+(?P=marks)(?!`))
+    r"""
+    (?P<code>^[ \t]*(?P<fence>`{3,}+|~{3,}+).*\n(?:.*\n)*?[ \t]*(?P=fence)
+        |(?<!`)(?P<marks>`++)(?:[^`\n]|\n(?!\n))+(?P=marks)(?!`))
     # Comments and tags of JSX, whose values may be in braces; what a page of MDX imports or defines.
     |\{/\*(?:[^*]|\*(?!/)){0,2000}\*/\}
     |<(?=/?[A-Z]\w*[a-z]|[a-z][^<>]{0,500}=\{)/?[\w.]+
@@ -107,10 +113,9 @@ def html_text(source: str) -> str:
     for node in tree.css(BLOCKS):
         node.insert_before(_END)
         node.insert_after(_END)
-    # Each of these is one block, with all that is in it.
-    for node in reversed(tree.css("pre, h1, h2, h3, h4, h5, h6")):
-        mark = _CODE if node.tag == "pre" else f"{_HEADING}{'#' * int(node.tag[1])} "
-        node.replace_with(_END + mark + node.text().replace(_END, "\n") + _END)
+    for element, mark in WHOLE.items():
+        for node in reversed(tree.css(element)):
+            node.replace_with(_END + mark + node.text().replace(_END, "\n") + _END)
     root = tree.css_first(MAIN) or tree.body
     blocks = root.text().split(_END) if root else []
     return "\n\n".join(filter(None, map(_block, blocks)))
@@ -166,12 +171,12 @@ def rst_text(source: str) -> str:
 
     known_directive, known_role = directives.directive, roles.role
 
-    class Running(Directive):
+    class Running(Directive):  # type: ignore[misc]
         """A directive with any options, whose argument and content are running text or code."""
 
         optional_arguments, final_argument_whitespace, has_content = 1, True, True
         # Docutils takes an empty dictionary for "no options".
-        option_spec = defaultdict(lambda: str, name=str)
+        option_spec: ClassVar = defaultdict(lambda: str, name=str)
 
         def run(self) -> list[Any]:
             code = "\n".join(self.content)

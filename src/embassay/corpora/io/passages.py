@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING

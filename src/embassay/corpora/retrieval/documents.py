@@ -88,7 +88,7 @@ def load(
     follow_links
         Follow symbolic links in the folder; otherwise they are left out.
     exclude
-        Files and folders to leave out: names or ends of paths, with ``*``, separated by ``;``, such as ``drafts;*.tmp``.
+        Files and folders to leave out: names or ends of paths, separated by ``;``, such as ``drafts;*.tmp``.
     method
         How queries are made without a table of questions: ``headings`` is a heading for its section, ``cloze`` a
         sentence for the passage that it was taken out of, ``auto`` the headings if there are enough.
