@@ -131,7 +131,7 @@ def read_documents(
     if id or text:
         raise SpecError(f"id= and text= name columns of a table; {path} is not a table")
     if path.is_dir():
-        return read_folder(path, aside, follow_links, exclude)
+        return _read_folder(path, Listing(follow_links, (*NO_PAGES, *exclude), aside))
     if is_document:
         return (SourceDocument(path.stem, _text(path)),), ("the file is one document",)
     documents = tuple(SourceDocument(p.id, p.text.strip(), p.title, p.article) for p in paragraphs(path))
@@ -165,19 +165,14 @@ def unread_files(path: Path) -> dict[str, str]:
     }
 
 
-def read_folder(
-    path: Path, aside: Sequence[Path] = (), follow_links: bool = False, exclude: Sequence[str] = ()
-) -> Reading:
+def _read_folder(path: Path, listing: Listing) -> Reading:
     """Read the pages of a folder, sorted by id. Files that cannot be read are left out, and named in a note.
-
-    The parameters are those of :func:`read_documents`.
 
     Raises
     ------
     SourceError
         If no file has text.
     """
-    listing = Listing(follow_links, (*NO_PAGES, *exclude), aside)
     documents = dict[str, SourceDocument]()
     left_out = defaultdict[str, list[str]](list)
     # HTML pages come last, when the texts that they may have been made from are known.
