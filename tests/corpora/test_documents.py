@@ -513,6 +513,7 @@ def test_other_files_and_folders_can_be_left_out(at, tmp_path, exclude, ids):
     corpus = load(str(tmp_path / "f"), "f", questions=asked, exclude=exclude)
     assert [document.id for document in corpus.documents] == ids
     assert any(note.startswith("no pages, left out: ") for note in corpus.notes) == bool(exclude)
+    assert "is not a folder" in fails(asked, SpecError, exclude="x")
 
 
 # The same examples each time: some damage makes the reader of the library end the process.

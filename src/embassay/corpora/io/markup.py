@@ -15,7 +15,6 @@ import textwrap
 from collections import defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
-from unittest.mock import patch
 
 from embassay.corpora.io.passages import collapsed
 
@@ -164,6 +163,8 @@ def _markdown_parser() -> MarkdownIt:
 
 def rst_text(source: str) -> str:
     """Return the text of a page in reStructuredText. Roles that docutils does not know are running text."""
+    from unittest.mock import patch
+
     from docutils import nodes
     from docutils.core import publish_parts
     from docutils.parsers.rst import Directive, directives, roles

@@ -105,6 +105,8 @@ def load(
         For invalid options.
     """
     path = Path(source)
+    if exclude and not path.is_dir():
+        raise SpecError(f"exclude= leaves out files of a folder; {path} is not a folder")
     cut = Cutter(passages, language)
     read = partial(
         read_documents,
