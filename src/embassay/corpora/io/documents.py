@@ -35,7 +35,7 @@ TEXT = ("text", "contents", "content", "passage", "document", "body", "article")
 """Column names that are recognised, tried in this order."""
 TITLE = ("title",)
 HEAD = 65_536
-_IS_TEMPLATE = re.compile(r"(?ims)\A(?!.*<pre\b).*^\s*\{%")
+_IS_TEMPLATE = re.compile(r"(?ims)\A(?!.*<pre\b).*^[ \t]*\{%")
 """HTML with lines of a template, unless it may be a page that shows them as code."""
 STUB = 25
 """Pages of fewer words are named."""

@@ -22,8 +22,8 @@ def entries(path: Path) -> list[Path]:
     try:
         return sorted(entry for entry in path.iterdir() if not entry.name.startswith("."))
     except OSError as error:
-        problem = "is a file; a folder is needed" if path.is_file() else f"cannot be read: {error.strerror}"
-        raise SourceError(problem, path) from None
+        known = {FileNotFoundError: "no such folder", NotADirectoryError: "is a file; a folder is needed"}
+        raise SourceError(known.get(type(error), f"cannot be read: {error.strerror}"), path) from None
 
 
 LEFT_OUT = {

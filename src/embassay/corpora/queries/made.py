@@ -59,7 +59,7 @@ MARGIN = 2
 SEVERAL = -1
 """Stands for several groups of passages."""
 NO_SENTENCE = f"a passage without a sentence of {RUN} to {LONGEST} words next to {SHORTEST} other words"
-_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^)\s]{0,300}(?:\s[^)]{0,300})?\)")
+_LINK = re.compile(r"!?\[([^\]]{0,500})\]\([^)\s]{0,300}(?:\s[^)]{0,300})?\)")
 _TAG = re.compile(r"<[^<>]{1,200}>|\{#[^{}]{1,200}\}")
 _CODE = re.compile(r"(`+[^`]+`+)")
 _MARKS = re.compile(r"[`*]+|(?<!\w)_+|_+(?!\w)")
