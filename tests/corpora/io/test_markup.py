@@ -128,6 +128,8 @@ def test_pages_of_markdown_have_the_words_of_its_html(data):
         # Sphinx.
         (rst_text, "A\n=\n\n.. note:: b\n   :c: d\n\n   - e\n   - f\n", "# A\n\nb\n\ne\n\nf"),
         (rst_text, ".. code-block:: py\n   :linenos:\n\n   # a\n\n.. toctree::\n\n   b\n", "```\n# a\n```"),
+        (rst_text, ".. figure:: a.png\n   :b: c\n\n   d\n\n.. only:: html\n\n   e\n", "d\n\ne"),
+        (rst_text, ":orphan:\n\nA\n=\n\n.. deprecated:: 1.2\n   b :ref:`c <d>` :class:`~e.f.G`\n", "# A\n\n1.2 b c G"),
         (rst_text, ".. py:function:: f(*a)\n\n   b\n\n.. raw:: html\n\n   <b>c\n", "f(*a)\n\nb"),
         (html_text, "<main><nav>a</nav>b</main>c", "b"),
         (html_text, '<div role="navigation">a</div><h1>b<a href="#b">¶</a></h1><footer>c</footer>', "# b"),

@@ -50,9 +50,9 @@ SILENT = frozenset(
 """Directives whose content is not text of the page."""
 LITERAL = frozenset("code code-block doctest ipython prompt sourcecode testcode testoutput".split())
 """Directives whose content is code."""
-STRUCTURED = frozenset(
-    "csv-table default-role figure image list-table math parsed-literal replace role table unicode".split()
-)
+UNTITLED = frozenset("container figure ifconfig only".split())
+"""Directives whose argument is not text of the page."""
+STRUCTURED = frozenset("csv-table default-role image list-table math parsed-literal replace role table unicode".split())
 """Directives that docutils reads; of any other the argument and the content are running text."""
 
 RST = {
@@ -185,7 +185,8 @@ def rst_text(source: str) -> str:
                 return [nodes.literal_block(code, code)]
             container = nodes.container()
             if self.name not in SILENT:
-                lines = "\n".join([*self.arguments, "", code]).splitlines()
+                title = "" if self.name in UNTITLED else "\n".join(self.arguments)
+                lines = f"{title}\n\n{code}".splitlines()
                 self.state.nested_parse(StringList(lines, ""), 0, container, match_titles=True)
             return [container]
 
