@@ -161,7 +161,7 @@ def test_the_title_of_a_table_is_a_heading_and_that_of_an_article_is_not():
         ("2024 results", "2024 results"),
         ("snake_case and _this_", "snake_case and this"),
         ("Setup {#setup}", "Setup"),
-        ("needs `__name__` and __this__", "needs __name__ and this"),
+        ("needs `__name__` and __this__", "needs __name__ and __this__"),
         ("a * b", "a b"),
     ],
 )
