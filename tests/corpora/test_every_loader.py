@@ -61,7 +61,7 @@ EXAMPLES = {
     "wikisplit": "It rained and we ran .\tIt rained . <::::> We ran .\nHe 's '' in '' .\tHe is . <::::> '' In '' .\n",
 }
 """Two entries or more in each loader's form; none of the sentences is anybody's."""
-OTHERS = {"beir", "documents", "opinosis", "shards", "trec"}
+OTHERS = {"beir", "documents", "opinosis", "parts", "trec"}
 """Loaders of folders, and of tables that come with another: tests of their own."""
 ALSO_FOLDERS = {"msrp", "pairs"}
 """Loaders of files that read folders too."""
