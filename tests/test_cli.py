@@ -475,6 +475,7 @@ def filled(tmp_path, monkeypatch):
 
     monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
     with VectorCache(tmp_path / "cache") as cache:
+        cache.note("0123456789abcdef", "")
         cache.put("0123456789abcdef", [("text", "a")], np.ones((1, 8), dtype=np.float32))
         cache.note("fedcba9876543210", "org/model,max_length=8")
         cache.put("fedcba9876543210", [("text", "a"), ("text", "b")], np.ones((2, 384), dtype=np.float32))
@@ -500,16 +501,7 @@ def test_cache_info_after_a_run(embassay, tmp_path):
     assert "vectors  280" in out
 
 
-def test_cache_info_counts_damaged_files(embassay, filled):
-    for path in filled.glob("vectors/*/*.vectors"):
-        path.write_bytes(path.read_bytes()[:-1])
-    assert "damaged  2 files; their texts are encoded again when needed" in embassay("cache", "info")[1]
-
-
 def test_cache_clear(embassay, filled):
-    code, out, err = embassay("cache", "clear", "--encoder", "org/model,max_length=8")
-    assert (code, err) == (0, "")
-    assert out == "2 vectors removed\n"
     (filled / "mine.txt").write_text("")
     code, out, err = embassay("cache", "clear")
     assert (code, err) == (0, "")
@@ -556,8 +548,6 @@ def test_a_file_in_the_place_of_the_cache_is_said(embassay, tmp_path, monkeypatc
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("clear", "-e", "org/modle"), "unknown encoder in the cache 'org/modle'"),
-        (("info", "-e", "org/model"), "--encoder is for 'embassay cache clear', not 'info'"),
         (("empty",), "empty"),
         ((), "what"),
     ],

@@ -10,9 +10,11 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from embassay.core.errors import OutputError, SpecError, quoted, say
+from embassay.core.store.files import default_folder
+from embassay.core.store.hashes import FileHashes, Remembered
 from embassay.core.store.paths import output_path
 from embassay.core.types import AnyCorpus, Draws, JsonObject, Runtime
-from embassay.run.cache.cache import FileHashes, Remembered, default_folder, trouble_with
+from embassay.run.cache.cache import VectorCache
 from embassay.run.config import read
 from embassay.run.options import PYTHON, RECORD, RunOptions, options_in
 from embassay.run.progress import Bar, Progress, Quiet
@@ -91,13 +93,14 @@ class RunRequest(RunOptions):
         if self.cache is None:
             return None
         folder = default_folder() if self.cache == "default" else self.cache
-        reason = trouble_with(folder)
-        if not reason:
-            return folder
-        if self.cache != "default":
-            raise OutputError(f"{folder}: cannot be used as a cache: {reason}")
-        self.warn(f"no cache: {folder}: {reason}; vectors are not stored")
-        return None
+        try:
+            VectorCache(folder)
+        except OutputError as error:
+            if self.cache != "default":
+                raise
+            self.warn(f"no cache: {error}; vectors are not stored")
+            return None
+        return folder
 
     @property
     def recorded(self) -> JsonObject:
