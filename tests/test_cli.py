@@ -505,7 +505,7 @@ def test_cache_clear(embassay, filled):
     (filled / "mine.txt").write_text("")
     code, out, err = embassay("cache", "clear")
     assert (code, err) == (0, "")
-    assert re.fullmatch(rf"{filled}: \d+ bytes freed\n", out)
+    assert re.fullmatch(rf"{filled}: [\d.]+ kB freed\n", out)
     assert [path.name for path in filled.iterdir()] == ["mine.txt"]
     assert embassay("cache", "clear")[1] == f"{filled}: no cache there; nothing to remove\n"
 

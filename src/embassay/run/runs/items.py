@@ -6,18 +6,12 @@ questions may have been edited between two runs. The texts are for people, who w
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from functools import cache
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from pydantic import TypeAdapter, ValidationError
-
-from embassay.core.errors import SourceError, begun
+from embassay.core.errors import begun
 from embassay.core.samples.base import Sample
 from embassay.core.samples.groups import Grouped
-from embassay.core.store.canonical import canonical, write
 from embassay.core.types import AnyCorpus, content_hash
 
 NOT_CONTENT = ("id", "unit", "units")
@@ -99,39 +93,3 @@ def item_hash(sample: Sample) -> str:
 def text_hash(sample: Sample) -> str:
     """Return a hash of a sample's texts: the same where they differ in case and white space only."""
     return content_hash([" ".join(text.casefold().split()) for _, text in sample.texts()])
-
-
-def write_items(folder: Path, corpora: Iterable[CorpusItems]) -> None:
-    """Write one file for each corpus into a folder."""
-    for corpus in corpora:
-        content = asdict(corpus)
-        for row in content["items"]:
-            if not row["texts"]:
-                del row["texts"]
-        safe_name = re.sub(r"[^A-Za-z0-9_-]+", "_", corpus.corpus)[:40]
-        # The name is for people; the hash keeps corpora apart whose shortened names are the same.
-        suffix = content_hash([corpus.corpus, corpus.fingerprint])[:8]
-        write(folder / f"{safe_name}.{suffix}.json", canonical(content))
-
-
-def read_items(folder: Path) -> dict[str, CorpusItems]:
-    """Return the items of each corpus by the fingerprint of the corpus.
-
-    Raises
-    ------
-    SourceError
-        If a file is damaged.
-    """
-    corpora = {}
-    for path in sorted(folder.glob("*.json")):
-        try:
-            corpus = _adapter().validate_json(path.read_bytes(), strict=True)
-        except (OSError, ValidationError):
-            raise SourceError("the list of items is damaged; repeat the run's command with --overwrite", path) from None
-        corpora[corpus.fingerprint] = corpus
-    return corpora
-
-
-@cache
-def _adapter() -> TypeAdapter[CorpusItems]:
-    return TypeAdapter(CorpusItems)
