@@ -394,7 +394,7 @@ def test_a_table_of_no_known_form_is_not_blamed_for_being_no_json(write):
 
 def test_a_json_file_of_no_known_form_is_told_its_first_line(write):
     found = message_of(write(lines({"question": "a", "answer": "b"})))
-    assert "unrecognised format (its first line is '{\"question\":" in found
+    assert 'unrecognised format (its first line is \'{"question":' in found
     assert "loader=" in found
 
 

@@ -261,7 +261,12 @@ def damaged(content, path, value):
         (("verdicts", 0, "notes"), [1], "verdicts.0.notes", "Unexpected keyword argument"),
         (("findings", 0, "sentence"), 1, "findings.0.sentence", "should be a valid string"),
         (("findings", 0, "severity"), "worst", "findings.0", "must be one of high, medium, low, is 'worst'"),
-        (("series", 0, "kind"), "pie", "series.0.kind", "should be 'curve', 'histogram', 'matrix', 'points' or 'table'"),
+        (
+            ("series", 0, "kind"),
+            "pie",
+            "series.0.kind",
+            "should be 'curve', 'histogram', 'matrix', 'points' or 'table'",
+        ),
         (("rows",), {}, "rows", "should be a valid array"),
         (("seed",), -1, "seed", "should be greater than or equal to 0"),
     ],
