@@ -17,7 +17,7 @@ from embassay.core.types import AnyCorpus, Draws, JsonObject, Runtime
 from embassay.run.cache.cache import VectorCache
 from embassay.run.config import read
 from embassay.run.options import PYTHON, RECORD, RunOptions, options_in
-from embassay.run.progress import Bar, Progress, Quiet
+from embassay.run.progress import Bar, Progress
 from embassay.run.resolve import EncoderInputs
 from embassay.run.specs import Spec
 
@@ -125,7 +125,7 @@ class RunRequest(RunOptions):
     @property
     def progress(self) -> Progress:
         """The display of how far an encoder is."""
-        return Quiet() if self.quiet else Bar()
+        return Progress() if self.quiet else Bar()
 
     def runtime(self) -> Runtime:
         """Return where and how encoders run."""

@@ -130,7 +130,7 @@ def make_rankings(
     total = sum(len(task.scores) for task in tasks)
     # Without a cache, nullcontext() gives None.
     opening = VectorCache(cache) if cache else nullcontext()
-    with opening as opened_cache, Bar().counting("rankings", total) as advance:
+    with opening as opened_cache, Bar().encoding("rankings", total) as advance:
         for task in tasks:
             for scores in task.scores:
                 corpus = task.corpora[scores.origin.corpus_fingerprint]
