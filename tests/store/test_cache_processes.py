@@ -74,7 +74,7 @@ def test_two_writers_and_a_reader_lose_nothing(tmp_path, start):
 
 
 def test_writers_that_make_room_for_each_other(tmp_path, start, monkeypatch):
-    monkeypatch.setenv("EMBASSAY_CACHE_LIMIT", "200kB")
+    monkeypatch.setenv("EMBASSAY_CACHE_LIMIT", "0.0002")
     writers = [start(CROWDED, tmp_path, name) for name in ("one", "two", "three", "four")]
     # Each could go on to the end: what another process has removed is no trouble.
     assert [writer.communicate()[0] for writer in writers] == ["\n"] * 4

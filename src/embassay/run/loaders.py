@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
-from embassay.core.errors import SourceError, begun, nearest
+from embassay.core.errors import SourceError, begun
 from embassay.core.plugins import CORPORA, left_out
 from embassay.core.store.paths import open_file, source_path, unreadable
 from embassay.core.tables.texts import open_decoded
@@ -53,18 +53,11 @@ def find_loader(source: str, options: Mapping[str, object]) -> str:
         return source
     path = source_path(source)
     if not path.exists():
-        guess = nearest(source, builtin)
-        hint = f"built-in corpora: {', '.join(builtin)}"
-        if guess:
-            hint = f"did you mean the built-in {guess!r}?"
-        raise SourceError(f"no such file; {hint}", path)
-    if path.is_dir():
-        loader = _choose("recognises_folder", path, options)
-        if loader is None:
-            raise SourceError(FOLDERS, path)
-        return loader
-    head = _head(path)
-    loader = _choose("recognises", head, options)
+        raise SourceError(f"no such file; built-in corpora: {', '.join(builtin)}", path)
+    head = "" if path.is_dir() else _head(path)
+    loader = _choose("recognises_folder", path, options) if path.is_dir() else _choose("recognises", head, options)
+    if loader is None and path.is_dir():
+        raise SourceError(FOLDERS, path)
     if loader is None:
         # A file may begin with a byte order mark.
         lines = [line for line in head.splitlines() if line.strip("\ufeff \t")]

@@ -18,9 +18,9 @@ remove files of the same folder meanwhile. When the cache is full, the least rec
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import secrets
+import shutil
 import struct
 import tempfile
 import time
@@ -34,17 +34,19 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.core.errors import OutputError
+from embassay.core.errors import InputError, OutputError
 from embassay.core.formatting import written_bytes
 from embassay.core.samples.base import Text
 from embassay.core.store.canonical import write_whole
 from embassay.core.store.files import VECTORS, size_of
-from embassay.run.cache import limits
 
 SUFFIX = ".vectors"
-NOTE = "encoder.json"
+NOTE = "encoder.txt"
 HEAD = struct.Struct("<IQQ")
 KEY_SIZE = 16
+LIMIT = "EMBASSAY_CACHE_LIMIT"
+USUAL_LIMIT = 20
+"""In gigabytes, where ``EMBASSAY_CACHE_LIMIT`` sets no other limit and the disk has room."""
 
 Vectors = NDArray[np.float32]
 
@@ -79,7 +81,7 @@ class VectorCache(AbstractContextManager["VectorCache"]):
     Attributes
     ----------
     limit
-        How many bytes it may take; None for no limit.
+        How many bytes it may take, see :func:`byte_limit`; None for no limit.
     trouble
         Why the cache could not be written; empty as long as it could.
     """
@@ -103,7 +105,7 @@ class VectorCache(AbstractContextManager["VectorCache"]):
             with tempfile.TemporaryFile(dir=folder):
                 # In bytes. It is remembered: listing all files for each put is slow.
                 self._size = size_of(self._folder)
-            self.limit = limits.limit(folder, self._size)
+            self.limit = byte_limit(shutil.disk_usage(folder).free + self._size)
         except OSError as error:
             raise OutputError(f"{folder}: cannot be used as a cache: {error.strerror}") from None
 
@@ -112,7 +114,7 @@ class VectorCache(AbstractContextManager["VectorCache"]):
 
     def note(self, fingerprint: str, name: str) -> None:
         """Record that an encoder is used now, and its name, which ``embassay cache info`` shows."""
-        content = json.dumps({"fingerprint": fingerprint, "name": name}).encode()
+        content = f"{fingerprint}\n{name}".encode("utf-8", "surrogatepass")
         try:
             write_whole(self._encoder(fingerprint).folder / NOTE, lambda file: file.write(content))
         except OSError as error:
@@ -140,7 +142,7 @@ class VectorCache(AbstractContextManager["VectorCache"]):
                 self._size += added
             else:
                 limit = written_bytes(self.limit or 0)
-                self.trouble = f"it is full, at {limit}; {limits.VARIABLE} sets another limit"
+                self.trouble = f"it is full, at {limit}; {LIMIT} sets another limit"
         except OSError as error:
             self.trouble = error.strerror or str(error)
 
@@ -156,8 +158,8 @@ class VectorCache(AbstractContextManager["VectorCache"]):
         for encoder in self._all():
             # The folder of an encoder whose vectors made room for others stays: another process may write to it.
             if places := encoder.refreshed():
-                fingerprint, name = encoder.note()
-                size, used = size_of(encoder.folder), encoder.used()
+                fingerprint, name, used = encoder.note()
+                size = size_of(encoder.folder)
                 holdings.append(Holding(fingerprint, name, encoder.dim, len(places), size, used))
         return sorted(holdings, key=lambda holding: holding.used, reverse=True)
 
@@ -176,7 +178,7 @@ class VectorCache(AbstractContextManager["VectorCache"]):
         """Return whether so many more bytes fit, after removing the vectors of other encoders if needed."""
         if self.limit is None or self._size + added <= self.limit:
             return True
-        for encoder in sorted(self._all(), key=_Encoder.used):
+        for encoder in sorted(self._all(), key=lambda encoder: encoder.note()[2]):
             if encoder.folder != kept:
                 encoder.remove()
             # Other processes write and remove files too.
@@ -204,20 +206,14 @@ class _Encoder:
         # Damaged files, and those that another process has removed, so that they are read only once.
         self._unusable: set[Path] = set()
 
-    def note(self) -> tuple[str, str]:
-        """Return the fingerprint and the name of the encoder; both empty if that is not known."""
+    def note(self) -> tuple[str, str, float]:
+        """Return the fingerprint and the name of the encoder, and the time of its last use; what is not known is empty."""
         try:
-            content = json.loads((self.folder / NOTE).read_bytes())
-            return content["fingerprint"], content["name"]
-        except (OSError, ValueError, TypeError, KeyError):
-            return "", ""
-
-    def used(self) -> float:
-        """Return when the vectors were last used, in seconds since 1970; 0 if that is not known."""
-        try:
-            return (self.folder / NOTE).stat().st_mtime
+            note = self.folder / NOTE
+            fingerprint, _, name = note.read_text("utf-8", "replace").partition("\n")
+            return fingerprint, name, note.stat().st_mtime
         except OSError:
-            return 0.0
+            return "", "", 0.0
 
     def remove(self) -> None:
         """Remove all vectors. The folder stays, because another process may write to it."""
@@ -262,6 +258,23 @@ class _Encoder:
                 # A copy, so that the other vectors of the file do not stay in memory.
                 vectors[number] = rows[row].copy()
         return vectors
+
+
+def byte_limit(available: int) -> int | None:
+    """Return how many bytes a cache may take: half of those available, but at most 20 GB; None for no limit.
+
+    Raises
+    ------
+    InputError
+        If ``EMBASSAY_CACHE_LIMIT``, which sets another limit, is not a number.
+    """
+    setting = os.environ.get(LIMIT)
+    if not setting:
+        return min(USUAL_LIMIT * 10**9, available // 2)
+    try:
+        return int(float(setting) * 10**9) or None
+    except (ValueError, OverflowError):
+        raise InputError(f"{LIMIT}: {setting!r} is not a number of gigabytes; 0 sets no limit") from None
 
 
 def keys_of(fingerprint: str, texts: Iterable[Text]) -> list[bytes]:

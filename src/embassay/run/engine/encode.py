@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,10 +122,11 @@ def encode(
     blocks: list[Block] = []
     seconds = 0.0
     if missing:
-        if isinstance(encoder, Prepares):
-            with (timeline or TimeLine()).during("loading"), _failing():
-                encoder.prepare()
-        seconds = _encode_all(encoder, missing, cache, advance, blocks)
+        with _failing():
+            if isinstance(encoder, Prepares):
+                with (timeline or TimeLine()).during("loading"):
+                    encoder.prepare()
+            seconds = _encode_all(encoder, missing, cache, advance, blocks)
     row = {text: place for place, text in enumerate(texts)}
     effort = Effort(len(texts), len(missing), seconds)
     return Vectors(_matrix(row, blocks, stored), row, encoder.card.similarity), effort
@@ -150,68 +152,51 @@ def _encode_all(
     float
         The seconds of the encoder for all but the first block, because a model may be loaded for that one.
     """
-    chunks = [texts]
+    in_parts = cache is None or (isinstance(encoder, BatchInvariant) and encoder.batch_invariant())
     # The answers of a service cost money, so that each is kept, also if no batch gives the same answer.
-    in_parts = cache is None or encoder.card.remote or _is_batch_invariant(encoder)
-    if not in_parts:
-        chunks = [texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK)]
-    seconds, done = 0.0, 0
-    for chunk in chunks:
-        uncached: list[Block] = []
+    in_parts = in_parts or encoder.card.remote
+    size = len(texts) if in_parts else CHUNK
+    seconds = 0.0
+    done = kept = 0
+
+    def store(stop: int) -> None:
+        """Cache the blocks since the last call, except sparse ones; different lengths are an error later."""
+        parts = blocks[kept:stop]
+        if cache is not None and len({rows.shape[1] for _, rows in parts}) == 1 and not issparse(parts[0][1]):
+            in_order = [text for block, _ in parts for text in block]
+            cache.put(key_in_cache(encoder), in_order, np.concatenate([rows for _, rows in parts]))
+
+    for first in range(0, len(texts), size):
+        start = time.perf_counter()
         try:
-            start = time.perf_counter()
-            for block in _encoded(encoder, chunk):
+            for block, rows in _encoded(encoder, texts[first : first + size]):
                 if blocks:
                     seconds += time.perf_counter() - start
-                blocks.append(block)
-                uncached.append(block)
-                done += len(block[0])
-                if in_parts and sum(len(texts) for texts, _ in uncached) >= max(BLOCK, done // CACHED):
-                    _store(cache, encoder, uncached)
-                    uncached = []
-                advance(len(block[0]))
+                blocks.append((block, rows))
+                done += len(block)
+                advance(len(block))
+                if in_parts and sum(len(texts) for texts, _ in blocks[kept:]) >= max(BLOCK, done // CACHED):
+                    store(len(blocks))
+                    kept = len(blocks)
                 start = time.perf_counter()
         except BaseException:
             if in_parts:
-                _store(cache, encoder, uncached)
+                store(len(blocks))
             raise
-        _store(cache, encoder, uncached)
+        store(len(blocks))
+        kept = len(blocks)
     return seconds
-
-
-def _is_batch_invariant(encoder: Encoder) -> bool:
-    """Return whether the encoder gives the same vectors in every batch, bit by bit."""
-    with _failing():
-        return isinstance(encoder, BatchInvariant) and encoder.batch_invariant()
-
-
-def _store(cache: VectorCache | None, encoder: Encoder, blocks: list[Block]) -> None:
-    """Write vectors to the cache. Sparse ones are not cached; different lengths are an error of :func:`_matrix`."""
-    widths = {rows.shape[1] for _, rows in blocks}
-    if cache is None or len(widths) != 1 or issparse(blocks[0][1]):
-        return
-    texts = [text for block_texts, _ in blocks for text in block_texts]
-    cache.put(key_in_cache(encoder), texts, np.concatenate([rows for _, rows in blocks]))
 
 
 def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[Block]:
     """Yield sorted texts and their vectors as they are ready: from the encoder's own batches, or block by block."""
     done = 0
-    for role in dict.fromkeys(role for role, _ in texts):
-        texts_of_role = [text for text in texts if text[0] == role]
-        contents = [content for _, content in texts_of_role]
-        if isinstance(encoder, Batches):
-            iterator = encoder.batches(contents, role)
-        else:
-            iterator = _blocks(encoder, contents, role, done)
-        while True:
-            with _failing():
-                batch = next(iterator, None)
-                if batch is None:
-                    break
-                places, returned = batch
-                rows = _checked(returned, [contents[place] for place in places])
-            yield [texts_of_role[place] for place in places], rows
+    for role, group in groupby(texts, key=lambda text: text[0]):
+        contents = [content for _, content in group]
+        batches = encoder.batches(contents, role) if isinstance(encoder, Batches) else None
+        for places, returned in batches or _blocks(encoder, contents, role, done):
+            block = [contents[place] for place in places]
+            yield [(role, content) for content in block], _checked(returned, block)
         done += len(contents)
 
 
@@ -243,8 +228,7 @@ def _failing() -> Iterator[None]:
 def _checked(returned: object, texts: Sequence[str]) -> VectorMatrix:
     """Return the output of an encoder as float32; raise EncoderError unless it is one finite vector for each text."""
     rows = as_array(returned)
-    is_real = rows.dtype.kind in "biufO"
-    if not is_real or rows.ndim != 2 or rows.shape[0] != len(texts) or rows.shape[1] == 0:
+    if rows.dtype.kind not in "biufO" or rows.ndim != 2 or rows.shape[0] != len(texts) or rows.shape[1] == 0:
         expected = f"({len(texts)}, d) for {counted(len(texts), 'text')}"
         raise EncoderError(f"it returned {described(returned, rows)}, not real numbers of shape {expected}")
     rows = as_float32(rows, texts)

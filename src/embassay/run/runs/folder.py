@@ -28,7 +28,7 @@ from embassay.core.store.partial_files import names_in
 from embassay.core.types import ItemScores, Origin, content_hash
 from embassay.run.runs import results
 from embassay.run.runs.items import CorpusItems
-from embassay.run.runs.record import RunRecord, RunSettings, changed_code, changes, read_record
+from embassay.run.runs.record import RunRecord, RunSettings, changes, read_record
 
 ITEMS = "items"
 """The folder with the items of each corpus; see ``runs.items``."""
@@ -44,13 +44,8 @@ class RunFolder:
         self.path = path
         self.report = path / "report.html"
 
-    def open(self, settings: RunSettings, overwrite: bool = False) -> tuple[str, ...]:
+    def open(self, settings: RunSettings, overwrite: bool = False) -> None:
         """Create the folder, or continue the run that it holds, perhaps with encoders or corpora added.
-
-        Returns
-        -------
-        tuple of str
-            The diagnostics whose code has changed since. Their scores are not reused.
 
         Raises
         ------
@@ -61,23 +56,14 @@ class RunFolder:
         record = self.record()
         if names_in(self.path) and "settings" not in record:
             raise OutputError(f"{self.path}: is not empty and not an Embassay run; choose another folder with -o")
-        changed: tuple[str, ...] = ()
         if overwrite:
             self._clear()
             record = {}
-        elif record:
-            if changed_settings := changes(record, settings):
-                raise OutputError(
-                    f"{self.path}: contains a run with different settings ({', '.join(changed_settings)}); "
-                    "choose another folder with -o, or --overwrite"
-                )
-            changed = changed_code(record, settings)
-        record["key"] = content_hash([settings, __version__])
-        record["settings"] = settings
-        record["state"] = "running"
-        record["embassay"] = __version__
-        self.write_record(record)
-        return changed
+        elif record and (changed := changes(record, settings)):
+            what = f"contains a run with different settings ({', '.join(changed)})"
+            raise OutputError(f"{self.path}: {what}; choose another folder with -o, or --overwrite")
+        key = content_hash([settings, __version__])
+        self.write_record({**record, "key": key, "settings": settings, "state": "running", "embassay": __version__})
 
     def record(self) -> RunRecord:
         """Return the content of ``run.json``; an empty record if there is none, or if it is damaged."""

@@ -182,11 +182,3 @@ def _facts(settings: RunSettings, failed: Collection[str]) -> dict[str, Plain]:
         tasks[f"diagnostics on {corpus}"].append((name, options))
     # As they are written to the file, and read from it.
     return {name: plain(fact) for name, fact in {**facts, **tasks}.items()}
-
-
-def changed_code(record: RunRecord, settings: RunSettings) -> tuple[str, ...]:
-    """Return the names of the diagnostics whose code has another version than in a record."""
-    versions = {(name, corpus): version for name, version, _, corpus in record["settings"]["diagnostics"]}
-    tasks = settings["diagnostics"]
-    changed = [name for name, version, _, corpus in tasks if versions.get((name, corpus), version) != version]
-    return tuple(dict.fromkeys(changed))
