@@ -565,7 +565,7 @@ def test_a_limit_that_is_no_size_is_one_message(embassay, filled, monkeypatch):
         assert (code, out) == (2, "")
         assert err == (
             "embassay: EMBASSAY_CACHE_LIMIT: 'plenty' is not a number of gigabytes; "
-            "write for example 5GiB or 500MB, or 0 for no limit\n"
+            "0 sets no limit\n"
         )
 
 

@@ -105,7 +105,7 @@ def test_a_parquet_file_without_a_suffix_is_known_by_its_first_bytes(at):
     path = at("docs", "")
     pl.DataFrame({"id": [1, 2], "text": ["a", "b"]}).write_parquet(path)
     assert told(load(path, "x", questions=at("q.csv", "query,doc\na?,2\n")))[1] == {"a?": ("2",)}
-    with pytest.raises(SourceError, match="unrecognised format .* questions= for documents"):
+    with pytest.raises(SourceError, match=r"unrecognised format .* questions= for documents"):
         load_corpus(path)
 
 

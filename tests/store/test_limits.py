@@ -15,7 +15,7 @@ def test_a_limit_is_a_number_of_gigabytes(monkeypatch, setting, limit):
 @pytest.mark.parametrize("setting", ["plenty", "5GB", "1,5", "inf", "nan"])
 def test_what_is_no_number_is_one_message(monkeypatch, setting):
     monkeypatch.setenv("EMBASSAY_CACHE_LIMIT", setting)
-    with pytest.raises(InputError, match="EMBASSAY_CACHE_LIMIT: .* is not a number of gigabytes"):
+    with pytest.raises(InputError, match=r"EMBASSAY_CACHE_LIMIT: .* is not a number of gigabytes"):
         byte_limit(1)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from embassay.core.errors import SourceError, nearest
+from embassay.core.errors import SourceError
 from embassay.core.store.paths import source_path
 from embassay.core.tables.texts import read_text
 from embassay.core.types import JsonObject
@@ -89,8 +89,6 @@ def read(path: Path) -> ConfigFile:
         message = problem["msg"]
         if problem["type"] == "extra_forbidden":
             message = f"unknown setting; known settings: {', '.join(RunSettings.model_fields)}"
-            if likely := nearest(place, RunSettings.model_fields):
-                message += f"; did you mean {likely!r}?"
         raise SourceError(message, path, field=place[:MAX_SHOWN]) from None
     except (ValueError, RecursionError) as error:
         raise SourceError(f"not valid TOML: {error}", path) from None

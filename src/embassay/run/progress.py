@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,10 +10,8 @@ from contextlib import contextmanager
 from embassay.core.errors import say
 from embassay.core.formatting import duration
 
-START = 10.0
-"""Seconds until the first line where there is no terminal; shorter steps print nothing."""
 INTERVAL = 60.0
-"""Seconds between two further lines."""
+"""Seconds between two lines where there is no terminal; shorter steps print nothing."""
 
 
 class Progress:
@@ -50,7 +47,7 @@ class Bar(Progress):
     @contextmanager
     def training(self, label: str, total: int = 0) -> Iterator[Callable[[int, int], None]]:
         """Show a training; the callable takes the number of sentences read and the total, both over all epochs."""
-        with _on_terminal(label, total) if sys.stderr.isatty() else _in_log(label, total) as update:
+        with _on_terminal(label, total) if sys.stderr.isatty() else _in_log(label) as update:
             yield update
 
     @contextmanager
@@ -81,36 +78,16 @@ def _on_terminal(label: str, total: int) -> Iterator[Callable[[int, int], None]]
 
 
 @contextmanager
-def _in_log(label: str, total: int) -> Iterator[Callable[[int, int], None]]:
-    """Print a line now and then, and one at the end of a long step."""
-    began = time.monotonic()
-    finished = threading.Event()
-    state = (0, total)
+def _in_log(label: str) -> Iterator[Callable[[int, int], None]]:
+    """Print a line now and then."""
+    began = last = time.monotonic()
 
     def update(done: int, total: int) -> None:
-        nonlocal state
-        state = (done, total)
+        nonlocal last
+        now = time.monotonic()
+        if now - last > INTERVAL:
+            last = now
+            left = (now - began) / max(done, 1) * (total - done)
+            say(f"{label}: {done:,} of {total:,} after {duration(now - began)}, about {duration(left)} left")
 
-    # In a thread, because a step may wait long for its first result, for example while a model is loaded.
-    def report() -> None:
-        pause = START
-        while not finished.wait(pause):
-            pause = INTERVAL
-            seconds = time.monotonic() - began
-            done, total = state
-            line = f"{label}: {done:,} of {total:,}" if total else f"{label}: still running"
-            line += f" after {duration(seconds)}"
-            if done:
-                line += f", about {duration(seconds / done * (total - done))} left"
-            say(line)
-
-    reporter = threading.Thread(target=report, daemon=True)
-    reporter.start()
-    try:
-        yield update
-    finally:
-        finished.set()
-        reporter.join()
-    seconds = time.monotonic() - began
-    if seconds > START:
-        say(f"{label}: finished after {duration(seconds)}")
+    yield update

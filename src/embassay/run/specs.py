@@ -19,7 +19,7 @@ from embassay.core.errors import SpecError, UnknownNameError, quoted
 
 @dataclass(frozen=True)
 class Spec:
-    """A parsed spec: the label if one was given, the head, and the options as they were written."""
+    """A parsed spec: the label if one was given, the head, and the options as they were written; lists are lists."""
 
     head: str
     label: str | None = None
@@ -51,7 +51,7 @@ def parse(text: str, what: str) -> Spec:
     head = head.strip()
     if not head:
         raise SpecError(f"{what}: the name is empty; see 'embassay list'")
-    options: dict[str, str] = {}
+    options: dict[str, object] = {}
     for part in parts:
         option, equals, value = part.partition("=")
         option = option.strip()
@@ -62,6 +62,9 @@ def parse(text: str, what: str) -> Spec:
         if option in options:
             raise SpecError(f"{what} {head!r}: option {option!r} is given twice")
         options[option] = value
+        if value.startswith("[") and value.endswith("]"):
+            # "[64, 128]" -> ["64", "128"]; "[]" -> []
+            options[option] = [each.strip() for each in value[1:-1].split(",") if each.strip()]
     return Spec(head, label, options)
 
 
@@ -78,14 +81,7 @@ def as_spec(source: str | Path | Spec, what: str) -> Spec:
 
 def list_options(spec: Spec) -> dict[str, list[object]]:
     """Return the options of a spec that are lists: from a config file, or written ``dim=[64,128]``."""
-    lists: dict[str, list[object]] = {}
-    for name, value in spec.options.items():
-        if isinstance(value, list):
-            lists[name] = value
-        elif isinstance(value, str) and value.startswith("[") and value.endswith("]"):
-            # "[64, 128]" -> ["64", "128"]; "[]" -> []
-            lists[name] = [part.strip() for part in value[1:-1].split(",") if part.strip()]
-    return lists
+    return {name: value for name, value in spec.options.items() if isinstance(value, list)}
 
 
 def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:

@@ -207,7 +207,7 @@ class _Encoder:
         self._unusable: set[Path] = set()
 
     def note(self) -> tuple[str, str, float]:
-        """Return the fingerprint and the name of the encoder, and the time of its last use; what is not known is empty."""
+        """Return the fingerprint and the name of the encoder, and when it was last used; empty where not known."""
         try:
             note = self.folder / NOTE
             fingerprint, _, name = note.read_text("utf-8", "replace").partition("\n")

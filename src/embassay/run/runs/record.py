@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired, Required
+from typing import Any, Literal, NotRequired, Required
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from embassay._version import __version__
@@ -67,14 +67,11 @@ class EncoderUse(TypedDict, total=False):
     badges: Badges | None
 
 
-Positive = Annotated[float, Field(gt=0)]
-
-
 class Times(TypedDict):
-    """How long the model of one encoder took, in rounds. The clock of processor time is coarse on some systems."""
+    """How long the model of one encoder took, in rounds."""
 
-    wall: Annotated[list[Positive], Field(min_length=1)]
-    cpu: Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=1)]
+    wall: list[float]
+    cpu: list[float]
     device: str
     model: str
 
@@ -111,8 +108,8 @@ class GateRecord(TypedDict):
     """
 
     pages: Literal["given", "sampled"]
-    margins: dict[str, Positive]
-    default_margins: list[tuple[str, str, Positive]]
+    margins: dict[str, float]
+    default_margins: list[tuple[str, str, float]]
 
 
 @OPEN
