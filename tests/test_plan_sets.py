@@ -127,7 +127,7 @@ def test_a_folder_of_other_encoders_names_those_that_left(tmp_path, capsys, monk
         return capsys.readouterr().err
 
     ran(sets_module.Member("Words", "bow"), sets_module.Member("Lost", note="not yet"))
-    assert "(encoders – removed: Words)" in ran(sets_module.Member("Lost", "hashing"))
+    assert "(encoder Words)" in ran(sets_module.Member("Lost", "hashing"))
 
 
 def test_one_wanted_encoder_is_no_set():

@@ -67,14 +67,6 @@ def find_loader(source: str, options: Mapping[str, object]) -> str:
     return loader
 
 
-def check_kind(loader: str, module: ModuleType, path: Path) -> None:
-    """Raise SourceError where a loader of files is given a folder, or a loader of folders a file."""
-    reads_files, reads_folders = hasattr(module, "recognises"), hasattr(module, "recognises_folder")
-    if path.exists() and reads_files != reads_folders and path.is_dir() != reads_folders:
-        given, needed = ("folder", "file") if reads_files else ("file", "folder")
-        raise SourceError(f"is a {given}; {loader} reads a {needed}", path)
-
-
 def _choose(function: str, content: Path | str, options: Mapping[str, object]) -> str | None:
     """Return the loader that recognises the content, or the only one that the options fit; None if there is neither.
 

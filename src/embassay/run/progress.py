@@ -29,7 +29,7 @@ class Progress:
 
 
 class Bar(Progress):
-    """Shows a label, what is done of what, the rate and the time left."""
+    """Shows a label, what is done of what, and the time left."""
 
     @contextmanager
     def encoding(self, label: str, texts: int) -> Iterator[Callable[[int], None]]:
@@ -61,20 +61,12 @@ class Bar(Progress):
 def _on_terminal(label: str, total: int) -> Iterator[Callable[[int, int], None]]:
     """Show a bar that is removed at the end; without a total, one that only moves."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import MofNCompleteColumn, Progress
 
-    text, rate = TextColumn("{task.description}"), TextColumn("{task.fields[rate]}")
-    columns = (text, BarColumn(), MofNCompleteColumn(), rate, TimeRemainingColumn())
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        # A model is loaded for the first text, which may take longer than encoding all of them.
-        task = progress.add_task(label, total=total or None, rate="loading" if total else "")
-
-        def update(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total)
-            if speed := progress.tasks[task].speed:
-                progress.update(task, rate=f"{speed:,.0f}/s")
-
-        yield update
+        task = progress.add_task(label, total=total or None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 @contextmanager

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
-
-from embassay.core.errors import OutputError, SpecError, quoted, say
+from embassay.core.errors import OutputError, say
 from embassay.core.store.files import default_folder
 from embassay.core.store.hashes import FileHashes, Remembered
 from embassay.core.store.paths import output_path
@@ -19,7 +17,7 @@ from embassay.run.config import read
 from embassay.run.options import PYTHON, RECORD, RunOptions, options_in
 from embassay.run.progress import Bar, Progress
 from embassay.run.resolve import EncoderInputs
-from embassay.run.specs import Spec
+from embassay.run.specs import Spec, fitting
 
 DEFAULT_OUT = Path("embassay-run")
 PYTHON_OPTIONS = options_in(PYTHON)
@@ -58,12 +56,7 @@ class RunRequest(RunOptions):
         # It checks seed and resamples, which may be integers of numpy, when it is read.
         _ = self.draws
         for name in PYTHON_OPTIONS.keys() - {"seed", "resamples"}:
-            value = getattr(self, name)
-            try:
-                TypeAdapter(PYTHON_OPTIONS[name]).validate_python(value, strict=True)
-            except ValidationError as error:
-                problems = " or ".join(problem["msg"] for problem in error.errors())
-                raise SpecError(f"{name}: {problems}, is {quoted(value)}") from None
+            fitting(getattr(self, name), PYTHON_OPTIONS[name], name)
 
     @classmethod
     def of(cls, config: Path | None, **flags: object) -> RunRequest:

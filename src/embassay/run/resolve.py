@@ -14,7 +14,7 @@ from embassay.core.store.paths import source_path
 from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
 from embassay.models.addresses import without_secrets
 from embassay.models.base import EncodesWithAnother
-from embassay.run.loaders import builtin_names, check_kind, find_loader
+from embassay.run.loaders import builtin_names, find_loader
 from embassay.run.specs import Spec, as_spec, bind, known_options, parse
 
 EncoderInput: TypeAlias = str | Spec | Encoder | Function
@@ -54,7 +54,6 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
     path = source_path(spec.head)
     if loader in builtin_names() and spec.head != loader:
         raise SpecError(f"corpus {spec.head!r}: {loader!r} is a built-in corpus and reads no file")
-    check_kind(loader, module, path)
     # Only loaders of folders have the option, and one in the spec stays.
     if follow_links and "follow_links" in known_options(module.load):
         options.setdefault("follow_links", True)

@@ -149,16 +149,27 @@ def known_options(function: Callable[..., object]) -> frozenset[str]:
 
 def _convert(value: object, hint: Any, place: str) -> object:
     """Return an option's value, a text of the command line or what a config file has, as its annotation says."""
-    from pydantic import TypeAdapter, ValidationError
-
     if get_origin(hint) is Literal or isinstance(value, Path):
         value = str(value)
     # Spaces may be meant in a text, such as a prompt.
     if isinstance(value, str) and str not in (hint, *get_args(hint)):
         value = value.strip()
+    # A config file has numbers and truth values; on the command line everything is a text.
+    return fitting(value, hint, place, strict=not isinstance(value, str))
+
+
+def fitting(value: object, kind: Any, place: str, *, strict: bool = True) -> object:
+    """Return a value as a type, which may have limits.
+
+    Raises
+    ------
+    SpecError
+        If it does not fit.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
     try:
-        # A config file has numbers and truth values; on the command line everything is a text.
-        return TypeAdapter(hint).validate_python(value, strict=not isinstance(value, str))
+        return TypeAdapter(kind).validate_python(value, strict=strict)
     except ValidationError as error:
         reasons = " or ".join(problem["msg"] for problem in error.errors(include_url=False))
         raise SpecError(f"{place}: {reasons}, is {quoted(value)}") from None
