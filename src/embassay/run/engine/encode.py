@@ -152,16 +152,18 @@ def _encode_all(
     float
         The seconds of the encoder for all but the first block, because a model may be loaded for that one.
     """
-    in_parts = cache is None or (isinstance(encoder, BatchInvariant) and encoder.batch_invariant())
     # The answers of a service cost money, so that each is kept, also if no batch gives the same answer.
-    in_parts = in_parts or encoder.card.remote
+    in_parts = cache is None or encoder.card.remote
+    in_parts = in_parts or (isinstance(encoder, BatchInvariant) and encoder.batch_invariant())
     size = len(texts) if in_parts else CHUNK
     seconds = 0.0
     done = kept = 0
 
-    def store(stop: int) -> None:
+    def store() -> None:
         """Cache the blocks since the last call, except sparse ones; different lengths are an error later."""
-        parts = blocks[kept:stop]
+        nonlocal kept
+        parts = blocks[kept:]
+        kept = len(blocks)
         if cache is not None and len({rows.shape[1] for _, rows in parts}) == 1 and not issparse(parts[0][1]):
             in_order = [text for block, _ in parts for text in block]
             cache.put(key_in_cache(encoder), in_order, np.concatenate([rows for _, rows in parts]))
@@ -176,15 +178,13 @@ def _encode_all(
                 done += len(block)
                 advance(len(block))
                 if in_parts and sum(len(texts) for texts, _ in blocks[kept:]) >= max(BLOCK, done // CACHED):
-                    store(len(blocks))
-                    kept = len(blocks)
+                    store()
                 start = time.perf_counter()
         except BaseException:
             if in_parts:
-                store(len(blocks))
+                store()
             raise
-        store(len(blocks))
-        kept = len(blocks)
+        store()
     return seconds
 
 
