@@ -8,22 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
 from annotated_types import Ge, Gt, Lt
 
-
-class Place(Enum):
-    """Where else an option can be set, beside the command line, or is kept."""
-
-    FILE = "a config file"
-    PYTHON = "a keyword of ea.assay"
-    RECORD = "the settings in run.json, which identify the run: another value makes another run"
-
-
-FILE, PYTHON, RECORD = Place.FILE, Place.PYTHON, Place.RECORD
+Place = Literal["file", "python", "record"]
+"""Where else an option can be set, beside the command line, or is kept."""
+FILE: Place = "file"
+"""It is a setting in a config file."""
+PYTHON: Place = "python"
+"""It is a keyword of ``ea.assay``."""
+RECORD: Place = "record"
+"""It is kept in ``run.json`` and identifies the run: another value makes another run."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +121,7 @@ class RunOptions:
 
 def options_in(place: Place) -> dict[str, Any]:
     """Return the types, with their limits, of the options that belong to a place, by name."""
-    return {name: kind for name, kind, mark in _marks() if mark is place}
+    return {name: kind for name, kind, mark in _marks() if mark == place}
 
 
 def off_flags() -> dict[str, Off]:

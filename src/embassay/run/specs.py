@@ -46,11 +46,9 @@ def parse(text: str, what: str) -> Spec:
     # An equals sign in a path belongs to the path.
     if equals and "/" not in name and not name.startswith(("~", ".")):
         label, head = name.strip(), rest
-        if not label:
-            raise SpecError(f"{what}: the name before '=' is missing; write NAME={rest}")
     head = head.strip()
-    if not head:
-        raise SpecError(f"{what}: the name is empty; see 'embassay list'")
+    if label == "" or not head:
+        raise SpecError(f"{what}: the name is empty; write [NAME=]SPEC, see 'embassay list'")
     options: dict[str, object] = {}
     for part in parts:
         option, equals, value = part.partition("=")
