@@ -19,7 +19,7 @@ from embassay.core.errors import SpecError, UnknownNameError, quoted
 
 @dataclass(frozen=True)
 class Spec:
-    """A parsed spec: the label if one was given, the head, and the options as they were written; lists are lists."""
+    """A parsed spec: the label if one was given, the head, and the options as they were written."""
 
     head: str
     label: str | None = None
@@ -49,7 +49,7 @@ def parse(text: str, what: str) -> Spec:
     head = head.strip()
     if label == "" or not head:
         raise SpecError(f"{what}: the name is empty; write [NAME=]SPEC, see 'embassay list'")
-    options: dict[str, object] = {}
+    options: dict[str, str] = {}
     for part in parts:
         option, equals, value = part.partition("=")
         option = option.strip()
@@ -60,9 +60,6 @@ def parse(text: str, what: str) -> Spec:
         if option in options:
             raise SpecError(f"{what} {head!r}: option {option!r} is given twice")
         options[option] = value
-        if value.startswith("[") and value.endswith("]"):
-            # "[64, 128]" -> ["64", "128"]; "[]" -> []
-            options[option] = [each.strip() for each in value[1:-1].split(",") if each.strip()]
     return Spec(head, label, options)
 
 
@@ -79,7 +76,14 @@ def as_spec(source: str | Path | Spec, what: str) -> Spec:
 
 def list_options(spec: Spec) -> dict[str, list[object]]:
     """Return the options of a spec that are lists: from a config file, or written ``dim=[64,128]``."""
-    return {name: value for name, value in spec.options.items() if isinstance(value, list)}
+    lists: dict[str, list[object]] = {}
+    for name, value in spec.options.items():
+        if isinstance(value, list):
+            lists[name] = value
+        elif isinstance(value, str) and value.startswith("[") and value.endswith("]"):
+            # "[64, 128]" -> ["64", "128"]; "[]" -> []
+            lists[name] = [part.strip() for part in value[1:-1].split(",") if part.strip()]
+    return lists
 
 
 def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
