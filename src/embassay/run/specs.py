@@ -173,5 +173,5 @@ def fitting(value: object, kind: Any, place: str, *, strict: bool = True) -> obj
     try:
         return TypeAdapter(kind).validate_python(value, strict=strict)
     except ValidationError as error:
-        reasons = " or ".join(problem["msg"] for problem in error.errors(include_url=False))
-        raise SpecError(f"{place}: {reasons}, is {quoted(value)}") from None
+        reasons = " or ".join(problem["msg"].partition(", unable")[0] for problem in error.errors(include_url=False))
+        raise SpecError(f"{place}: {reasons.replace('Input should', 'must')}, is {quoted(value)}") from None
