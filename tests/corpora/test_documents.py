@@ -105,7 +105,7 @@ def test_a_parquet_file_without_a_suffix_is_known_by_its_first_bytes(at):
     path = at("docs", "")
     pl.DataFrame({"id": [1, 2], "text": ["a", "b"]}).write_parquet(path)
     assert told(load(path, "x", questions=at("q.csv", "query,doc\na?,2\n")))[1] == {"a?": ("2",)}
-    with pytest.raises(SourceError, match="unrecognised Parquet file; set questions=FILE for documents"):
+    with pytest.raises(SourceError, match=r"unrecognised format .* questions= for documents"):
         load_corpus(path)
 
 
@@ -296,12 +296,7 @@ def test_about_these_documents_each_question_stands_alone(docs, at):
     alone = load(docs, "mine", questions=asked, about="these-documents")
     assert alone.units.tolist() == [0, 1, 2]
     assert len(alone.unit_labels) == 0
-    # The unit of independence is another way to say it.
-    for unit, about in (("question", "these-documents"), ("document", "new-documents")):
-        by_unit = load_corpus(f"mine={docs},questions={asked},unit={unit}")
-        assert by_unit.units.tolist() == load(docs, "mine", questions=asked, about=about).units.tolist()
-        assert by_unit.settings == load_corpus(f"mine={docs},questions={asked},about={about}").settings
-        assert by_unit.settings["about"] == about
+    assert load_corpus(f"mine={docs},questions={asked},about=these-documents").settings["about"] == "these-documents"
 
 
 def test_documents_of_a_folder_are_called_pages_and_others_documents(docs, at, tmp_path):

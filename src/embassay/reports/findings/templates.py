@@ -337,7 +337,7 @@ NO_DIFFERENCE_CAN_BE_SHOWN = Template(
 TRAINED_ON = Template(
     "{encoder}: its model card names {datasets} among its training data, and {corpus} is from {family} ({evidence}); "
     "if these texts were in its training, its figures there are too high",
-    "the corpus is recognised by its loader, its file, its fingerprint or the ids of its items",
+    "the corpus is recognised by its content or its file",
     LIMIT,
 )
 VISIBLE_POINTS = Template(
