@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from embassay.core.result import MAX_UNDEFINED, Difference, Estimate, Verdict
-from embassay.diagnostics.metrics.item_metric import Headline
+from embassay.diagnostics.metrics.headline import Headline
 from embassay.diagnostics.metrics.scoreboard import Scoreboard
 from embassay.stats.best import Standings
 from embassay.stats.detectable import Precision
@@ -57,10 +57,10 @@ def verdict(
         undefined_as_wrong = _undefined_as_wrong({name: headline.values[name] for name in roles.candidates})
     return replace(
         unranked(board),
-        metric=headline.metric,
-        subset=headline.subset,
+        metric=headline.key.metric,
+        subset=headline.key.subset,
         similarity_function=board[0].similarity_function,
-        condition=headline.condition,
+        condition=headline.key.condition,
         # Of equal values, the one named first comes first.
         candidates=tuple(sorted((n for n in roles.candidates if n in values), key=lambda name: -values[name])),
         undefined=tuple(name for name in roles.candidates if name not in values),
