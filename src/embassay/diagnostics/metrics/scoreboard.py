@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embassay.core.result import Example
 from embassay.core.types import ItemScores, content_hash
@@ -173,6 +174,11 @@ class Scoreboard:
     def corpus(self) -> str:
         """The corpus's label."""
         return self.scores[0].origin.corpus
+
+    @property
+    def item(self) -> NDArray[np.str_]:
+        """(n,) the ids of the items."""
+        return self.scores[0].item
 
     @property
     def unit(self) -> Ints:
