@@ -163,7 +163,8 @@ def check_retriever(
     loaded = load_candidate(retriever)
     assert isinstance(loaded, Retriever), "it must be an embassay.plugin.Retriever"
     assert isinstance(loaded.card, Card) and loaded.name, "name must not be empty"
-    assert load_candidate(retriever).fingerprint == loaded.fingerprint, "loaded twice, it is another"
+    if isinstance(retriever, str):
+        assert load_candidate(retriever).fingerprint == loaded.fingerprint, "loaded twice, it is another"
     questions = _questions(loaded, corpus, encoders or {})
     lists = _answers(loaded, questions)
     assert len(lists) == len(corpus.samples) and all(lists.values()), "each question needs a list"
