@@ -5,7 +5,6 @@ import json
 import pytest
 
 from embassay.cli.app import exit_code_of
-from embassay.models.endpoint.attempts import Retries
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 
@@ -57,7 +56,7 @@ def test_looking_says_that_the_budget_does_not_suffice(embassay, service):
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_a_long_wait_is_told_on_stderr_unless_it_is_to_be_quiet(service, monkeypatch, capsys, quiet):
-    monkeypatch.setattr("embassay.models.remote.api.RETRIES", Retries(2, 0.001, lambda stop, seconds: None))
+    monkeypatch.setattr("embassay.models.services.api.RETRIES", Retries(2, 0.001, lambda stop, seconds: None))
     spec = f"m=api:some-model,key_env=,base_url={service.url}"
     request = RunRequest([spec], ["opposites"], ["negated_antonyms"], baselines=False, quiet=quiet)
     plan = prepare(request)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import embassay as ea
 from cases.case import CORPUS, RUN, TEXTS, Case, each, lines, write
-from embassay.models.endpoint.attempts import Retries
 from search_server import SearchServer
 
 REQUESTS = 100
@@ -150,7 +149,7 @@ def test_service_of_embeddings(case, service, monkeypatch, capsys):
     service.script(*[behave] * REQUESTS)
     pauses = []
     monkeypatch.setattr(
-        "embassay.models.remote.api.RETRIES", Retries(pause=lambda stop, seconds: pauses.append(seconds))
+        "embassay.models.services.api.RETRIES", Retries(pause=lambda stop, seconds: pauses.append(seconds))
     )
     Case(
         shows, CORPUS | {"docs.jsonl": lines(LONG)}, f"{RUN} -e e=api:some,base_url={service.url},key_env=", code=code

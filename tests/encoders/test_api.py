@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import embassay as ea
+from connecting import hurry
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import EncoderError, EndpointError, MissingExtraError, SpecError
 from embassay.core.plugins import ENCODERS
 from embassay.core.types import Runtime
-from embassay.models.endpoint.attempts import Retries
-from embassay.models.endpoint.spending import guess
 from embassay.models.probe import PROBES, remembered, settled
-from embassay.models.remote import api
-from embassay.models.remote.embeddings import is_too_large, packed
+from embassay.models.services import api
+from embassay.models.services.api import packed
+from embassay.models.services.spending import guess
 from embassay.run.resolve import load_encoder
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
@@ -34,7 +34,7 @@ class Remembering(Runtime):
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr(api, "RETRIES", Retries(3, 0.001, lambda stop, seconds: None))
+    hurry(monkeypatch, 3)
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from itertools import pairwise
 
 import pytest
 
+from connecting import hurry
 from embassay.core.errors import EncoderError, InputError, MissingExtraError, OutputError, SourceError, SpecError
-from embassay.models.endpoint.attempts import Retries
-from embassay.models.endpoint.chat import ChatAnswer
-from embassay.models.endpoint.spending import guess
+from embassay.models.services.chat import ChatAnswer
+from embassay.models.services.spending import guess
 from embassay.testsets.generator import chat as chat_module
 from embassay.testsets.generator.answers import cleaned, instructions_of, problem_of, subject_of
 from embassay.testsets.generator.chat import Reply, Request, generator
@@ -39,7 +39,9 @@ TEXTS = [
 REQUESTS = [Request(f"r{i}", ASK.format(a, b)) for i, (a, b) in enumerate(pairwise(TEXTS))]
 
 
-QUICK = Retries(4, 0.001, lambda stop, seconds: None)
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    hurry(monkeypatch, 4)
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def journal(tmp_path):
 @pytest.fixture
 def make(chat, journal):
     def call(*options, journal=journal):
-        return generator(",".join(["m", f"base_url={chat.url}", *options]), journal, QUICK)
+        return generator(",".join(["m", f"base_url={chat.url}", *options]), journal)
 
     return call
 
@@ -227,7 +229,7 @@ def test_a_missing_key_is_said_before_anything_is_sent(monkeypatch, journal):
 def test_the_key_is_nowhere(chat, make, behaviours, journal, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    writer = generator(f"m,base_url={chat.url}?sig=abcdefgh12345", journal, QUICK)
+    writer = generator(f"m,base_url={chat.url}?sig=abcdefgh12345", journal)
     chat.script(behaviours.fails(500, KEY))
     writer.replies(REQUESTS[:3])
     assert {headers["authorization"] for _, headers, _ in chat.seen} == {f"Bearer {KEY}"}
@@ -514,7 +516,7 @@ def test_the_budget_is_that_of_all_resumes(chat, make, journal):
     assert chat.asked.total() == answered
     again = make(*options)
     assert again.replies(REQUESTS[:answered]) == again.replies(REQUESTS[:answered]) == right(REQUESTS[:answered])
-    assert again.chat.endpoint.spending.earlier == spent
+    assert again.chat.service.spending.earlier == spent
     assert make(*options).replies([Request("new", ASK.format(TEXTS[0], TEXTS[8]))])[0].text
 
 

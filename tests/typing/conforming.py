@@ -21,7 +21,7 @@ from embassay.models.exported.vectors import VectorsEncoder
 from embassay.models.lexical.counts import ProjectedEncoder
 from embassay.models.neural.hf import TransformersEncoder
 from embassay.models.objects.foreign import ObjectEncoder
-from embassay.models.remote.api import ApiEncoder
+from embassay.models.services.api import ApiEncoder
 from embassay.models.static.words import WordsEncoder
 
 
