@@ -471,7 +471,7 @@ def test_a_service_that_fails_is_asked_again_and_the_run_goes_on(rerank, corpus,
     fine = rerank.edit(lambda answer: None)
     rerank.script(rerank.status(503), rerank.status(200, b"<html>"), *[fine] * 3)
     assert "the answer is not JSON" in run().failed[0].reason
-    rerank.script(*[fine] * 20, *[rerank.status(500)] * 30)
+    rerank.script(*[fine] * 20, *[rerank.status(500)] * 300)
     assert "500" in run().failed[0].reason
     rerank.behaviours.clear()
     answered = len(rerank.seen)

@@ -192,7 +192,9 @@ def test_what_is_under_way_when_another_fails_is_kept(chat, make, behaviours, jo
 
 def test_nonsense_is_a_failure(chat, make, behaviours):
     chat.when("", behaviours.nonsense)
-    with pytest.raises(EncoderError, match=r"generator 'm': .* answered 200: the answer is not JSON; check base_url"):
+    with pytest.raises(
+        EncoderError, match=r"generator 'm': .* answered 200: the answer is not JSON; check the address"
+    ):
         make().replies(REQUESTS)
 
 
@@ -261,7 +263,7 @@ def test_a_budget_is_not_exceeded_and_what_was_paid_is_kept(chat, make, journal)
     with pytest.raises(EncoderError) as caught:
         make(*options, f"budget={sum(rows) / 3:.0f}").replies(REQUESTS)
     assert str(caught.value).startswith("generator 'm': the next request exceeds the budget of ")
-    told = f"answers are kept in {journal}: run the same command with a higher budget to continue"
+    told = "what is in a cache or journal is kept: to continue, run the same command with a higher budget"
     assert str(caught.value).endswith(told)
     paid = [json.loads(line) for line in journal.read_text().splitlines()]
     assert 0 < len(paid) < 8
@@ -398,9 +400,9 @@ def test_an_estimate_learns_from_the_journal(chat, make):
         ("m,temperature=nan", "must be from 0 to 2, is nan"),
         ("m,max_tokens=0", "option 'max_tokens': must be 1 or more, is 0"),
         ("m,concurrency=0", "option 'concurrency': must be 1 or more"),
-        ("m,budget=1", "option 'budget': also set price=, the price of a million tokens"),
+        ("m,budget=1", "option 'budget': also needs price=, the price of a million tokens"),
         ("m,price=1,budget=0", "option 'budget': must be more than 0"),
-        ("m,base_url=ftp://x", "generator 'm': base_url must start with"),
+        ("m,base_url=ftp://x", "generator 'm': the address must start with"),
         ("m,price", "expected option=value after its name"),
         ("temperature=0", "generator: name the model first"),
         ("", "generator: the name is empty"),
@@ -526,7 +528,7 @@ def test_answers_that_were_lost_are_said(chat, make, behaviours):
     writer.replies(REQUESTS[:1])
     took = sum(len(text.split()) for text in (REQUESTS[0].prompt, fused(REQUESTS[0])))
     tokens = took + 2 * (guess(REQUESTS[0].prompt) + 100)
-    said = "sent again: 2 requests; 2 lost answers counted at maximum length"
+    said = "sent again: 2 requests"
     assert writer.notes() == (f"m at {chat.host} answered 1 request: about {tokens:,} tokens; {said}.",)
 
 

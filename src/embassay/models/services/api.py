@@ -7,15 +7,18 @@ the run stops before it costs more. Nothing is sent before the first text is enc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embassay.core.errors import EncoderError, SpecError, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.base import Role
 from embassay.core.types import Card, Runtime, content_hash
-from embassay.core.vectors import DenseVectors, Indices, Similarity
+from embassay.core.vectors import DenseVectors, Indices, Similarity, VectorBatch
 from embassay.models.base import BaseEncoder, Prompts, Route, spec_of
 from embassay.models.checks import check_whole
 from embassay.models.neural.prompts import unprompted_texts
@@ -175,7 +178,7 @@ class ApiEncoder(BaseEncoder):
         parts = sorted(self.batches(texts, role), key=lambda part: part[0][0])
         return np.concatenate([np.zeros((0, self._width or 1), np.float32), *(rows for _, rows in parts)])
 
-    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[Sequence[int], DenseVectors]]:
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
         """Yield (indices into ``texts``, their vectors) of each answer as it comes, so that paid vectors are kept."""
         # Services reject an empty text. A space has as little content, and gets a vector.
         inputs = [self.prompts[role] + text or BLANK for text in texts]
@@ -184,8 +187,17 @@ class ApiEncoder(BaseEncoder):
         asked = self.service.each(
             lambda places: self.service.in_parts(self._ask, [inputs[place] for place in places]), requests
         )
+        missing: list[int] = []
         for number, rows in asked:
-            yield requests[number], rows
+            has_vector = ~np.isnan(rows[:, 0])
+            places = np.array(requests[number])
+            missing += places[~has_vector].tolist()
+            yield places[has_vector], rows[has_vector]
+        if missing:
+            problem = f"no vector for the text {quoted(inputs[missing[0]])}: not a list of finite numbers"
+            if len(missing) > 1:
+                problem += f" ({len(missing)} such texts)"
+            raise self.service.error(f"{problem}; change or leave out such texts; the vectors of all others are kept")
 
     def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:
         """Return the (n,) estimated number of tokens of each text, prompt included."""
@@ -242,39 +254,40 @@ def packed(texts: Sequence[str], most: int, tokens: int = MOST_TOKENS) -> list[l
 
 
 def read_vectors(answer: object, texts: Sequence[str], expected: int | None) -> DenseVectors:
-    """Return the (n, d) float32 vectors of an answer, in the order of the texts.
+    """Return the (n, d) float32 vectors of an answer, in the order of the texts; NaN for a text without a vector.
 
     Raises
     ------
     ValueError
-        If the answer does not have one finite vector of the expected length for each text; it may name the text.
+        If the answer does not have one entry for each text, other dimensions than expected, or no vector at all.
     """
     data = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
         raise ValueError(f"the answer has no list of embeddings ('data'), but {quoted(answer)}")
-    places = [entry.get("index") for entry in data]
+    if len(data) != len(texts):
+        raise ValueError(f"the answer has {counted(len(data), 'vector')} for {counted(len(texts), 'text')}")
     # Protobuf leaves out a number that is 0.
-    in_order = places == [None] * len(texts) or sorted(int(place or 0) for place in places) == list(range(len(texts)))
-    if not in_order:
-        raise ValueError(
-            f"the answer has {counted(len(data), 'vector')} for {counted(len(texts), 'text')}, or their 'index' is not "
-            f"0 to {len(texts) - 1}, each once"
-        )
-    data.sort(key=lambda entry: entry.get("index") or 0)
-    rows = np.zeros((len(texts), 0), np.float32)
-    for place, (entry, text) in enumerate(zip(data, texts, strict=True)):
-        try:
-            row = np.array(entry.get("embedding"), dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            row = np.zeros(0)
-        if row.ndim != 1 or not row.size:
-            raise ValueError(f"no vector for the text {quoted(text)}: not a list of numbers")
-        if not np.abs(row).max() <= LARGEST:
-            raise ValueError(f"no vector for the text {quoted(text)}: NaN or infinity")
-        expected = expected or len(row)
-        if len(row) != expected:
-            raise ValueError(f"the vectors have {len(row)} dimensions instead of {expected}")
-        if not place:
-            rows = np.empty((len(texts), expected), np.float32)
-        rows[place] = row
-    return rows
+    places = [entry.get("index") or 0 for entry in data]
+    has_places = any("index" in entry for entry in data)
+    if has_places and sorted(map(repr, places)) != sorted(map(repr, range(len(texts)))):
+        raise ValueError(f"the 'index' values of the vectors are not 0 to {len(texts) - 1}, each once")
+    data = [entry for _, entry in sorted(zip(places, data, strict=True), key=itemgetter(0))]
+    rows = [row_of(entry.get("embedding")) for entry in data]
+    widths = {len(row) for row in rows if len(row)}
+    if not widths:
+        raise ValueError(f"no vector for the text {quoted(texts[0])}: not a list of finite numbers")
+    expected = expected or max(widths)
+    wrong = widths - {expected}
+    if wrong:
+        raise ValueError(f"the vectors have {max(wrong)} dimensions instead of {expected}")
+    missing = np.full(expected, np.nan)
+    return np.array([row if len(row) else missing for row in rows], dtype=np.float32)
+
+
+def row_of(embedding: object) -> NDArray[np.float64]:
+    """Return the (d,) numbers of a vector; none if it is not a list of finite numbers."""
+    with suppress(TypeError, ValueError, OverflowError):
+        row = np.array(embedding, dtype=np.float64)
+        if row.ndim == 1 and row.size and np.abs(row).max() <= LARGEST:
+            return row
+    return np.zeros(0)

@@ -15,13 +15,13 @@ import json
 import os
 import re
 import time
+import weakref
 import zlib
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
 from contextlib import aclosing, suppress
 from functools import cache
-from http import HTTPStatus
 from random import SystemRandom
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -66,6 +66,7 @@ MOST_TOKENS = 10**12
 """Larger numbers are not plausible as numbers of tokens."""
 GZIP = 31
 """The value by which zlib knows gzip."""
+LOCK = Lock()
 QUOTA_USED_UP = b"insufficient_quota"
 """Part of OpenAI's answer with status 429 if the account is empty; waiting does not help then."""
 PROBLEMS = {
@@ -164,7 +165,8 @@ class Service:
         self._told_until = 0.0
         self._stop = Event()
         self._lock = Lock()
-        self._client: Any = None
+        self._client: httpx2.AsyncClient | None = None
+        self._tasks: set[Any] = set()
         self._is_local = is_loopback(str(parts.hostname))
 
         key = os.environ.get(key_env, "").strip()
@@ -351,8 +353,9 @@ class Service:
 
     def close(self) -> None:
         """Close all connections, which ends the requests under way; the next request opens new ones."""
-        if self._client is not None:
-            asyncio.run_coroutine_threadsafe(self._disconnect(), loop())
+        client, self._client = self._client, None
+        if client is not None:
+            self._finish()
 
     def _wait(self, failure: EndpointError, attempt: int, stop: Event) -> None:
         """Wait before the next attempt, or until ``stop`` is set; a long wait is announced once for all requests."""
@@ -365,9 +368,7 @@ class Service:
             if is_told:
                 self._told_until = now + seconds
         if is_told:
-            reason = failure.problem
-            if failure.status in RETRYABLE:
-                reason = f"{failure.status} {HTTPStatus(failure.status).phrase}"
+            reason = f"{failure.status or self.host}: {failure.problem}"
             self._tell(f"{reason}; waiting {seconds:.0f} s, then attempt {attempt + 1} of {self.attempts}")
         self.pause(stop, seconds)
 
@@ -414,7 +415,7 @@ class Service:
 
         kind = "lost"
         try:
-            return asyncio.run_coroutine_threadsafe(self._send(request, longest), loop()).result()
+            return in_loop(self._send(request, longest)).result()
         except httpx2.ConnectTimeout:
             problem, kind = f"no connection within {self._connect:g} s", "busy"
         except (TimeoutError, httpx2.TimeoutException):
@@ -432,11 +433,17 @@ class Service:
     async def _send(self, request: httpx2.Request, longest: int) -> tuple[int, Mapping[str, str], bytes]:
         import httpx2
 
-        if self._client is None:
+        client = self._client
+        if client is None:
             # Requests to this machine do not use a proxy.
-            self._client = httpx2.AsyncClient(trust_env=not self._is_local)
+            client = self._client = httpx2.AsyncClient(trust_env=not self._is_local)
+            self._finish = weakref.finalize(self, disconnect, client, self._tasks)
+            self._finish.atexit = False
+        task: Any = asyncio.current_task()
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         body = bytearray()
-        async with asyncio.timeout(self._timeout), aclosing(await self._client.send(request, stream=True)) as response:
+        async with asyncio.timeout(self._timeout), aclosing(await client.send(request, stream=True)) as response:
             if not response.is_success:
                 longest = LONGEST_REFUSAL
             async with aclosing(response.aiter_raw()) as pieces:
@@ -449,10 +456,16 @@ class Service:
             body = bytearray(zlib.decompressobj(GZIP).decompress(body, longest + 1))
         return response.status_code, response.headers, bytes(body)
 
-    async def _disconnect(self) -> None:
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+
+def disconnect(client: httpx2.AsyncClient, tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Cancel requests and close their connections."""
+
+    async def run() -> None:
+        for task in tasks:
+            task.cancel()
+        await client.aclose()
+
+    in_loop(run())
 
 
 @cache
@@ -461,6 +474,13 @@ def loop() -> asyncio.AbstractEventLoop:
     made = asyncio.new_event_loop()
     Thread(target=made.run_forever, daemon=True, name="embassay-http").start()
     return made
+
+
+def in_loop(work: Coroutine[Any, Any, T]) -> Future[T]:
+    """Start something in the event loop."""
+    with LOCK:
+        # Several threads may ask first.
+        return asyncio.run_coroutine_threadsafe(work, loop())
 
 
 if hasattr(os, "register_at_fork"):
