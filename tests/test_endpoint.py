@@ -283,7 +283,7 @@ def test_nobody_there(service, pauses):
     endpoint = connect(service.url, "MY_KEY", pause=quick(pauses), attempts=3)
     error = failure(endpoint)
     assert "the connection failed: " in str(error)
-    assert str(error).endswith("; check the address")
+    assert str(error).endswith("; check the address, and whether it is http:// or https://")
     # A closed port of this machine stays closed: it is not tried again.
     assert "tried" not in str(error)
     assert not pauses

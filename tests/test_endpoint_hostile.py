@@ -67,9 +67,9 @@ def bomb(copies):
 
 
 HOSTILE = {
-    "NaN": (entries("[1, 2]", "[NaN, 1]"), "NaN or infinity"),
-    "a number beyond float64": (entries("[1, 2]", "[1e999, 1]"), "NaN or infinity"),
-    "an integer beyond float64": (entries("[1, 2]", f"[{10**400}, 1]"), "not a list of numbers|NaN or infinity"),
+    "NaN": (entries("[1, 2]", "[NaN, 1]"), "NaN or infinity, or not a list of numbers"),
+    "a number beyond float64": (entries("[1, 2]", "[1e999, 1]"), "NaN or infinity, or not a list of numbers"),
+    "an integer beyond float64": (entries("[1, 2]", f"[{10**400}, 1]"), "NaN or infinity, or not a list of numbers"),
     "an integer of 5,000 digits": (entries("[1, 2]", f"[{'9' * 5000}, 1]"), "damaged"),
     "lists in lists": (answer(b"[" * 200_000), "damaged"),
     "errors within errors": (answer(b'{"error":' * 3000 + b"1" + b"}" * 3000, status="400 Bad"), "answered 400"),
@@ -93,8 +93,8 @@ HOSTILE = {
     "a header without end": (raw(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 300_000), "the connection failed"),
     "nothing": (raw(), "the connection failed"),
     "an answer without end": (endless, "the limit is 1,114,624 bytes"),
-    "gzip that unpacks to much": (bomb(100), "the limit is 1,114,624 bytes"),
-    "damaged gzip": (answer(KEY.encode(), "Content-Encoding: gzip"), "the connection failed"),
+    "gzip that unpacks to much": (bomb(100), "the answer is not JSON"),
+    "damaged gzip": (answer(KEY.encode(), "Content-Encoding: gzip"), "the answer is not JSON"),
     "gzip in gzip": (answer(KEY.encode(), "Content-Encoding: gzip, gzip"), "the answer is not JSON"),
     "another compression": (answer(b"\x1b\x00", f"Content-Encoding: br{KEY}"), "the answer is not JSON"),
 }  # fmt: skip
@@ -180,7 +180,7 @@ def test_memory_is_bounded_by_what_was_asked_for(service, endpoint):
     service.script(answer(packed, "Content-Encoding: gzip"))
     tracemalloc.start()
     try:
-        with pytest.raises(EndpointError, match="the limit is"):
+        with pytest.raises(EndpointError, match="the answer is not JSON"):
             list(model(endpoint).batches(["a", "b"], "text"))
         _, peak = tracemalloc.get_traced_memory()
     finally:

@@ -72,7 +72,7 @@ def figures(result, encoder):
     "options",
     [
         {"depth": 60},
-        {"depth": 60, "query": "query", "parameters": {"size": "{depth}"}},
+        {"depth": 60, "query": "query"},
         {"depth": 60, "body": {"query": "{query}", "size": "{depth}", "filter": [{"kind": "any {query}"}]}},
     ],
     ids=["post", "get", "body"],
@@ -94,12 +94,11 @@ def test_headers_parameters_and_keys_are_sent_and_written_nowhere(server, corpus
     config.write_text(
         f"""
         [[encoders]]
-        spec = "{server.address}"
+        spec = "{server.address}?index=docs"
         name = "ours"
         ids = "hits.hits.*._id"
         key_env = "SEARCH_KEY"
         headers = {{ x-tenant = "one", x-key = "$SEARCH_KEY" }}
-        parameters = {{ index = "docs" }}
         """
     )
     out = tmp_path / "run"
@@ -137,15 +136,15 @@ def of(answer):
     [
         (lambda server, asked: b"<html>welcome</html>", "the answer is not JSON; check the address"),
         (lambda server, asked: (404, b"{}"), "nothing at /search; check the address"),
-        (of({"found": []}), "hits.hits.*._id leads to nothing: there is no 'hits' in {'found': []}"),
+        (of({"found": []}), "the order counts): there is no 'hits' in {'found': []}; the question is"),
         (of({"hits": {"hits": {}}}), "there is no '*' in {}"),
         (of({"hits": {"hits": {"total": 3}}}), "there is no '*' in {'total': 3}"),
-        (of({"hits": {"hits": [{"_id": None, "_score": 1}]}}), "ids=hits.hits.*._id: None in the answer is not an id"),
+        (of({"hits": {"hits": [{"_id": None, "_score": 1}]}}), "ids are texts or numbers, not [None]"),
         (
             of({"hits": {"hits": [{"_id": "a", "_score": "x"}]}}),
-            "'x' in the answer is not a number; without scores= the",
+            "without scores= the order counts): could not convert string to float: 'x'",
         ),
-        (of({"hits": {"hits": [{"_id": "a", "_score": None}]}}), "is not a number; without scores= the order counts"),
+        (of({"hits": {"hits": [{"_id": "a", "_score": None}]}}), "without scores= the order counts)"),
         (of({"hits": {"total": 0}}), "there is no 'hits' in {'total': 0}; the question is '"),
         (of({"hits": {"hits": [{"_id": "a", "_score": 1}, {"_id": "b"}]}}), "there is no '_score' in {'_id': 'b'}"),
     ],

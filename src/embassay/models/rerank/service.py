@@ -109,7 +109,7 @@ class PairService:
         return self.service.in_parts(lambda part: self._ask(query or BLANK, part), [text or BLANK for text in texts])
 
     def _ask(self, query: str, texts: Sequence[str]) -> DenseVectors:
-        payload = {"model": self.model, "query": query, "documents": texts}
+        payload: dict[str, object] = {"model": self.model, "query": query, "documents": texts}
         # Another thread may find out while this one waits for its answer.
         as_tei = self.is_tei
         if as_tei:
@@ -138,7 +138,7 @@ def read_scores(answer: Any, number: int) -> DenseVectors:
     ValueError
         If the answer does not have one number for each text.
     """
-    entries = answer.get("results") if isinstance(answer, dict) else answer
+    entries: Any = answer.get("results") if isinstance(answer, dict) else answer
     try:
         # Protobuf leaves out a number that is 0.
         score_of = {entry.get("index", 0): entry.get("relevance_score", entry.get("score")) for entry in entries}

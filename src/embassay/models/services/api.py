@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +34,7 @@ ANSWER_BYTES, ENTRY_BYTES, NUMBER_BYTES = 1 << 16, 256, 32
 """Maximum bytes of an answer: without its vectors, of a vector without its numbers, and of a number."""
 MOST_DIMENSIONS = 1 << 14
 """The maximum number of dimensions of the first vectors; afterwards their number is known."""
+NO_VECTOR = "NaN or infinity, or not a list of numbers"
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -159,19 +159,23 @@ class ApiEncoder(BaseEncoder):
         """
         if self._probe is None:
             try:
-                self._probe = settled(self.runtime.remembered, self._probe_key, self.encode(PROBES))
+                self._probe = settled(self.runtime.remembered, self._key, self.encode(PROBES))
             except EncoderError as error:
                 self._probe = error
         if isinstance(self._probe, EncoderError):
             raise self._probe
-        return self._fingerprint(self._probe)
+        return content_hash([self._key, steps(self._probe)])
 
     def known_fingerprint(self) -> str | None:
         """Return the last fingerprint, without a request; None if there is none."""
         probe = self._probe
         if not isinstance(probe, np.ndarray):
-            probe = remembered(self.runtime.remembered, self._probe_key)
-        return None if probe is None else self._fingerprint(probe)
+            probe = remembered(self.runtime.remembered, self._key)
+        return None if probe is None else content_hash([self._key, steps(probe)])
+
+    @property
+    def _key(self) -> str:
+        return content_hash(["api", self.service.place, self.name, self.dim, self.prompts, PROBES])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32, each text with its role's prompt."""
@@ -194,7 +198,7 @@ class ApiEncoder(BaseEncoder):
             missing += places[~has_vector].tolist()
             yield places[has_vector], rows[has_vector]
         if missing:
-            problem = f"no vector for the text {quoted(inputs[missing[0]])}: not a list of finite numbers"
+            problem = f"no vector for the text {quoted(inputs[missing[0]])}: {NO_VECTOR}"
             if len(missing) > 1:
                 problem += f" ({len(missing)} such texts)"
             raise self.service.error(f"{problem}; change or leave out such texts; the vectors of all others are kept")
@@ -216,13 +220,6 @@ class ApiEncoder(BaseEncoder):
         self.service.close()
         if isinstance(self._probe, EncoderError):
             self._probe = None
-
-    @property
-    def _probe_key(self) -> str:
-        return content_hash(["api probe", self.service.place, self.name, self.dim, self.prompts, PROBES])
-
-    def _fingerprint(self, probe: DenseVectors) -> str:
-        return content_hash(["api", self.service.place, self.name, self.dim, self.prompts, steps(probe)])
 
     def _ask(self, inputs: Sequence[str]) -> DenseVectors:
         """Return the (n, d) vectors of texts by one request."""
@@ -266,16 +263,16 @@ def read_vectors(answer: object, texts: Sequence[str], expected: int | None) -> 
         raise ValueError(f"the answer has no list of embeddings ('data'), but {quoted(answer)}")
     if len(data) != len(texts):
         raise ValueError(f"the answer has {counted(len(data), 'vector')} for {counted(len(texts), 'text')}")
-    # Protobuf leaves out a number that is 0.
-    places = [entry.get("index") or 0 for entry in data]
-    has_places = any("index" in entry for entry in data)
-    if has_places and sorted(map(repr, places)) != sorted(map(repr, range(len(texts)))):
-        raise ValueError(f"the 'index' values of the vectors are not 0 to {len(texts) - 1}, each once")
-    data = [entry for _, entry in sorted(zip(places, data, strict=True), key=itemgetter(0))]
+    if any("index" in entry for entry in data):
+        # Protobuf leaves out a number that is 0.
+        entry_of = {str(entry.get("index", 0)): entry for entry in data}
+        if len(entry_of) < len(data) or not entry_of.keys() <= set(map(str, range(len(data)))):
+            raise ValueError(f"the 'index' values of the vectors are not 0 to {len(texts) - 1}, each once")
+        data = [entry_of[str(place)] for place in range(len(data))]
     rows = [row_of(entry.get("embedding")) for entry in data]
     widths = {len(row) for row in rows if len(row)}
     if not widths:
-        raise ValueError(f"no vector for the text {quoted(texts[0])}: not a list of finite numbers")
+        raise ValueError(f"no vector for the text {quoted(texts[0])}: {NO_VECTOR}")
     expected = expected or max(widths)
     wrong = widths - {expected}
     if wrong:

@@ -15,17 +15,15 @@ import json
 import os
 import re
 import time
-import weakref
-import zlib
 from base64 import b64encode
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
 from contextlib import aclosing, suppress
 from functools import cache
 from random import SystemRandom
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import SplitResult, unquote, unquote_plus, urlencode, urlsplit
+from urllib.parse import SplitResult, unquote, unquote_plus, urlsplit
 
 import numpy as np
 
@@ -64,9 +62,6 @@ MAX_SHOWN = 200
 """Maximum number of characters of an answer that a message quotes."""
 MOST_TOKENS = 10**12
 """Larger numbers are not plausible as numbers of tokens."""
-GZIP = 31
-"""The value by which zlib knows gzip."""
-LOCK = Lock()
 QUOTA_USED_UP = b"insufficient_quota"
 """Part of OpenAI's answer with status 429 if the account is empty; waiting does not help then."""
 PROBLEMS = {
@@ -166,7 +161,7 @@ class Service:
         self._stop = Event()
         self._lock = Lock()
         self._client: httpx2.AsyncClient | None = None
-        self._tasks: set[Any] = set()
+        self._under_way: set[Future[Any]] = set()
         self._is_local = is_loopback(str(parts.hostname))
 
         key = os.environ.get(key_env, "").strip()
@@ -186,7 +181,7 @@ class Service:
         self._headers = {
             "content-type": "application/json",
             "user-agent": f"embassay/{__version__}",
-            "accept-encoding": "gzip",
+            "accept-encoding": "identity",
         }
         self._headers |= headers or {}
         if token:
@@ -195,8 +190,7 @@ class Service:
         for parameter in parts.query.split("&"):
             # A service that repeats the path repeats its values percent-encoded, as they were sent.
             value = parameter.partition("=")[2] or parameter
-            if len(value) >= SHORTEST_SECRET:
-                hidden += [value, unquote_plus(value)]
+            hidden += [value, unquote_plus(value)] * (len(value) >= SHORTEST_SECRET)
         self.hide = hider(hidden)
         self._hide_in_messages = hider(hidden, quarters=True)
 
@@ -214,7 +208,7 @@ class Service:
         *,
         longest: int,
         tokens: int = 0,
-        parameters: Mapping[str, str] | None = None,
+        query: str = "",
     ) -> T:
         """Send JSON to a path, or ask for it if there is none to send, and return what is read of the answer.
 
@@ -228,8 +222,8 @@ class Service:
         tokens
             The estimated number of tokens. It is replaced by the number in the answer. An answer that may have been
             generated but did not arrive counts with this estimate.
-        parameters
-            Parameters of the address, besides its own.
+        query
+            Parameters of the address, encoded, besides its own.
 
         Raises
         ------
@@ -242,14 +236,19 @@ class Service:
         """
         import httpx2
 
-        content = b"" if payload is None else json.dumps(payload, allow_nan=False).encode()
-        url = f"{self.url}{path}"
-        query = "&".join(filter(None, (self.query, urlencode(parameters or {}))))
-        # The library logs the address of each request, so the query, which may contain a key, is passed separately.
-        target = httpx2.URL(f"{url}?{query}" if query else url).raw_path
-        extensions = {"target": target, "timeout": {"connect": self._connect}}
-        method = "GET" if payload is None else "POST"
-        request = httpx2.Request(method, url, headers=self._headers, content=content, extensions=extensions)
+        url = self.url + path
+        parameters = "&".join(filter(None, (self.query, query)))
+        request = httpx2.Request(
+            "GET" if payload is None else "POST",
+            url,
+            headers=self._headers,
+            content=payload and json.dumps(payload, allow_nan=False),
+            extensions={
+                # The library logs the address of each request, so the query, which may contain a key, is kept apart.
+                "target": httpx2.URL(f"{url}?{parameters}").raw_path.rstrip(b"?"),
+                "timeout": {"connect": self._connect},
+            },
+        )
         stop = self._stop
         attempt = 0
         while not stop.is_set():
@@ -276,13 +275,15 @@ class Service:
         # Another request failed permanently, and that failure is reported.
         raise CancelledError
 
-    def each(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[tuple[int, R]]:
+    def each(self, work: Callable[[T], R], items: Sequence[T]) -> Generator[tuple[int, R], None, None]:
         """Work on items, several at a time, and yield (index, result) as they are ready.
 
         After a failure no new item is started; the results of started items are yielded, then the failure is raised.
         After an interrupt, nothing is waited for.
         """
         stop = self._stop = Event()
+        # Made before the threads, which might make several.
+        loop()
 
         def run(item: T) -> R:
             if stop.is_set():
@@ -353,9 +354,11 @@ class Service:
 
     def close(self) -> None:
         """Close all connections, which ends the requests under way; the next request opens new ones."""
-        client, self._client = self._client, None
-        if client is not None:
-            self._finish()
+        # Before anything else, because a later request is not to be cancelled.
+        for future in list(self._under_way):
+            future.cancel()
+        if self._client is not None:
+            asyncio.run_coroutine_threadsafe(self._disconnect(), loop())
 
     def _wait(self, failure: EndpointError, attempt: int, stop: Event) -> None:
         """Wait before the next attempt, or until ``stop`` is set; a long wait is announced once for all requests."""
@@ -364,10 +367,9 @@ class Service:
         now = time.monotonic()
         with self._lock:
             self.spending.retries += 1
-            is_told = seconds >= NOTABLE and now >= self._told_until
-            if is_told:
-                self._told_until = now + seconds
-        if is_told:
+            is_told = seconds < NOTABLE or now < self._told_until
+            self._told_until = self._told_until if is_told else now + seconds
+        if not is_told:
             reason = f"{failure.status or self.host}: {failure.problem}"
             self._tell(f"{reason}; waiting {seconds:.0f} s, then attempt {attempt + 1} of {self.attempts}")
         self.pause(stop, seconds)
@@ -406,7 +408,7 @@ class Service:
         raise self.error(problem, status, body, kind, headers.get("retry-after", ""))
 
     def _exchange(self, request: httpx2.Request, longest: int) -> tuple[int, Mapping[str, str], bytes]:
-        """Send a request and return status, headers and decompressed body of the answer.
+        """Send a request and return status, headers and body of the answer.
 
         A failure before anything was sent is the service's. A later failure may be due to the content of the request,
         and an answer may have been generated.
@@ -414,58 +416,46 @@ class Service:
         import httpx2
 
         kind = "lost"
+        future = asyncio.run_coroutine_threadsafe(self._send(request, longest), loop())
+        self._under_way.add(future)
         try:
-            return in_loop(self._send(request, longest)).result()
+            return future.result()
         except httpx2.ConnectTimeout:
             problem, kind = f"no connection within {self._connect:g} s", "busy"
         except (TimeoutError, httpx2.TimeoutException):
             problem = f"no complete answer within {self._timeout:g} s"
-        except (httpx2.RequestError, zlib.error) as error:
+        except httpx2.RequestError as error:
             problem = f"the connection failed: {self.one_line(str(error) or type(error).__name__)}"
             if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
-                problem += "; check the address"
-                if "SSL" in problem:
-                    problem += ", and whether it is http://"
+                problem += "; check the address, and whether it is http:// or https://"
                 # A closed port of this machine stays closed, so another attempt would not help.
                 kind = "refused" if self._is_local else "busy"
+        finally:
+            self._under_way.discard(future)
         raise self.error(problem, kind=kind)
 
     async def _send(self, request: httpx2.Request, longest: int) -> tuple[int, Mapping[str, str], bytes]:
         import httpx2
 
-        client = self._client
-        if client is None:
+        if self._client is None:
             # Requests to this machine do not use a proxy.
-            client = self._client = httpx2.AsyncClient(trust_env=not self._is_local)
-            self._finish = weakref.finalize(self, disconnect, client, self._tasks)
-            self._finish.atexit = False
-        task: Any = asyncio.current_task()
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+            self._client = httpx2.AsyncClient(trust_env=not self._is_local)
         body = bytearray()
-        async with asyncio.timeout(self._timeout), aclosing(await client.send(request, stream=True)) as response:
+        async with asyncio.timeout(self._timeout), aclosing(await self._client.send(request, stream=True)) as response:
             if not response.is_success:
                 longest = LONGEST_REFUSAL
+            # Not decompressed, because no compression was requested.
             async with aclosing(response.aiter_raw()) as pieces:
                 async for piece in pieces:
                     body += piece
                     if len(body) > longest:
                         break
-        if response.headers.get("content-encoding", "").strip().lower() == "gzip":
-            # Not decompressed by the library, which would do so without a limit.
-            body = bytearray(zlib.decompressobj(GZIP).decompress(body, longest + 1))
-        return response.status_code, response.headers, bytes(body)
+            return response.status_code, response.headers, bytes(body)
 
-
-def disconnect(client: httpx2.AsyncClient, tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """Cancel requests and close their connections."""
-
-    async def run() -> None:
-        for task in tasks:
-            task.cancel()
-        await client.aclose()
-
-    in_loop(run())
+    async def _disconnect(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
 
 
 @cache
@@ -474,18 +464,6 @@ def loop() -> asyncio.AbstractEventLoop:
     made = asyncio.new_event_loop()
     Thread(target=made.run_forever, daemon=True, name="embassay-http").start()
     return made
-
-
-def in_loop(work: Coroutine[Any, Any, T]) -> Future[T]:
-    """Start something in the event loop."""
-    with LOCK:
-        # Several threads may ask first.
-        return asyncio.run_coroutine_threadsafe(work, loop())
-
-
-if hasattr(os, "register_at_fork"):
-    # A forked process has the loop, but not its thread.
-    os.register_at_fork(after_in_child=loop.cache_clear)
 
 
 def read_address(place: str, text: str) -> SplitResult:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from embassay.core.errors import SpecError, quoted
 from embassay.core.types import Runtime, content_hash
@@ -35,7 +36,6 @@ def create(
     scores: str = "",
     query: str = "",
     body: dict[str, Any] | None = None,
-    parameters: dict[str, str] | None = None,
     headers: dict[str, str] | None = None,
     key_env: str = "",
     depth: int = DEPTH,
@@ -53,10 +53,9 @@ def create(
         A document that is listed several times, by its chunks, counts at its first place.
     query
         The parameter of a GET that has the question. Without it, the question is sent by POST.
-    body, parameters, headers
-        Tables of the config file: the JSON of a POST, parameters of the address, headers. ``{query}`` and ``{depth}``
-        in the first two stand for the question and the number of documents; ``$NAME`` as a value of the last two for
-        the environment variable.
+    body, headers
+        Tables of the config file: the JSON of a POST, in which ``{query}`` and ``{depth}`` stand for the question and
+        the number of documents, and headers, in which ``$NAME`` as a value stands for the environment variable.
     key_env
         The name of the environment variable with a key, which is sent as a bearer token.
     depth
@@ -79,19 +78,26 @@ def create(
     check_whole(place, depth=depth)
     if query and body is not None:
         raise SpecError(f"{place}: query= asks by GET, which has no body; remove one of them")
-    secrets: list[str] = []
-    sent_parameters = expanded(parameters or {}, place, secrets)
+    sent_headers = dict(headers or {})
+    secrets = []
+    for header, value in sent_headers.items():
+        if value.startswith("$"):
+            secret = os.environ.get(value[1:], "").strip()
+            if not secret:
+                raise SpecError(f"{place}: the environment variable {quoted(value[1:])} is not set")
+            sent_headers[header] = secret
+            secrets.append(secret)
     service = Service(
         place,
         address,
         key_env,
         timeout=timeout,
         concurrency=concurrency,
-        headers=expanded(headers or {}, place, secrets),
+        headers=sent_headers,
         secrets=secrets,
         tell=lambda line: runtime.tell(f"{name}: {line}"),
     )
-    asked = [ids, scores, query, body, parameters, headers, depth, version]
+    asked = [ids, scores, query, body, headers, depth, version]
     options = {"ids": "" if ids == "ids" else ids, "scores": scores, "query": query, "version": version}
     return SearchService(
         name=service.place,
@@ -105,7 +111,6 @@ def create(
         scores=scores,
         query=query,
         body={"query": "{query}"} if body is None else body,
-        parameters=sent_parameters,
     )
 
 
@@ -115,7 +120,7 @@ class SearchService(Retriever):
 
     Attributes
     ----------
-    ids, scores, query, body, parameters
+    ids, scores, query, body
         See :func:`create`.
     """
 
@@ -124,7 +129,6 @@ class SearchService(Retriever):
     scores: str
     query: str
     body: Mapping[str, Any]
-    parameters: Mapping[str, str] = field(repr=False)
 
     def retrieve(self, questions: Questions) -> Iterator[Lists]:
         """Yield the list of each question as its answer comes, with the seconds that it took.
@@ -144,12 +148,10 @@ class SearchService(Retriever):
     def _ask(self, question: str) -> tuple[dict[str, float], float]:
         """Return the scores of the documents by id, and the seconds until they came, further attempts included."""
         payload = None if self.query else filled(self.body, question, self.depth)
-        parameters = filled(self.parameters, question, self.depth)
-        if self.query:
-            parameters[self.query] = question
+        query = urlencode({self.query: question} if self.query else {})
         began = time.perf_counter()
         score_of = self.service.ask(
-            "", payload, lambda answer: (self._read(answer, question), None), longest=LONGEST, parameters=parameters
+            "", payload, lambda answer: (self._read(answer, question), None), longest=LONGEST, query=query
         )
         return score_of, time.perf_counter() - began
 
@@ -158,20 +160,16 @@ class SearchService(Retriever):
         score_of: dict[str, float] = {}
         try:
             ids = values_at(answer, self.ids)
-            scores = values_at(answer, self.scores) if self.scores else [0.0] * len(ids)
-            if len(ids) != len(scores):
-                raise ValueError(f"{len(ids)} documents were listed with {len(scores)} scores")
-            for name, score in zip(ids, scores, strict=True):
-                if not isinstance(name, str | int):
-                    raise ValueError(f"ids={self.ids}: {quoted(name)} in the answer is not an id")
-                try:
-                    # Some services write a number as a text.
-                    score_of.setdefault(str(name), float(score))
-                except (TypeError, ValueError):
-                    problem = f"{quoted(score)} in the answer is not a number; without scores= the order counts"
-                    raise ValueError(f"scores={self.scores}: {problem}") from None
-        except ValueError as error:
-            raise ValueError(f"{error}; the question is {quoted(question)}") from None
+            if not all(isinstance(name, str | int) for name in ids):
+                raise ValueError(f"ids are texts or numbers, not {quoted(ids)}")
+            scores = values_at(answer, self.scores) if self.scores else [0] * len(ids)
+            for name, score in zip(map(str, ids), map(float, scores), strict=True):
+                score_of.setdefault(name, score)
+        except (TypeError, ValueError) as error:
+            problem = f"cannot read ids={self.ids}"
+            if self.scores:
+                problem += f", scores={self.scores} (a number for each id; without scores= the order counts)"
+            raise ValueError(f"{problem}: {error}; the question is {quoted(question)}") from None
         return dict(list(score_of.items())[: self.depth])
 
 
@@ -195,7 +193,7 @@ def values_at(answer: object, path: str) -> list[Any]:
                 below.append(value[int(part)])
             else:
                 hint = f"; write *.{part} for each entry of a list" if isinstance(value, list) else ""
-                raise ValueError(f"{path} leads to nothing: there is no {part!r} in {quoted(value)}{hint}")
+                raise ValueError(f"there is no {part!r} in {quoted(value)}{hint}")
         values = below
     return values[0] if len(values) == 1 and isinstance(values[0], list) else values
 
@@ -205,15 +203,3 @@ def filled(template: Any, question: str, depth: int) -> Any:
     text = json.dumps(template).replace('"{depth}"', str(depth)).replace("{depth}", str(depth))
     # Last, because a question may have such a placeholder itself.
     return json.loads(text.replace("{query}", json.dumps(question)[1:-1]))
-
-
-def expanded(table: Mapping[str, str], place: str, secrets: list[str]) -> dict[str, str]:
-    """Return a table with the environment variable in place of each ``$NAME``, which is added to the secrets."""
-    values = dict(table)
-    for name, value in table.items():
-        if value.startswith("$"):
-            values[name] = os.environ.get(value[1:], "").strip()
-            if not values[name]:
-                raise SpecError(f"{place}: the environment variable {quoted(value[1:])} is not set")
-            secrets.append(values[name])
-    return values
