@@ -22,7 +22,7 @@ from contextlib import aclosing, suppress
 from functools import cache
 from random import SystemRandom
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import SplitResult, unquote, unquote_plus, urlsplit
 
 import numpy as np
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
+Received: TypeAlias = tuple[int, Mapping[str, str], bytes]
+"""Status, headers and body of an answer."""
 OPENAI = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 BLANK = " "
@@ -162,7 +164,10 @@ class Service:
         self._lock = Lock()
         self._client: httpx2.AsyncClient | None = None
         self._under_way: set[Future[Any]] = set()
-        self._is_local = is_loopback(str(parts.hostname))
+        # Other names are not looked up, because that would send them to a name server.
+        self._is_local = parts.hostname == "localhost"
+        with suppress(ValueError):
+            self._is_local |= ipaddress.ip_address(str(parts.hostname)).is_loopback
 
         key = os.environ.get(key_env, "").strip()
         # A server on this machine rarely needs a key.
@@ -345,7 +350,7 @@ class Service:
         message = MESSAGE.search(text)
         said = self.one_line(json.loads(message[1], strict=False) if message else text)
         seconds = min(float(pause), LONGEST_PAUSE) if re.fullmatch(r"\d+(\.\d+)?", pause) else None
-        return EndpointError(self.host, self.hide(problem), status, said, kind, seconds)
+        return EndpointError(self.host, self._hide_in_messages(problem), status, said, kind, seconds)
 
     def one_line(self, text: str) -> str:
         """Return the beginning of a text on one line, without secrets."""
@@ -357,8 +362,9 @@ class Service:
         # Before anything else, because a later request is not to be cancelled.
         for future in list(self._under_way):
             future.cancel()
-        if self._client is not None:
-            asyncio.run_coroutine_threadsafe(self._disconnect(), loop())
+        client, self._client = self._client, None
+        if client is not None:
+            asyncio.run_coroutine_threadsafe(client.aclose(), loop())
 
     def _wait(self, failure: EndpointError, attempt: int, stop: Event) -> None:
         """Wait before the next attempt, or until ``stop`` is set; a long wait is announced once for all requests."""
@@ -407,7 +413,7 @@ class Service:
         problem = problem.format(key=key, path=request.url.path)
         raise self.error(problem, status, body, kind, headers.get("retry-after", ""))
 
-    def _exchange(self, request: httpx2.Request, longest: int) -> tuple[int, Mapping[str, str], bytes]:
+    def _exchange(self, request: httpx2.Request, longest: int) -> Received:
         """Send a request and return status, headers and body of the answer.
 
         A failure before anything was sent is the service's. A later failure may be due to the content of the request,
@@ -434,14 +440,15 @@ class Service:
             self._under_way.discard(future)
         raise self.error(problem, kind=kind)
 
-    async def _send(self, request: httpx2.Request, longest: int) -> tuple[int, Mapping[str, str], bytes]:
+    async def _send(self, request: httpx2.Request, longest: int) -> Received:
         import httpx2
 
-        if self._client is None:
+        client = self._client
+        if client is None:
             # Requests to this machine do not use a proxy.
-            self._client = httpx2.AsyncClient(trust_env=not self._is_local)
+            client = self._client = httpx2.AsyncClient(trust_env=not self._is_local)
         body = bytearray()
-        async with asyncio.timeout(self._timeout), aclosing(await self._client.send(request, stream=True)) as response:
+        async with asyncio.timeout(self._timeout), aclosing(await client.send(request, stream=True)) as response:
             if not response.is_success:
                 longest = LONGEST_REFUSAL
             # Not decompressed, because no compression was requested.
@@ -451,11 +458,6 @@ class Service:
                     if len(body) > longest:
                         break
             return response.status_code, response.headers, bytes(body)
-
-    async def _disconnect(self) -> None:
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
 
 
 @cache
@@ -480,14 +482,6 @@ def read_address(place: str, text: str) -> SplitResult:
         if is_plain and parts.hostname and parts.port != 0:
             return parts
     raise SpecError(f"{place}: the address must start with https:// or http://, such as {OPENAI}")
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether a host's name or number is this machine."""
-    # Other names are not looked up, because that would send them to a name server.
-    with suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"
 
 
 def used_tokens(answer: Any, *names: str) -> int | None:
