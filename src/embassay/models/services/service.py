@@ -15,8 +15,9 @@ import json
 import os
 import re
 import time
+import weakref
 from base64 import b64encode
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
 from contextlib import aclosing, suppress
 from functools import cache
@@ -364,7 +365,7 @@ class Service:
             future.cancel()
         client, self._client = self._client, None
         if client is not None:
-            asyncio.run_coroutine_threadsafe(client.aclose(), loop())
+            run_in_loop(client.aclose)
 
     def _wait(self, failure: EndpointError, attempt: int, stop: Event) -> None:
         """Wait before the next attempt, or until ``stop`` is set; a long wait is announced once for all requests."""
@@ -422,7 +423,7 @@ class Service:
         import httpx2
 
         kind = "lost"
-        future = asyncio.run_coroutine_threadsafe(self._send(request, longest), loop())
+        future = run_in_loop(self._send, request, longest)
         self._under_way.add(future)
         try:
             return future.result()
@@ -447,6 +448,7 @@ class Service:
         if client is None:
             # Requests to this machine do not use a proxy.
             client = self._client = httpx2.AsyncClient(trust_env=not self._is_local)
+            weakref.finalize(self, run_in_loop, client.aclose).atexit = False
         body = bytearray()
         async with asyncio.timeout(self._timeout), aclosing(await client.send(request, stream=True)) as response:
             if not response.is_success:
@@ -466,6 +468,11 @@ def loop() -> asyncio.AbstractEventLoop:
     made = asyncio.new_event_loop()
     Thread(target=made.run_forever, daemon=True, name="embassay-http").start()
     return made
+
+
+def run_in_loop(work: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> Future[T]:
+    """Start a coroutine in the loop."""
+    return asyncio.run_coroutine_threadsafe(work(*arguments), loop())
 
 
 def read_address(place: str, text: str) -> SplitResult:
