@@ -135,9 +135,9 @@ def test_a_part_of_the_key_in_an_answer_is_a_word(service, monkeypatch):
     monkeypatch.setenv("MY_KEY", "an-observation-server-of-our-own-house")
     endpoint = connect(service.url, "MY_KEY")
     text = "An observer of our own house."
-    answers(service, body({"content": text}, model="an-observation-server"))
+    answers(service, body({"content": text}))
     answer = Chat(endpoint, "m").ask(PROMPT)
-    assert (answer.text, answer.model) == (text, "an-observation-server")
+    assert answer.text == text
     endpoint.close()
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from embassay.core.errors import EndpointError, begun
+from embassay.core.errors import EndpointError
 from embassay.models.services.service import Service, used_tokens
 from embassay.models.services.spending import guess
 
@@ -19,7 +19,6 @@ ABOUT_THE_PROMPT = (400, 403, 422, 451)
 REASONING_BYTES, TOKEN_BYTES = 1 << 20, 256
 """Maximum bytes of an answer without its text (mostly reasoning), and of a token of text: a token may have 20
 characters, and an escaped character has 12 bytes."""
-LONGEST_NAME = 200
 _WITHHELD = re.compile(r"content.(?:management|filter|policy)|flagged|moderation", re.I)
 _TOO_LONG = re.compile(r"context.(?:length|window|size)|prompt is too long|maximum context", re.I)
 
@@ -124,10 +123,7 @@ class Chat:
         message = choice.get("message")
         message = message if isinstance(message, dict) else {}
         text = text_of(message.get("content"))
-        finish, model = (
-            begun(" ".join(self.service.hide(text_of(name)).split()), LONGEST_NAME)
-            for name in (choice.get("finish_reason"), answer.get("model"))
-        )
+        finish, model = map(self.service.one_line, map(text_of, (choice.get("finish_reason"), answer.get("model"))))
         # A number that is missing or 0 is estimated: some local servers report 0 for everything.
         prompt_tokens = used_tokens(answer, "prompt_tokens") or guess(prompt)
         # The total may include tokens of reasoning that are not counted as part of the answer.

@@ -224,7 +224,7 @@ class Service:
             Returns the result of an answer, and the number of tokens that the answer reports; None if it reports none.
             Raises ValueError if the answer cannot be used.
         longest
-            Maximum bytes of an answer after decompression; a longer answer is not read to its end.
+            Maximum bytes of an answer; a longer one is not read to its end.
         tokens
             The estimated number of tokens. It is replaced by the number in the answer. An answer that may have been
             generated but did not arrive counts with this estimate.
@@ -248,7 +248,7 @@ class Service:
             "GET" if payload is None else "POST",
             url,
             headers=self._headers,
-            content=payload and json.dumps(payload, allow_nan=False),
+            content=None if payload is None else json.dumps(payload),
             extensions={
                 # The library logs the address of each request, so the query, which may contain a key, is kept apart.
                 "target": httpx2.URL(f"{url}?{parameters}").raw_path.rstrip(b"?"),
