@@ -320,7 +320,9 @@ def test_a_long_wait_is_told_and_a_short_one_is_not(service, pauses):
     endpoint = connect(service.url, "MY_KEY", pause=quick(pauses), attempts=3, tell=lines.append)
     service.script(service.status(429, Retry_After="3600"), service.status(500), service.status(200, b"{}"))
     post(endpoint)
-    assert lines == ["429: too many requests, or the account has no credit left; waiting 60 s, then attempt 2 of 3"]
+    assert lines == [
+        "the test: 429: too many requests, or the account has no credit left; waiting 60 s, then attempt 2 of 3"
+    ]
     endpoint.close()
 
 
@@ -330,7 +332,7 @@ def test_requests_that_wait_for_the_same_are_told_once(service):
     service.script(*[service.status(503, Retry_After="30")] * 4)
     list(endpoint.each(lambda text: post(endpoint, "/x", {"input": [text], "model": ""}), list("abcd")))
     assert endpoint.spending.retries == 4
-    assert lines == ["503: it failed; waiting 30 s, then attempt 2 of 3"]
+    assert lines == ["the test: 503: it failed; waiting 30 s, then attempt 2 of 3"]
     endpoint.close()
 
 
@@ -341,7 +343,7 @@ def test_a_failed_connection_is_told_without_anything_secret(service):
     service.script(*[lambda handler, payload: handler.answer(200, b"{secret99", {}, length=500)] * 2)
     failure(endpoint)
     assert len(lines) == 1
-    assert lines[0].startswith(f"{service.host}: the connection failed: ")
+    assert lines[0].startswith(f"the test: {service.host}: the connection failed: ")
     assert "secret99" not in lines[0]
     endpoint.close()
 

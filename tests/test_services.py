@@ -63,9 +63,8 @@ def test_a_long_wait_is_told_on_stderr_unless_it_is_to_be_quiet(service, monkeyp
     plan = prepare(request)
     service.script(service.status(429, Retry_After="3600"))
     plan.entries[0].encoder.encode(["a"])
-    told = (
-        "api:some-model: 429: too many requests, or the account has no credit left; waiting 60 s, then attempt 2 of 2\n"
-    )
+    problem = "too many requests, or the account has no credit left"
+    told = f"encoder 'api:some-model': 429: {problem}; waiting 60 s, then attempt 2 of 2\n"
     assert capsys.readouterr().err == ("" if quiet else told)
 
 

@@ -69,7 +69,7 @@ def of_service(
         concurrency=concurrency,
         price=price,
         budget=budget,
-        tell=lambda line: runtime.tell(f"{spec}: {line}"),
+        tell=runtime.tell,
     )
     return PairScorer(
         name=target,

@@ -83,19 +83,19 @@ def create(
     SpecError
         If an option is out of range, the key is missing, or it would travel unencrypted.
     """
-    spec = f"api:{target}"
-    check_whole(f"encoder {spec!r}", dim=dim, batch=batch)
+    place = f"encoder 'api:{target}'"
+    check_whole(place, dim=dim, batch=batch)
     if batch > MOST:
-        raise SpecError(f"encoder {spec!r}, option 'batch': must be {MOST} or less, is {batch}")
+        raise SpecError(f"{place}, option 'batch': must be {MOST} or less, is {batch}")
     service = Service(
-        f"encoder {spec!r}",
+        place,
         base_url,
         key_env,
         timeout=timeout,
         concurrency=concurrency,
         price=price,
         budget=budget,
-        tell=lambda line: runtime.tell(f"{spec}: {line}"),
+        tell=runtime.tell,
     )
     prompts: Prompts = {"text": text_prompt, "query": query_prompt, "document": document_prompt}
     return ApiEncoder(service, target, runtime, prompts, similarity, batch, dim)

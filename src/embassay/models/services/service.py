@@ -160,6 +160,7 @@ class Service:
         # Connecting and encrypting end before the deadline, so a request that reaches the deadline was sent.
         self._connect = min(CONNECT, timeout / 2)
         self._tell = tell
+        self._what = place
         self._told_until = 0.0
         self._stop = Event()
         self._lock = Lock()
@@ -377,7 +378,7 @@ class Service:
             is_told = seconds < NOTABLE or now < self._told_until
             self._told_until = self._told_until if is_told else now + seconds
         if not is_told:
-            reason = f"{failure.status or self.host}: {failure.problem}"
+            reason = f"{self._what}: {failure.status or self.host}: {failure.problem}"
             self._tell(f"{reason}; waiting {seconds:.0f} s, then attempt {attempt + 1} of {self.attempts}")
         self.pause(stop, seconds)
 

@@ -73,8 +73,7 @@ def create(
         If an option is out of range, a variable is not set, or a key would be sent unencrypted.
     """
     address = target if target.startswith("http") else f"https:{target}"
-    name = address.partition("?")[0]
-    place = f"encoder {name!r}"
+    place = f"encoder {address.partition('?')[0]!r}"
     check_whole(place, depth=depth)
     if query and body is not None:
         raise SpecError(f"{place}: query= asks by GET, which has no body; remove one of them")
@@ -95,7 +94,7 @@ def create(
         concurrency=concurrency,
         headers=sent_headers,
         secrets=secrets,
-        tell=lambda line: runtime.tell(f"{name}: {line}"),
+        tell=runtime.tell,
     )
     asked = [ids, scores, query, body, headers, depth, version]
     options = {"ids": "" if ids == "ids" else ids, "scores": scores, "query": query, "version": version}
