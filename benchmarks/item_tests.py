@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from embassay.comparison.runs import read_run
+from embassay.core.columns import read_columns
 from embassay.core.types import Draws
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
@@ -44,8 +44,8 @@ def scores(path):
             carry_out(
                 RunRequest(out=run, encoders=list(SYSTEMS), corpora=corpora, diagnostics=["retrieval"], quiet=True)
             )
-        of_system = read_run(run).tasks["retrieval", "xquad"].scores
-    first, second = (of_system[name].values["Success@5"] for name in SYSTEMS)
+        of_system = {column.encoder: column for column in read_columns(run) if column.is_headline}
+    first, second = (of_system[name].value for name in SYSTEMS)
     return first, second, of_system[SYSTEMS[0]].unit
 
 

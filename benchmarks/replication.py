@@ -30,7 +30,7 @@ from scipy import stats
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from embassay.comparison.runs import figures_of, read_run
+from embassay.core.columns import read_columns
 from embassay.core.types import Draws
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
@@ -160,17 +160,23 @@ def scores_of(data, corpus):
         )
         with redirect_stdout(io.StringIO()):
             carry_out(request)
-        (task,) = read_run(run).tasks.values()
-    return scores_of_task(task)
+        (scores,) = scores_by_task(run).values()
+    return scores
 
 
-def scores_of_task(task):
-    """Return the (K, n) scores of the systems of a run on a corpus, and the (n,) documents."""
-    headline = figures_of(task).headline()
-    values = {name: items for name, items in headline.values.items() if not name.startswith("random")}
-    scores = np.stack(list(values.values()))
-    is_defined = ~np.isnan(scores).any(axis=0)
-    return scores[:, is_defined], components(headline.labels)[is_defined]
+def scores_by_task(run):
+    """Return by diagnostic and corpus the (K, n) scores of the systems of a run, and the (n,) documents."""
+    by_task = {}
+    for column in read_columns(run):
+        if column.is_headline and not column.encoder.startswith("random"):
+            by_task.setdefault(column.task, []).append(column)
+    scores = {}
+    for task, columns in by_task.items():
+        values = np.stack([column.value for column in columns])
+        is_defined = ~np.isnan(values).any(axis=0)
+        labels = Labels.of(columns[0].unit, columns[0].unit_labels)
+        scores[task] = (values[:, is_defined], components(labels)[is_defined])
+    return scores
 
 
 def components(labels):
@@ -280,8 +286,8 @@ def main():
         report(arguments.data.name, *scores_from(arguments.data), arguments.splits)
         return
     if (arguments.data / "result.json").is_file():
-        for task in read_run(arguments.data).tasks.values():
-            report(f"{task.diagnostic} on {task.corpus}", *scores_of_task(task), arguments.splits)
+        for task, scores in scores_by_task(arguments.data).items():
+            report(" on ".join(task), *scores, arguments.splits)
         return
     for corpus in CORPORA:
         report(corpus, *scores_of(arguments.data, corpus), arguments.splits)

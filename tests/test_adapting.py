@@ -14,11 +14,12 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
+from embassay.core.columns import read_columns
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.training.adaptation.assay import VariantAssay
 from embassay.training.adaptation.figures import of_variants
-from embassay.training.adaptation.gain import minus
+from embassay.training.adaptation.gain import changes
 from embassay.training.adaptation.pipeline import Adaptation
 from embassay.training.adaptation.request import AdaptRequest
 from embassay.training.trained import Trained
@@ -189,11 +190,8 @@ def test_the_verdict_is_printed_kept_and_made_of_the_result(adapted):
     assert "\n".join(table) in kept
     assert [line.split("|")[1].strip() for line in table[2:6]] == ["base", *VARIANTS]
     for variant in VARIANTS:
-        (c,) = (
-            minus(c, "base")
-            for c in found.result.comparisons
-            if ({c.a, c.b}, c.corpus, c.metric) == ({variant, "base"}, "handbook", "Success@5")
-        )
+        of_run = changes(found.result, read_columns(found.folder / "run"))
+        (c,) = (c for c in of_run if (c.encoder, c.corpus, c.metric) == (variant, "handbook", "Success@5"))
         line = next(line for line in found.verdict if line.startswith(f"{variant} on your questions: "))
         assert f"{abs(100 * c.difference):.1f} points [" in line
         assert ("−" in line.split(" points [")[0]) == (c.difference < 0)

@@ -243,8 +243,7 @@ def test_what_cannot_be_drawn_or_printed_leaves_the_figures(embassay, tmp_path, 
     code, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN")
     assert code == 3
     assert "Traceback" not in err
-    what = "report cannot be drawn|summary cannot be printed|tables cannot be laid out"
-    assert re.findall(rf"^failed: the (?:{what}): RuntimeError: no ink; the figures are in RUN/result.json$", err, re.M)
+    assert "failed: the result cannot be shown: RuntimeError: no ink; the figures are in RUN/result.json\n" in err
     kept = (tmp_path / "RUN" / "result.json").read_bytes()
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)
@@ -475,6 +474,7 @@ def filled(tmp_path, monkeypatch):
 
     monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
     with VectorCache(tmp_path / "cache") as cache:
+        cache.note("0123456789abcdef", "")
         cache.put("0123456789abcdef", [("text", "a")], np.ones((1, 8), dtype=np.float32))
         cache.note("fedcba9876543210", "org/model,max_length=8")
         cache.put("fedcba9876543210", [("text", "a"), ("text", "b")], np.ones((2, 384), dtype=np.float32))
@@ -500,20 +500,11 @@ def test_cache_info_after_a_run(embassay, tmp_path):
     assert "vectors  280" in out
 
 
-def test_cache_info_counts_damaged_files(embassay, filled):
-    for path in filled.glob("vectors/*/*.vectors"):
-        path.write_bytes(path.read_bytes()[:-1])
-    assert "damaged  2 files; their texts are encoded again when needed" in embassay("cache", "info")[1]
-
-
 def test_cache_clear(embassay, filled):
-    code, out, err = embassay("cache", "clear", "--encoder", "org/model,max_length=8")
-    assert (code, err) == (0, "")
-    assert out == "2 vectors removed\n"
     (filled / "mine.txt").write_text("")
     code, out, err = embassay("cache", "clear")
     assert (code, err) == (0, "")
-    assert re.fullmatch(rf"{filled}: \d+ bytes freed\n", out)
+    assert re.fullmatch(rf"{filled}: [\d.]+ kB freed\n", out)
     assert [path.name for path in filled.iterdir()] == ["mine.txt"]
     assert embassay("cache", "clear")[1] == f"{filled}: no cache there; nothing to remove\n"
 
@@ -556,8 +547,6 @@ def test_a_file_in_the_place_of_the_cache_is_said(embassay, tmp_path, monkeypatc
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("clear", "-e", "org/modle"), "unknown encoder in the cache 'org/modle'"),
-        (("info", "-e", "org/model"), "--encoder is for 'embassay cache clear', not 'info'"),
         (("empty",), "empty"),
         ((), "what"),
     ],
@@ -573,10 +562,7 @@ def test_a_limit_that_is_no_size_is_one_message(embassay, filled, monkeypatch):
     for arguments in (("cache", "info"), ("run", "-e", "bow", "-c", "opposites")):
         code, out, err = embassay(*arguments)
         assert (code, out) == (2, "")
-        assert err == (
-            "embassay: EMBASSAY_CACHE_LIMIT: 'plenty' is not a size; "
-            "write for example 5GiB or 500MB, or 0 for no limit\n"
-        )
+        assert err == ("embassay: EMBASSAY_CACHE_LIMIT: 'plenty' is not a number of gigabytes; 0 sets no limit\n")
 
 
 def test_a_mended_encoder_goes_on_with_the_same_command(embassay, tmp_path):

@@ -12,10 +12,6 @@ import pytest
 from embassay.core.store import partial_files
 from embassay.core.store.canonical import write
 from embassay.core.store.partial_files import OLD, partial_file, remove_left_overs
-from embassay.run.plan import prepare
-from embassay.run.record import settings_of
-from embassay.run.request import RunRequest
-from embassay.run.runs.folder import RunFolder
 from embassay.testsets.files import write_files
 
 
@@ -73,18 +69,6 @@ def test_a_file_is_written_where_left_overs_lie_and_takes_them_away(tmp_path, de
     put(tmp_path, f".{partial_files._machine()}.{dead}.0123abcd.part")
     writer(tmp_path / "a.json", b"whole")
     assert names(tmp_path) == ["a.json"]
-
-
-def test_a_run_that_goes_on_removes_them(tmp_path, dead):
-    plan = prepare(RunRequest(["bow"], ["opposites"]))
-    RunFolder(tmp_path).open(settings_of(plan))
-    (tmp_path / "scores").mkdir()
-    put(tmp_path, f".{partial_files._machine()}.{dead}.0123abcd.part")
-    put(tmp_path / "scores", f".{partial_files._machine()}.{dead}.0123abcd.part")
-    kept = put(tmp_path / "scores", f".{partial_files._machine()}.{os.getpid()}.0123abcd.part")
-    RunFolder(tmp_path).open(settings_of(plan))
-    assert names(tmp_path) == ["run.json", "scores"]
-    assert names(tmp_path / "scores") == [kept.name]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")

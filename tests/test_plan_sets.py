@@ -31,7 +31,7 @@ SETS = {
 
 @pytest.fixture(autouse=True)
 def _own_sets(monkeypatch):
-    monkeypatch.setattr(sets_module, "_sets", lambda: SETS)
+    monkeypatch.setattr(sets_module, "sets", lambda: SETS)
 
 
 def planned(*encoders, **more):
@@ -127,7 +127,7 @@ def test_a_folder_of_other_encoders_names_those_that_left(tmp_path, capsys, monk
         return capsys.readouterr().err
 
     ran(sets_module.Member("Words", "bow"), sets_module.Member("Lost", note="not yet"))
-    assert "(encoders – removed: Words)" in ran(sets_module.Member("Lost", "hashing"))
+    assert "(encoder Words)" in ran(sets_module.Member("Lost", "hashing"))
 
 
 def test_one_wanted_encoder_is_no_set():
@@ -167,7 +167,7 @@ def test_objects_are_encoders_of_a_run():
     result = ea.assay(Model(), ["opposites"], ["isotropy"], baselines=False, resamples=10, cache=None)
     assert [record.name for record in result.encoders] == ["mine/model"]
     assert ea.encoder(Model(), name="mine").name == "mine"
-    with pytest.raises(ea.InputError, match="write x=SPEC"):
+    with pytest.raises(ea.InputError, match="write NAME=SPEC"):
         ea.encoder("bow", name="x")
 
 

@@ -36,13 +36,13 @@ def test_a_misspelt_diagnostic_is_refused_with_the_nearest_name():
         RESULT.table("retreival")
 
 
-def test_a_verdict_ranks_by_rows_of_its_metric_and_measure():
+def test_a_verdict_has_the_key_of_the_rows_that_it_ranks_by():
     ranked = Verdict("retrieval", "docs", "Success@5", items=10, units=10, similarity_function="cosine")
-    assert ranked.ranks_by(ROW)
-    assert not ranked.ranks_by(replace(ROW, similarity_function="dot"))
-    assert replace(ranked, similarity_function="").ranks_by(replace(ROW, similarity_function="dot"))
+    assert ranked.key.covers(ROW.key)
+    assert not ranked.key.covers(replace(ROW, similarity_function="dot").key)
+    assert replace(ranked, similarity_function="").key.covers(replace(ROW, similarity_function="dot").key)
     for other in ({"diagnostic": "shift"}, {"metric": "RR"}, {"subset": "a"}, {"condition": "whiten"}):
-        assert not ranked.ranks_by(replace(ROW, **other))
+        assert not ranked.key.covers(replace(ROW, **other).key)
     # The rows of a verdict are those of its corpus.
     result = Result(0, 1, rows=(ROW, replace(ROW, corpus="faq", value=0.1)), verdicts=(ranked,))
     assert result.headline(ranked) == {"bow": ROW}

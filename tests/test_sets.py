@@ -17,7 +17,7 @@ from embassay.run.specs import Spec, bind, parse
 
 
 def test_the_papers_numbers_of_encoders():
-    sizes = {name: len(sets_module.named(name).members) for name in sets_module.names()}
+    sizes = {name: len(sets_module.named(name).members) for name in sets_module.sets()}
     # Bansal et al. 2025: 16; White et al. 2015, table 1: 7; Vahtola et al. 2022, table 8: 114.
     assert sizes["composition"] == 16
     classes = [member.group for member in sets_module.named("composition").members]
@@ -42,7 +42,7 @@ def test_semantoneg_has_the_models_whose_accuracies_were_published():
     assert {m.called for m in top10} < set(published)
 
 
-@pytest.mark.parametrize("name", sets_module.names())
+@pytest.mark.parametrize("name", sets_module.sets())
 def test_every_member_has_a_spec_that_parses_or_a_reason(name):
     members = sets_module.named(name).members
     assert len({member.called for member in members}) == len(members)
@@ -95,13 +95,13 @@ def test_a_set_takes_no_label_and_no_options(spec):
 
 
 def test_models_of_a_service_have_their_price():
-    services = [m for name in sets_module.names() for m in sets_module.named(name).members if m.spec.startswith("api:")]
+    services = [m for name in sets_module.sets() for m in sets_module.named(name).members if m.spec.startswith("api:")]
     assert [parse(m.spec, "encoder").options["price"] for m in services] == ["0.10", "0.10", "0.02", "0.13"]
     assert all("list price as of early 2025: check it" in member.note for member in services)
 
 
 def test_what_differs_from_the_papers_is_said():
-    notes = {member.called: member.note for name in sets_module.names() for member in sets_module.named(name).members}
+    notes = {member.called: member.note for name in sets_module.sets() for member in sets_module.named(name).members}
     assert "applies a layer (MLP)" in notes["PromptBERT (sup)"]
     assert "applies a layer" not in notes["PromptBERT (unsup)"]
     assert "before the pooler's layer" in notes["DiffCSE roberta-base"]
@@ -137,7 +137,7 @@ def bench(data, models):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", sets_module.names())
+@pytest.mark.parametrize("preset", sets_module.sets())
 def test_each_set_has_the_published_figures_that_can_be_had(preset, request):
     if preset in LACKS:
         pytest.skip(LACKS[preset])

@@ -10,7 +10,7 @@ import polars as pl
 from cases.case import CORPUS, PART_FOUR, RUN, TEXTS, Case, each, lines, searched
 
 WAITING = {
-    PART_FOUR: "vec-int-ids-padded words-fasttext-bin words-word-tab-numbers",
+    PART_FOUR: "words-fasttext-bin words-word-tab-numbers",
 }
 
 ALL_RIGHT = r"\be 100\.0%"
@@ -127,7 +127,7 @@ STORED = {
         "000", 3, {"vectors": VECTORS, "ids": np.arange(24)}, [f"{n:03}" for n in range(24)]
     ),
     "vec-jsonl-nested": vectors(
-        r"v\.jsonl, line 1, field 'embedding'",
+        r"v\.jsonl, field 'embedding'",
         3,
         lines({"text": text, "embedding": [row]} for text, row in zip(WITH_VECTORS, LISTS, strict=True)),
         "v.jsonl",

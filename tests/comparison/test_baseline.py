@@ -9,7 +9,7 @@ import embassay as ea
 from comparison.choice_runs import Answers, choices
 from embassay.cli.app import exit_code_of
 from embassay.comparison.baseline import bless, without_folders
-from embassay.comparison.runs import common_tasks, read_run
+from embassay.comparison.runs import read_run
 from embassay.core.errors import InputError
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
@@ -34,18 +34,8 @@ def test_a_baseline_has_the_candidates_and_no_texts(choice_run, tmp_path):
     for part in (b"paraphrase 1", str(tmp_path).encode(), b"seconds", b"platform"):
         assert part not in everything
     run = read_run(folder)
-    assert run.encoders == ("model",)
-    assert sorted(path.name for path in folder.iterdir()) == ["items", "result.json", "run.json", "scores"]
-
-
-def test_texts_are_kept_on_request(choice_run, tmp_path):
-    folder, _ = bless(choice_run("old", [Answers(range(180))]), tmp_path / "a", texts=True)
-    (task,) = read_run(folder).tasks.values()
-    assert task.items["e7"].texts["input"] == "input 7"
-    without = choice_run("without", [Answers(range(180))], texts=False)
-    with pytest.raises(InputError, match="no texts to keep"):
-        bless(without, tmp_path / "b", texts=True)
-    assert not (tmp_path / "b").exists()
+    assert {column.encoder for column in run.columns} == {row.encoder for row in run.result.rows} == {"model"}
+    assert sorted(path.name for path in folder.iterdir()) == ["result.json", "run.json", "values.npz"]
 
 
 def test_the_same_run_gives_the_same_bytes_and_replaces_a_baseline(choice_run, tmp_path):
@@ -53,8 +43,7 @@ def test_the_same_run_gives_the_same_bytes_and_replaces_a_baseline(choice_run, t
     second, _ = bless(choice_run("two", [Answers(range(180))]), tmp_path / "second")
     assert contents(first) == contents(second)
     bless(choice_run("three", [Answers(range(90), name="other")]), first)
-    assert read_run(first).encoders == ("other",)
-    assert len(list((first / "scores").iterdir())) == 1
+    assert read_run(first).candidates == ["other"]
 
 
 def test_anything_but_a_baseline_is_not_replaced(choice_run, tmp_path):
@@ -86,40 +75,6 @@ def test_a_run_that_failed_in_part_is_no_baseline(choice_run, tmp_path):
     run = choice_run("old", [Answers(range(180)), Answers((), fails=True, name="broken")], code=3)
     with pytest.raises(InputError, match="failed in part"):
         bless(run, tmp_path / "baseline")
-
-
-def test_large_scores_are_reduced_to_what_a_check_reads(choice_run, tmp_path, monkeypatch):
-    monkeypatch.setattr("embassay.comparison.baseline.LIMIT", 0)
-    old = choice_run("old", [Answers(range(180))])
-    folder, _ = bless(old, tmp_path / "baseline")
-    new = choice_run("new", [Answers(range(120))])
-    margins = {"chosen[polarity]": 0.05, "accuracy[part_of_speech:noun]": 0.05}
-    assert ea.check(new, folder, margins=margins).changes == ea.check(new, old, margins=margins).changes
-    # What needs all scores says why it cannot have them.
-    with pytest.raises(InputError, match="only the scores that 'embassay check' reads"):
-        common_tasks([read_run(folder, "baseline"), read_run(new, "new")])
-
-
-@pytest.mark.parametrize(
-    ("corpus", "metric"),
-    [
-        ("vignettes", "share[c3:TT]{excess:eps0}"),
-        ("paraphrases", "centroid_accuracy"),
-        ("edits", "contrast[synonym-antonym]"),
-        ("opposites", "chosen[antonym]"),
-        ("handbook", "RR"),
-    ],
-)
-def test_reduced_scores_are_enough_for_each_diagnostic(corpus, metric, tmp_path, monkeypatch):
-    run = tmp_path / "run"
-    carry_out(RunRequest(["hashing"], [corpus], out=run, baselines=False, cache=None, resamples=20, quiet=True))
-    whole, _ = bless(run, tmp_path / "whole")
-    monkeypatch.setattr("embassay.comparison.baseline.LIMIT", 0)
-    reduced, _ = bless(run, tmp_path / "reduced")
-    margins = {metric: 0.5}
-    outcome = ea.check(run, reduced, margins=margins)
-    assert outcome.changes == ea.check(run, whole, margins=margins).changes
-    assert len(outcome.changes) == 2
 
 
 @pytest.mark.parametrize(
@@ -197,7 +152,7 @@ def test_an_anchor_that_does_not_fit_any_more_is_noted_and_not_tested(make_run, 
     bless(make_run("second", ["m=hashing,dim=256"], names=("more",)), folder)
     found = ea.check(make_run("new", ["m=hashing,dim=128"], names=("more",)), folder)
     assert {change.since for change in found.changes} == {""}
-    assert "retrieval on docs: only the anchor has it" in found.notes
+    assert "retrieval on docs: only the anchor has it on these documents" in found.notes
 
 
 def test_bless_says_what_the_test_set_can_rule_out(choice_run, tmp_path, capsys):

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.comparison.runs import figures_of, read_run
-from embassay.comparison.statements import sentence
+from embassay.comparison.views import sentence
+from embassay.core.columns import read_columns
 from embassay.core.types import Card, content_hash
-from embassay.diagnostics.metrics.metric import metric_of
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
 
@@ -102,11 +101,10 @@ def test_it_is_a_regression(runs, diagnostic, strict):
 @pytest.mark.parametrize("diagnostic", WITH_UNDEFINED)
 def test_no_metric_and_no_margin_lets_it_pass(runs, diagnostic):
     new, old = runs(diagnostic, 0.5), runs(diagnostic, 0.0)
-    (task,) = read_run(old, "baseline").tasks.values()
     margins = {}
-    for metric in figures_of(task).item_metrics():
-        if metric_of(diagnostic, metric.metric, metric.subset, metric.condition).better != "neither":
-            margins[str(metric.key.short)] = 0.99 if metric.of_shares else 100.0
+    for column in read_columns(old):
+        if column.better != "neither" and column.is_candidate:
+            margins[str(column.key.short)] = 0.99 if column.of_shares else 100.0
     outcome = ea.check(new, old, margins=margins)
     assert len(outcome.changes) == len(margins) > 1
     # Of a few entries, such as those with one pair of words, all may have their vectors.
@@ -146,18 +144,16 @@ def test_a_comparison_of_two_runs_says_how_many_items_its_difference_leaves_out(
     old, new = runs(diagnostic, 0.0), runs(diagnostic, 0.5)
     (change,) = ea.check(new, old).changes
     (difference,) = ea.compare([old, new]).differences
-    assert difference.left_out == change.undefined > 0
-    assert difference.items + difference.left_out == change.items
-    assert f"leaves out {difference.left_out} items with a value for one of the two only" in sentence(difference)
+    assert difference.undefined == change.undefined > 0
+    assert difference.items + difference.undefined == change.items
+    assert f"leaves out {difference.undefined} items with a value for one of the two only" in sentence(difference)
 
 
 def test_a_margin_needs_a_common_scale_and_what_is_proposed_instead_can_have_one(runs):
     old, raw = runs("minimal_pairs", 0.0), "contrast[synonym-antonym]{raw}"
-    with pytest.raises(
-        ea.InputError, match="its values are comparable within one encoder only; it can have a"
-    ) as caught:
+    with pytest.raises(ea.InputError, match="cannot have a margin: it has no values to compare; ") as caught:
         ea.check(old, old, margins={raw: 0.1})
-    _, _, proposed = str(caught.value).partition("can have a margin: ")
+    proposed = str(caught.value).partition("to compare; ")[2].removesuffix(" can have one")
     assert ea.check(old, old, margins=dict.fromkeys(proposed.split(", "), 0.1)).exit_code == 0
     assert ea.check(old, old, floors={raw: -1.0}).exit_code == 0
 

@@ -10,10 +10,8 @@ import pytest
 import embassay as ea
 from comparison.choice_runs import Answers, choices
 from embassay.comparison.baseline import bless
-from embassay.comparison.gate import CheckOptions, check_runs
-from embassay.comparison.runs import read_run
-from embassay.core.errors import InputError, SpecError
-from embassay.core.result import Failure
+from embassay.core.columns import read_columns, write_columns
+from embassay.core.errors import InputError
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
 from embassay.testing import assert_not_worse
@@ -116,7 +114,7 @@ def test_built_in_corpora_are_a_sample(tmp_path):
     out = tmp_path / "run"
     assert carry_out(RunRequest(["m=hashing"], ["opposites"], [], out=out, quiet=True, resamples=20, cache=None)) == 0
     outcome = ea.check(out, out)
-    assert outcome.sampled == ("opposites",)
+    assert outcome.changes[0].sampled
     # 70 units of 4 entries.
     assert outcome.changes[0].limit == pytest.approx(1 - 0.05 ** (1 / 70))
 
@@ -136,34 +134,37 @@ def test_a_run_in_which_everything_failed_is_exit_code_3(choice_run):
     assert ea.check(run, old).exit_code == 3
 
 
-def check_with(new, old, *failures, on=(), without=()):
-    """Check a run with other failures, and without the scores of some encoders."""
-    tasks = {}
-    for name, task in new.tasks.items():
-        tasks[name] = replace(task, scores={label: s for label, s in task.scores.items() if label not in without})
-    changed = replace(new, tasks=tasks, result=replace(new.result, failed=failures))
-    return check_runs(changed, old, CheckOptions(on=on))
+def with_failure(folder, *failure, without=""):
+    """Write another failure into a finished run, and leave out the rows of an encoder."""
+    path = folder / "result.json"
+    content = json.loads(path.read_text())
+    names = ("encoder", "diagnostic", "corpus", "reason")
+    content["failures"] = [dict(zip(names, (*failure, "out of memory"), strict=True))]
+    content["rows"] = [row for row in content["rows"] if row["encoder"] != without]
+    path.write_text(json.dumps(content))
+    write_columns(folder, [column for column in read_columns(folder) if column.encoder != without])
+    return folder
 
 
 def test_missing_scores_are_excused_by_a_failure_of_the_same_candidate_alone(choice_run):
-    old = read_run(choice_run("old", [model(), model(name="other")]), "baseline")
-    new = read_run(choice_run("new", [model(), model(name="other")]), "run")
-    ((diagnostic, corpus),) = new.tasks
-    for encoder in ("tfidf", "other"):
+    old = choice_run("old", [model(), model(name="other")])
+    place = ("negated_antonyms", "mine")
+    for number, encoder in enumerate(("tfidf", "other")):
+        run = choice_run(f"new-{number}", [model(), model(name="other")])
         with pytest.raises(InputError, match="the baseline has model in negated_antonyms on mine, the run does not"):
-            check_with(new, old, Failure(encoder, diagnostic, corpus, "out of memory"), without=["model"])
-    outcome = check_with(new, old, Failure("model", diagnostic, corpus, "out of memory"), without=["model"])
+            ea.check(with_failure(run, encoder, *place, without="model"), old)
+    run = choice_run("new", [model(), model(name="other")])
+    outcome = ea.check(with_failure(run, "model", *place, without="model"), old)
     assert (outcome.outcome, len(outcome.changes)) == ("failed", 1)
 
 
 def test_failures_that_on_leaves_out_do_not_count(choice_run):
-    old = read_run(choice_run("old", [model()]), "baseline")
-    new = read_run(choice_run("new", [model()]), "run")
-    elsewhere = Failure("model", "negated_antonyms", "elsewhere", "out of memory")
+    old, new = choice_run("old", [model()]), choice_run("new", [model()])
+    with_failure(new, "model", "negated_antonyms", "elsewhere")
     for on in ((), ("negated_antonyms",)):
-        assert check_with(new, old, elsewhere, on=on).outcome == "failed"
+        assert ea.check(new, old, on=on).outcome == "failed"
     for on in (("mine",), ("negated_antonyms", "mine")):
-        assert check_with(new, old, elsewhere, on=on).outcome == "pass"
+        assert ea.check(new, old, on=on).outcome == "pass"
 
 
 def test_a_vector_that_is_missing_is_a_loss(choice_run):
@@ -198,7 +199,7 @@ def test_a_floor_is_missed_or_kept(choice_run):
     assert "keeps the ceiling of 0.2 (lower is better)" in outcome.sentences[2]
     # A value that is just the allowed one is kept.
     outcome = ea.check(run, old, floors={"accuracy": 0.9, "chosen[antonym]": 0.1})
-    assert [(floor.value, floor.outcome) for floor in outcome.floors] == [(0.9, "pass"), (0.1, "pass")]
+    assert [(floor.new, floor.outcome) for floor in outcome.floors] == [(0.9, "pass"), (0.1, "pass")]
 
 
 def test_a_floor_of_the_headline_has_the_measure_of_the_headline(tmp_path):
@@ -220,8 +221,8 @@ def test_a_floor_of_the_headline_has_the_measure_of_the_headline(tmp_path):
     assert len(rows) > 1
     floors = {"share[c1:TT,excess:eps0]": 0.1, "share[c1:TT,l2,excess:eps0]": 0.1}
     headline, other = ea.check(out, out, floors=floors).floors
-    assert (headline.value, headline.metric) == (rows["cosine"], "share[c1:TT]")
-    assert (other.value, other.metric) == (rows["l2"], "share[c1:TT]{l2,excess:eps0}")
+    assert (headline.new, headline.metric) == (rows["cosine"], "share[c1:TT]")
+    assert (other.new, other.metric) == (rows["l2"], "share[c1:TT]{l2,excess:eps0}")
 
 
 @pytest.mark.parametrize(
@@ -229,12 +230,12 @@ def test_a_floor_of_the_headline_has_the_measure_of_the_headline(tmp_path):
     [
         ({"margins": {"acuracy": 0.02}}, "did you mean 'accuracy'"),
         ({"floors": {"acuracy": 0.02}}, "did you mean 'accuracy'"),
-        ({"floors": {"accuracy": 85}}, "at most 1, is 85; it is a share"),
+        ({"floors": {"accuracy": 85}}, "at most 1.0, is 85; 0.85 is 85%"),
         (
             {"floors": {"chosen": 0.1}},
-            "chosen cannot have a floor: it has no value in this run; chosen[antonym], chosen[paraphrase]",
+            "unknown metric 'chosen'",
         ),
-        ({"floors": {"similarity": 0.1}}, "similarity cannot have a floor: neither higher nor lower"),
+        ({"floors": {"similarity": 0.1}}, "unknown metric 'similarity'"),
         # A suggestion is never refused in its turn: that would be similarity[antonym].
         ({"floors": {"simlarity[antonym]": 0.1}}, "did you mean 'chosen[antonym]'? Known: accuracy, chosen[antonym]"),
         (
@@ -245,13 +246,12 @@ def test_a_floor_of_the_headline_has_the_measure_of_the_headline(tmp_path):
             {"floors": {"similarity[antonym]": 0.02}},
             "similarity[antonym] cannot have a floor: neither higher nor lower values of it are better",
         ),
-        ({"margins": {"similarity": 0.02}}, "similarity cannot have a margin: neither higher nor lower"),
-        ({"margins": {"accuracy": 2}}, "below 1, is 2"),
-        ({"margins": {"accuracy": 0}}, "above 0, is 0"),
-        ({"margins": {"accuracy": float("nan")}}, "above 0, is nan"),
+        ({"margins": {"similarity": 0.02}}, "unknown metric 'similarity'"),
+        ({"margins": {"accuracy": 2}}, "below 1; it is 2"),
+        ({"margins": {"accuracy": 0}}, "above 0, of a share below 1; it is 0"),
+        ({"margins": {"accuracy": float("nan")}}, "above 0, of a share below 1; it is nan"),
         ({"floors": {"accuracy": float("inf")}}, "must be a number"),
         ({"on": ["retreival"]}, "unknown diagnostic or corpus 'retreival'"),
-        ({"pages": "some"}, "pages must be 'given' or 'sampled', is 'some'"),
     ],
 )
 def test_an_option_that_cannot_be_used_is_refused(choice_run, options, says):
@@ -261,29 +261,11 @@ def test_an_option_that_cannot_be_used_is_refused(choice_run, options, says):
     assert says in str(caught.value)
 
 
-def test_options_are_checked_when_they_are_made():
-    with pytest.raises(SpecError):
-        CheckOptions(margins={"accuracy": -1})
-
-
 def test_on_selects_diagnostics_and_corpora(choice_run):
     run = choice_run("new", [model(BAD)])
     old = choice_run("old", [model()])
     assert len(ea.check(run, old, on=["mine"]).changes) == 1
     assert len(ea.check(run, old, on=["negated_antonyms", "mine"]).changes) == 1
-
-
-def test_margins_and_floors_of_what_on_leaves_out_are_ignored(tmp_path):
-    both = tmp_path / "both"
-    corpora = [choices(range(200)), "handbook"]
-    request = RunRequest(["model=hashing"], corpora, [], out=both, quiet=True, resamples=20, cache=None)
-    assert carry_out(request) == 0
-    options = {"margins": {"RR": 0.02, "chosen[antonym]": 0.1}, "floors": {"Success@5": 0.1}, "on": ["mine"]}
-    outcome = ea.check(both, both, **options)
-    assert [change.metric for change in outcome.changes] == ["accuracy", "chosen[antonym]"]
-    assert outcome.floors == ()
-    with pytest.raises(InputError, match="unknown metric 'MRR'"):
-        ea.check(both, both, on=["mine"], margins={"MRR": 0.02})
 
 
 # --- what does not match ---------------------------------------------------------------------------------
@@ -294,7 +276,11 @@ def test_a_label_of_the_baseline_must_be_in_the_run(choice_run):
     with pytest.raises(InputError) as caught:
         ea.check(run, old)
     message = str(caught.value)
-    for part in (str(run), str(old), "the baseline has model, the run does not; it has renamed"):
+    for part in (
+        str(run),
+        str(old),
+        "the baseline has model in negated_antonyms on mine, the run does not; it has renamed",
+    ):
         assert part in message
 
 
@@ -302,7 +288,7 @@ def test_a_new_label_is_noted(choice_run):
     run = choice_run("new", [model(), model(BAD, name="added")])
     outcome = ea.check(run, choice_run("old", [model()]))
     assert outcome.outcome == "pass"
-    assert outcome.notes == ("added is not checked: the baseline does not have it",)
+    assert outcome.notes == ("added is not checked: the baseline lacks it",)
 
 
 def test_a_corpus_with_other_items_is_checked_on_the_common_ones(choice_run):
@@ -321,25 +307,23 @@ def test_another_corpus_is_an_error(choice_run):
 
 def test_a_corpus_under_another_label_is_an_error(choice_run):
     run = choice_run("new", [model()], choices(range(200), name="theirs"))
-    with pytest.raises(InputError, match="the baseline has negated_antonyms on mine, the run does not"):
+    with pytest.raises(InputError, match="the baseline has model in negated_antonyms on mine, the run does not"):
         ea.check(run, choice_run("old", [model()]))
 
 
 def test_a_run_without_item_scores_is_an_error(choice_run):
     run, old = choice_run("new", [model()]), choice_run("old", [model()])
-    for path in (old / "scores").glob("*model*"):
-        path.unlink()
+    (old / "values.npz").unlink()
     with pytest.raises(InputError) as caught:
         ea.check(run, old)
-    assert "item scores of model" in str(caught.value)
+    assert "item values are missing or damaged" in str(caught.value)
     assert str(run) in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["run.json", "result.json", "scores", "items"])
+@pytest.mark.parametrize("name", ["result.json", "values.npz"])
 def test_a_damaged_file_is_one_message(choice_run, name):
     run, old = choice_run("new", [model(BAD)]), choice_run("old", [model()])
-    for path in [old / name] if "." in name else (old / name).iterdir():
-        path.write_bytes(b'{"half')
+    (old / name).write_bytes(b'{"half')
     with pytest.raises(InputError) as caught:
         ea.check(run, old)
     assert "\n" not in str(caught.value)
@@ -359,10 +343,7 @@ def test_a_run_of_another_schema_is_refused(choice_run, schema):
 
 def test_another_version_of_the_diagnostic_is_an_error(choice_run):
     run, old = choice_run("new", [model()]), choice_run("old", [model()])
-    path = old / "run.json"
-    record = json.loads(path.read_text())
-    record["settings"]["diagnostics"][0][1] = "0"
-    path.write_text(json.dumps(record))
+    write_columns(old, [replace(column, version="0") for column in read_columns(old)])
     with pytest.raises(InputError, match="another version"):
         ea.check(run, old)
 

@@ -9,16 +9,19 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from embassay.comparison.gate import Check, Floor
+from embassay.comparison.differences import OUTCOMES, Change
+from embassay.comparison.gate import Check
 from embassay.comparison.gate_files import json_bytes, junit, markdown, terminal_lines, write_files
-from embassay.comparison.losses import LossTest
 from embassay.core.errors import InputError
 
-CHANGE = LossTest(
+CHANGE = Change(
     encoder="MiniLM",
     diagnostic="retrieval",
     corpus="docs",
     metric="Success@5",
+    format="percent",
+    of_shares=True,
+    outcome="regression",
     reason="significant",
     margin=0.13,
     old=0.867,
@@ -29,15 +32,30 @@ CHANGE = LossTest(
     lost={"q1": "", "q<2>": ""},
     gained={"q|3": ""},
 )
-UNCLEAR = replace(CHANGE, reason="not excluded", p=0.3, limit=0.155, metric="RR", of_shares=False, lost={}, gained={})
-PASSED = replace(CHANGE, reason="within the margin", metric="R@5", limit=0.12193, p=0.9, lost={}, gained={})
-FLOOR = Floor("MiniLM", "retrieval", "docs", "Success@5", 0.84, 0.9)
+UNCLEAR = replace(
+    CHANGE,
+    outcome="inconclusive",
+    reason="not excluded",
+    p=0.3,
+    limit=0.155,
+    metric="RR",
+    of_shares=False,
+    lost={},
+    gained={},
+)
+PASSED = replace(
+    CHANGE, outcome="pass", reason="within the margin", metric="R@5", limit=0.12193, p=0.9, lost={}, gained={}
+)
+FLOOR = Change(
+    "MiniLM", "retrieval", "docs", "Success@5", "percent", outcome="regression", reason="floor", new=0.84, margin=0.9
+)
 CHECK = Check("run", "baseline", (CHANGE, UNCLEAR, PASSED), (FLOOR,), (), ("a note",))
 LONG = "a-very-long-organisation/and-a-very-long-model-name-v2-instruct-final"
 
 
 def sentence_of(check, **changed):
-    (line,) = replace(check, changes=(replace(CHANGE, **changed),), floors=()).sentences
+    change = replace(CHANGE, **changed)
+    (line,) = replace(check, changes=(replace(change, outcome=OUTCOMES[change.reason]),), floors=()).sentences
     return line
 
 
@@ -64,11 +82,11 @@ def test_the_sentences_of_each_reason_have_one_figure_beside_the_counts():
 
 
 def test_sentences_about_a_sample_other_metrics_and_small_numbers():
-    sampled = replace(CHECK, sampled=("docs",))
-    assert sentence_of(sampled, reason="within the margin").endswith(
+    assert sentence_of(CHECK, sampled=True, reason="within the margin").endswith(
         "; the loss is below 16.8 points on documents like these (95% confidence)."
     )
-    assert "; on other questions about documents like these the loss" in sentence_of(sampled, reason="nothing lost")
+    nothing = sentence_of(CHECK, sampled=True, reason="nothing lost")
+    assert "; on other questions about documents like these the loss" in nothing
     assert sentence_of(CHECK, reason="not excluded", lost={"q": ""}).endswith("be excluded. Read it below.")
     assert sentence_of(CHECK, reason="not excluded", lost={}).endswith("be excluded.")
     assert sentence_of(CHECK, p=0.0001).endswith(" (p < 0.001).")
@@ -150,8 +168,8 @@ def test_markdown_lists_the_outcome_and_what_did_not_pass_first():
     assert text.startswith("### Embassay check: regression\n")
     assert text.index("- q1") < text.index("Gained:")
     assert "2 lost, 1 gained" in text
-    bullets = [line.split(":")[0] for line in text.splitlines() if line.startswith(("- **", "- pass"))]
-    assert bullets == ["- **regression**", "- **warning**", "- **regression**", "- pass"]
+    bullets = [line.split(":")[0] for line in text.splitlines() if line.startswith("- ")]
+    assert bullets[:5] == ["- regression", "- warning", "- regression", "- pass", "- note"]
 
 
 def test_lost_items_are_named_by_their_texts_where_the_run_has_them():
@@ -160,7 +178,7 @@ def test_lost_items_are_named_by_their_texts_where_the_run_has_them():
     (line,) = [line for line in markdown(check).splitlines() if line.startswith("- q1: ")]
     assert "Where" in line and "is the valve?" in line and line.endswith("…")
     assert "<b>" not in line
-    assert "\n- q2\n" in markdown(check)
+    assert "\n- q2: \n" in markdown(check)
     (failure, _) = ET.fromstring(junit(check)).iter("failure")  # noqa: S314 - our own
     assert failure.get("message").splitlines()[1].startswith("  - q1: <b>Where</b> | is the valve?")
 
@@ -173,7 +191,7 @@ def test_markdown_is_only_text():
         assert mark not in text
     page = MarkdownIt("gfm-like", {"html": True, "linkify": False}).disable("linkify").render(text)
     tags = set(re.findall(r"<([a-z0-9]+)", page))
-    assert tags <= {"h3", "p", "strong", "ul", "li", "details", "summary"}
+    assert tags <= {"h3", "p", "ul", "li", "details", "summary"}
     # In the sentence, as a title and as an item; and the text of the item.
     assert html.unescape(page).replace("\u200b", "").count(hostile) == 3
     assert html.unescape(page).replace("\u200b", "").count(hostile[:80]) == 4
@@ -184,7 +202,7 @@ def test_markdown_fits_into_a_comment():
     many = tuple(replace(CHANGE, encoder=f"{LONG} {number}", lost=items, gained=items) for number in range(300))
     text = markdown(replace(CHECK, changes=many))
     assert len(text) < 65_536
-    assert "more sentences in the other outputs" in text or "more lists of items in the other outputs" in text
+    assert text.endswith("More in the other outputs.\n")
 
 
 def test_json_is_canonical_and_complete():
@@ -207,7 +225,7 @@ def test_files_are_written_and_the_summary_is_appended(tmp_path, monkeypatch):
 
 
 def test_two_outputs_in_one_file_are_refused(tmp_path):
-    with pytest.raises(InputError, match="already used"):
+    with pytest.raises(InputError, match="two outputs of the check have the same path"):
         write_files(CHECK, {"junit": tmp_path / "x", "json": tmp_path / "x"})
     assert not (tmp_path / "x").exists()
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from embassay.comparison.losses import PairedMetric, changes_of
+from comparison.columns import column
+from embassay.comparison.differences import Pair, losses
 from embassay.core.types import Draws
 from embassay.stats.gate import whole_points
 
@@ -15,11 +16,11 @@ DRAWS = Draws(0, 200)
 ORDER = {"regression": 0, "inconclusive": 1, "pass": 2}
 
 
-def pair(old, new, **changed):
-    old, new = np.array(old, dtype=float), np.array(new, dtype=float)
-    options = {"margin": 0.02, "unit": np.arange(len(old)), **changed}
-    item = np.array([f"i{place}" for place in range(len(old))])
-    return PairedMetric("m", "d", "c", "q", old=old, new=new, item=item, **options)
+def pair(old, new, margin=0.02, set_by_user=False, sampled=False, lower_is_better=False, same_encoder=False, **changed):
+    """Two columns of the same items; each is its own encoder unless it is said otherwise."""
+    changed = {"lower": lower_is_better, **changed}
+    before, after = column(old, **changed), column(new, fingerprint="m" if same_encoder else "n", **changed)
+    return Pair(before, after, "m", "q", margin, sampled, set_by_user=set_by_user)
 
 
 def answers(lost, gained, items=60, **changed):
@@ -36,7 +37,7 @@ def by_default(one):
 
 
 def change_of(one, **options):
-    (change,) = changes_of([one], DRAWS, **options)
+    (change,) = losses([one], DRAWS, **options)
     return change
 
 
@@ -102,7 +103,7 @@ def test_the_anchor_is_tested_at_half_the_level_and_never_inconclusive():
 
 
 def test_a_rise_is_a_loss_where_lower_is_better():
-    change = change_of(replace(answers(10, 60, 1000), lower_is_better=True))
+    change = change_of(answers(10, 60, 1000, lower_is_better=True))
     assert change.reason == "significant"
     assert (len(change.lost), len(change.gained)) == (60, 10)
     assert change.new > change.old
@@ -118,7 +119,7 @@ def test_a_right_answer_that_is_tied_with_a_wrong_one_is_lost():
 
 
 def test_texts_stand_beside_the_ids():
-    change = change_of(answers(2, 1, texts={"i0": "Where?", "i2": "When?"}))
+    change = change_of(answers(2, 1), texts={"i0": "Where?", "i2": "When?"})
     assert change.lost == {"i0": "Where?", "i1": ""}
     assert change.gained == {"i2": "When?"}
 
@@ -157,7 +158,7 @@ def test_an_item_that_had_no_value_before_gains_nothing():
 
 def test_an_item_without_a_value_in_either_run_is_left_out():
     one = without_value(4)
-    change = change_of(replace(one, old=one.new))
+    change = change_of(replace(one, old=replace(one.new, fingerprint="m")))
     assert (change.items, change.undefined, change.reason) == (96, 0, "nothing lost")
 
 
@@ -184,10 +185,10 @@ def test_a_mean_in_a_narrow_range_may_lose_all_of_it():
     of_rr = pair(values, values, of_shares=False, ends=(0.0, 1.0))
     assert change_of(of_rr).limit == pytest.approx(1 - 0.05 ** (1 / 60))
     # Without an end, an item may lose one standard deviation, or what one has lost.
-    endless = replace(of_rr, ends=(None, None))
+    endless = pair(values, values, of_shares=False, ends=(None, None))
     assert change_of(endless).limit == pytest.approx(values.std() * (1 - 0.05 ** (1 / 60)))
     one_lost = np.where(np.arange(60) == 0, -1, values)
-    assert change_of(replace(endless, new=one_lost)).limit > 1.4 / 60
+    assert change_of(pair(values, one_lost, of_shares=False, ends=(None, None))).limit > 1.4 / 60
 
 
 def test_a_mean_has_no_lost_items_and_no_regression_by_its_size():
@@ -208,8 +209,8 @@ def test_a_mean_has_no_lost_items_and_no_regression_by_its_size():
 def test_p_is_corrected_over_all_tests_changed_or_not():
     loss, others = answers(9, 1, 1000), [answers(5, 5, 1000)] * 3 + [answers(0, 0, 1000)]
     alone = change_of(loss)
-    unchanged = replace(answers(0, 0, 1000), same_encoder=True)
-    first, *_, last = changes_of([loss, *others, unchanged], DRAWS)
+    unchanged = answers(0, 0, 1000, same_encoder=True)
+    first, *_, last = losses([loss, *others, unchanged], DRAWS)
     assert first.p == pytest.approx(5 * alone.p)
     assert (alone.outcome, first.outcome) == ("regression", "pass")
     # The same encoder with the same values is no test.
@@ -225,9 +226,8 @@ def whole_checks(draw):
     pairs = []
     for _ in range(draw(st.integers(1, 4))):
         values = st.lists(st.sampled_from([0.0, 0.0, 1 / 3, 1.0, 1.0]), min_size=items, max_size=items)
-        one = pair(draw(values), draw(values))
-        if unit is not None:
-            one = replace(one, unit=unit, sampled=True)
+        more = {} if unit is None else {"unit": unit, "sampled": True}
+        one = pair(draw(values), draw(values), **more)
         margin = draw(st.sampled_from([0.0, 0.02, 0.1, 0.3]))
         is_set = margin > 0 and draw(st.booleans())
         since = draw(st.sampled_from(["", "", "the anchor"]))
@@ -237,20 +237,20 @@ def whole_checks(draw):
 
 
 def worst(pairs, **options):
-    return min(ORDER[change.outcome] for change in changes_of(pairs, DRAWS, **options))
+    return min(ORDER[change.outcome] for change in losses(pairs, DRAWS, **options))
 
 
 def with_value(one, place, value):
     """The pair with another new value of an item; its margin stays."""
-    new = one.new.copy()
-    new[place] = value
-    return replace(one, new=new)
+    values = one.new.value.copy()
+    values[place] = value
+    return replace(one, new=replace(one.new, value=values))
 
 
 @given(whole_checks())
 def test_a_better_item_never_makes_the_outcome_of_a_check_worse(check):
     pairs, which, place, strict = check
-    assume(pairs[which].new[place] < 1)
+    assume(pairs[which].new.value[place] < 1)
     better = [with_value(one, place, 1.0) if one is pairs[which] else one for one in pairs]
     assert worst(better, strict=strict) >= worst(pairs, strict=strict)
 

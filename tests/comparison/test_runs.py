@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.comparison.runs import common_tasks, read_run
-from embassay.core.errors import SourceError
+from comparison.columns import column
+from embassay.comparison.runs import read_run
+from embassay.core.columns import mismatch, paired
+from embassay.core.errors import InputError, SourceError
 from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
 
@@ -49,112 +51,116 @@ def run_of(tmp_path, finished):
     return make
 
 
-def only(task, run):
-    return next(iter(task.scores[run].values()))
+def headline(folder):
+    return next(one for one in read_run(folder).columns if one.is_headline and one.is_candidate)
 
 
-def test_a_run_has_its_scores_and_items(run_of):
+def questions_of(folder, column):
+    texts = read_run(folder).texts
+    return [texts[content] for content in column.content.tolist()]
+
+
+def test_a_run_has_its_item_values_and_texts(run_of):
     run = read_run(run_of("one"))
-    (task,) = run.tasks.values()
     assert run.name == "one"
-    assert list(task.scores) == ["hashing", "tfidf", "bm25", "random"]
-    assert task.scores["tfidf"].origin.baseline and not task.scores["hashing"].origin.baseline
-    assert task.items["q2"].texts["question"] == "How do I send a parcel back"
+    assert [column.encoder for column in run.columns if column.is_headline] == ["hashing", "tfidf", "bm25", "random"]
+    assert run.candidates == ["hashing"]
+    assert "How do I send a parcel back" in run.texts.values()
 
 
 def test_the_same_corpus_has_all_items_in_common(run_of):
-    runs = [read_run(run_of("old")), read_run(run_of("new", encoders=["hashing,dim=64"]))]
+    old, new = run_of("old"), run_of("new", encoders=["hashing,dim=64"])
     # The content of both files is the same.
-    (task,) = common_tasks(runs).tasks
-    assert task.count == 6
-    assert task.notes == ()
+    pair = headline(old), headline(new)
+    assert paired(*pair) == pair
+    assert mismatch(*pair) == []
 
 
 def test_items_are_matched_by_content_and_not_by_id_or_place(run_of):
     edited = [("x9", *LINES[4][1:]), ("q1", "When does it open on Monday", "hours"), *LINES[1:4]]
-    runs = [read_run(run_of("old")), read_run(run_of("new", lines=edited))]
-    common = common_tasks(runs)
-    (task,) = common.tasks
-    assert [item.texts["question"] for item in task.items] == [question for _, question, _ in LINES[1:5]]
-    old, new = only(task, "old"), only(task, "new")
-    np.testing.assert_array_equal(old.values["rank"], new.values["rank"])
-    np.testing.assert_array_equal(old.unit, new.unit)
-    assert task.left_out == {"old": 2, "new": 1}
-    (note,) = common.notes
+    old, new = run_of("old"), run_of("new", lines=edited)
+    before, after = paired(headline(old), headline(new))
+    assert questions_of(old, before) == questions_of(new, after) == [question for _, question, _ in LINES[1:5]]
+    np.testing.assert_array_equal(before.unit, after.unit)
+    np.testing.assert_array_equal(before.value, after.value)
+    (note,) = mismatch(headline(old), headline(new))
     assert "compared on 4 common items (left out: 2 of old, 1 of new)" in note
-    assert all(run.tasks["retrieval", "docs"].fingerprint in note for run in runs)
+    assert headline(old).corpus_fingerprint in note and headline(new).corpus_fingerprint in note
 
 
 def test_another_right_document_makes_another_item(run_of):
     relabelled = [(*LINES[0][:2], "payment"), *LINES[1:]]
-    runs = [read_run(run_of("old")), read_run(run_of("new", lines=relabelled))]
-    (task,) = common_tasks(runs).tasks
-    assert task.count == 5
+    before, _ = paired(headline(run_of("old")), headline(run_of("new", lines=relabelled)))
+    assert len(before.item) == 5
 
 
 def test_units_that_one_run_joins_are_joined(run_of):
     # The unit of a question is its right document; that of q1 and q6 is the same in both runs.
-    runs = [read_run(run_of("old")), read_run(run_of("new", lines=LINES[::-1][:5]))]
-    (task,) = common_tasks(runs).tasks
-    units = dict(zip([item.id for item in task.items], only(task, "new").unit.tolist(), strict=True))
+    before, _ = paired(headline(run_of("old")), headline(run_of("new", lines=LINES[::-1][:5])))
+    units = dict(zip(before.item.tolist(), before.unit.tolist(), strict=True))
     assert units["q2"] == units["q3"] != units["q4"]
     assert units["q4"] == units["q5"] != units["q6"]
 
 
-def test_nothing_in_common_is_an_error_that_names_both_sides(run_of, tmp_path):
-    old = run_of("old", lines=LINES[:3])
-    new = run_of("new", lines=LINES[3:])
+def test_an_item_that_only_one_run_has_joins_units():
+    split = column([1, 1, 0], unit=np.array([0, 1, 2]), corpus_fingerprint="other")
+    joined = column([1, 1, 0, 0], unit=np.array([5, 5, 7, 5]))
+    for old, new in ((split, joined), (joined, split)):
+        assert [len(np.unique(one.unit)) for one in paired(old, new)] == [2, 2]
+
+
+def test_an_item_that_repeats_is_matched_by_its_number():
+    old = column([1, 0, 1], content=np.array(["a", "a", "b"]))
+    new = column([0, 1], content=np.array(["b", "a"]), corpus_fingerprint="other")
+    before, after = paired(old, new)
+    assert (before.value.tolist(), after.value.tolist()) == ([1, 1], [1, 0])
+    assert before.item.tolist() == ["i0", "i2"]
+
+
+def test_nothing_in_common_is_refused(run_of):
+    old, new = run_of("old", lines=LINES[:3]), run_of("new", lines=LINES[3:])
+    with pytest.raises(InputError, match="the corpora have no item in common"):
+        paired(headline(old), headline(new))
     with pytest.raises(SourceError, match=r"nothing in common: old has retrieval on docs; new has retrieval on docs"):
-        common_tasks([read_run(old), read_run(new)])
+        ea.compare([old, new])
 
 
-def test_missing_scores_are_one_message(run_of):
+def test_what_cannot_be_compared_is_refused():
+    for what, message in (("version", r"another version \(old: 1, new: 2\)"), ("options", r"options differ \(old: ")):
+        with pytest.raises(InputError, match=message):
+            paired(column([1]), column([1], **{what: "2"}))
+    with pytest.raises(InputError, match="does not score the items of a corpus one by one"):
+        paired(column([1], content=np.array([""])), column([1], corpus_fingerprint="other"))
+
+
+def test_missing_values_are_one_message(run_of):
     folder = run_of("one")
-    (file,) = (folder / "scores").glob("retrieval.docs.hashing.*")
-    file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(SourceError, match=r"the item scores of hashing \(retrieval on docs\) are missing or damaged"):
+    (folder / "values.npz").unlink()
+    with pytest.raises(SourceError, match="the item values are missing or damaged"):
         read_run(folder)
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"corpus": 1}', '{"corpus":"a","fingerprint":"b","items":[{"id":1}]}'])
-def test_a_damaged_list_of_items_is_one_message(run_of, content):
+@pytest.mark.parametrize("content", ["", "[]", '{"a": 1}', '{"a": {"b": 1}}'])
+def test_damaged_texts_are_one_message(run_of, content):
     folder = run_of("one")
-    (file,) = (folder / "items").glob("*.json")
-    file.write_text(content)
-    with pytest.raises(SourceError, match="the list of items is damaged"):
-        read_run(folder)
+    (folder / "items.json").write_text(content)
+    with pytest.raises(SourceError, match="the texts of the items are damaged"):
+        read_run(folder).texts  # noqa: B018 - they are read now
 
 
 def test_what_is_no_finished_run_is_refused(run_of, tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(SourceError, match="not a finished run"):
+    with pytest.raises(SourceError, match="not a run folder"):
         read_run(tmp_path / "empty")
     folder = run_of("other")
     record = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps({**record, "state": "running"}))
     with pytest.raises(SourceError, match="did not finish"):
         read_run(folder)
-    del record["settings"]
-    (folder / "run.json").write_text(json.dumps(record))
-    with pytest.raises(SourceError, match=r"run\.json is missing or damaged"):
-        read_run(folder)
 
 
 def test_without_texts_no_text_is_stored(run_of):
     folder = run_of("one", texts=False)
-    (file,) = (folder / "items").glob("*.json")
-    assert "parcel" not in file.read_text()
-    assert read_run(folder).tasks["retrieval", "docs"].items["q2"].hash
-
-
-def test_the_result_can_be_computed_again_from_the_scores(run_of):
-    folder = run_of("one")
-    run = read_run(folder)
-    (task,) = common_tasks([run, read_run(folder, "again")]).tasks
-    from embassay.core.types import Draws
-
-    again = task.method.summarise(list(task.scores["one"].values()), Draws(0, 50))
-    stored = {(r.encoder, r.metric, r.subset, r.condition): r.value for r in ea.read(folder).rows}
-    for row in again.rows:
-        value = stored[row.encoder, row.metric, row.subset, row.condition]
-        assert row.value == (None if value is None else pytest.approx(value, rel=1e-9))
+    assert not (folder / "items.json").exists()
+    assert read_run(folder).texts == {}
+    assert all(headline(folder).content)

@@ -72,7 +72,7 @@ def test_judgements_become_questions_with_gains(folder):
 
 def test_units_may_be_documents_and_passages_sentences(folder):
     path = folder(test=HEADER + "q1\td1\t1\nq2\td1\t1\nq3\td3\t1\n")
-    corpus = load_corpus(f"{path},unit=document,passages=sentence")
+    corpus = load_corpus(f"{path},about=new-documents,passages=sentence")
     assert corpus.units.tolist() == [0, 0, 1]
     assert corpus.documents[2].passages == ("She sang.", "He left.")
     assert not any("about these documents" in note for note in corpus.notes)

@@ -105,7 +105,7 @@ def test_a_parquet_file_without_a_suffix_is_known_by_its_first_bytes(at):
     path = at("docs", "")
     pl.DataFrame({"id": [1, 2], "text": ["a", "b"]}).write_parquet(path)
     assert told(load(path, "x", questions=at("q.csv", "query,doc\na?,2\n")))[1] == {"a?": ("2",)}
-    with pytest.raises(SourceError, match="unrecognised Parquet file; set questions=FILE for documents"):
+    with pytest.raises(SourceError, match=r"unrecognised format .* questions= for documents"):
         load_corpus(path)
 
 
@@ -126,9 +126,9 @@ def test_a_folder_of_texts(at, tmp_path):
     assert corpus.name == "f"
     assert corpus.notes[:4] == (
         "files: 3 documents",
-        "2 other files left out: .png 1, no suffix 1",
-        "dropped from the texts: front matter 1",
+        "2 files left out: not a page (list, picture.png)",
         "3 pages with fewer than 25 words: a, b/two, v1.2",
+        "columns of the questions: question as question, document as document",
     )
     assert "3 documents, 2 questions" in corpus.notes
 
@@ -164,12 +164,11 @@ def test_the_questions_may_be_a_text_file_among_the_documents(at, tmp_path):
         ("---\nIt rained.\nWe ran: fast.\n---\nb", "It rained. We ran: fast. b"),
         ("---\nThis page: what we did.\n---\nb", "This page: what we did. b"),
         ("---\nNote: it rained.\n---\nb", "Note: it rained. b"),
-        ("---\n- a\n- b\n---\nc", "- a - b c"),
+        ("---\n- a\n- b\n---\nc", "a b c"),
         ("---\n# A\n---\nc", "# A c"),
         ("---\n---\nc", "c"),
         ("+++\nno data\n+++\nc", "+++ no data +++ c"),
         ('{"title": "x"} and more', '{"title": "x"} and more'),
-        ("{{ site.title }}\n\nc", "{{ site.title }} c"),
     ],
 )
 def test_what_is_no_front_matter_stays(at, tmp_path, text, words):
@@ -177,7 +176,6 @@ def test_what_is_no_front_matter_stays(at, tmp_path, text, words):
     corpus = load(str(tmp_path / "f"), "f", questions=at("q.csv", "question,document\nx,a\n"))
     # A rule below a line is the underline of a heading, and has no words.
     assert " ".join(corpus.documents[0].passages).replace("## ", "") == words.replace("## ", "")
-    assert not any("front matter" in note for note in corpus.notes)
 
 
 @pytest.mark.parametrize(
@@ -197,9 +195,8 @@ def test_what_is_no_front_matter_stays(at, tmp_path, text, words):
 def test_the_title_in_front_matter_is_the_heading_of_the_page(at, tmp_path, front_matter, name):
     for end in ("\n", "\r\n", "\r"):
         at(f"f/{name}", f"\ufeff{front_matter}\n\nIt rained.\n".replace("\n", end))
-        (document,), notes = read_documents(tmp_path / "f")
+        ((document,), _) = read_documents(tmp_path / "f")
         assert document.text.split() == "# Wet weather It rained.".split()
-        assert "dropped from the texts: front matter 1" in notes
 
 
 @pytest.mark.parametrize(
@@ -228,7 +225,7 @@ def test_pages_with_equal_texts_and_pages_without_text_are_named(at, tmp_path):
     notes = load(str(tmp_path / "f"), "f", questions=at("q.csv", "question,document\nx,a\n")).notes
     assert "1 document has the same text as another: b (as a)" in notes
     assert "1 page with fewer than 25 words: c" in notes
-    assert "1 file left out: no text (the first: d.txt)" in notes
+    assert "1 file left out: no text in it (d.txt)" in notes
 
 
 def test_folders_that_are_no_pages_are_left_out_and_named(at, tmp_path):
@@ -236,7 +233,7 @@ def test_folders_that_are_no_pages_are_left_out_and_named(at, tmp_path):
         at(f"f/{name}", "It rained.")
     documents, notes = read_documents(tmp_path / "f")
     assert [document.id for document in documents] == ["_posts/c", "a"]
-    assert "folders of templates, builds and packages left out: _build, _templates, node_modules" in notes
+    assert "no pages, left out: _build, _templates, node_modules" in notes
     # One that is named itself is read.
     assert [document.id for document in read_documents(tmp_path / "f" / "_build")[0]] == ["html/a"]
 
@@ -246,8 +243,8 @@ def test_folders_that_are_no_pages_are_left_out_and_named(at, tmp_path):
     [
         ("a", "; a.adoc is not read: convert it to HTML, for example with: asciidoctor FILE.adoc"),
         ("sub/b.DOCX", "; sub/b.DOCX is not read: convert it to text, for example with: pandoc FILE.docx -o FILE.md"),
-        ("c", "; c.xyz is not read: it has no text, or its suffix is none of .txt, .md, "),
-        ("d.md", "; d.md is not read: it has no text, or its suffix is none of .txt, .md, "),
+        ("c", "; c.xyz is not read: it has no text, is left out, or its suffix is none of .txt, "),
+        ("d.md", "; d.md is not read: it has no text, is left out, or its suffix is none of .txt, "),
         ("homf", "; did you mean 'home'?"),
     ],
 )
@@ -299,12 +296,7 @@ def test_about_these_documents_each_question_stands_alone(docs, at):
     alone = load(docs, "mine", questions=asked, about="these-documents")
     assert alone.units.tolist() == [0, 1, 2]
     assert len(alone.unit_labels) == 0
-    # The unit of independence is another way to say it.
-    for unit, about in (("question", "these-documents"), ("document", "new-documents")):
-        by_unit = load_corpus(f"mine={docs},questions={asked},unit={unit}")
-        assert by_unit.units.tolist() == load(docs, "mine", questions=asked, about=about).units.tolist()
-        assert by_unit.settings == load_corpus(f"mine={docs},questions={asked},about={about}").settings
-        assert by_unit.settings["about"] == about
+    assert load_corpus(f"mine={docs},questions={asked},about=these-documents").settings["about"] == "these-documents"
 
 
 def test_documents_of_a_folder_are_called_pages_and_others_documents(docs, at, tmp_path):
@@ -475,21 +467,48 @@ def test_a_parquet_column_of_another_type_is_named(at):
 def test_a_broken_folder_is_named(at, tmp_path):
     folder, asked = str(tmp_path / "f"), at("q.csv", "question,document\nx,a\n")
     at("f/x.png", "x")
-    assert (
-        fails(folder, questions=asked)
-        == f"{folder}: this folder has no .txt, .md, .mdx, .markdown, .rst, .story, .html or .htm file"
+    assert fails(folder, questions=asked) == (
+        f"{folder}: this folder has no text in .txt, .md, .mdx, .markdown, .rst, .story, .html, .htm files; "
+        "1 file left out: not a page (x.png)"
     )
     at("f/a.txt", "It rained.")
     assert fails(folder, SpecError, questions=asked, id="x").startswith("id= and text= name columns of a table")
-    for name, content, says in [
-        ("a.md", "x", f"{folder}: a.md and a.txt have the same id 'a'; rename one"),
-        ("d.txt", b"a\ncaf\xe9", f"{folder}/d.txt, line 2: not UTF-8 text, probably Latin-1 or Windows-1252; convert"),
-    ]:
-        at(f"f/{name}", content)
-        assert fails(folder, questions=asked).startswith(says)
-        (tmp_path / "f" / name).unlink()
     assert fails(folder, questions=str(tmp_path / "no.csv")) == f"{tmp_path / 'no.csv'}: no such file"
     assert fails(str(tmp_path / "none"), questions=asked) == f"{tmp_path / 'none'}: no such file or folder"
+
+
+def test_pages_that_cannot_be_read_are_left_out_and_all_named(at, tmp_path):
+    for name, content in {
+        "a.md": "It rained.",
+        "a.txt": "We ran.",
+        "b.html": b"<p>caf\xe9",
+        "c.txt": b"%PDF-1.4",
+        "d.txt": b"a\ncaf\xe9",
+        "e.html": "{% extends 'base.html' %}\n<p>{{ name }}",
+        "f.html": "<pre>\n{% block a %}\n</pre>",
+    }.items():
+        at(f"f/{name}", content)
+    documents, notes = read_documents(tmp_path / "f")
+    assert [document.id for document in documents] == ["a", "f"]
+    assert "1 file left out: another file has the same name (a.txt)" in notes
+    assert "1 file left out: a template of pages, not a page (e.html)" in notes
+    assert sum("left out: " in note for note in notes) == 5
+    assert sum("left out: line " in note and "not UTF-8 text" in note for note in notes) == 2
+    assert any("a PDF document" in note and note.endswith("(c.txt)") for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("exclude", "ids"),
+    [("drafts", ["a", "b"]), ("*.txt;drafts/*", ["a"]), ("drafts/*.md", ["a", "b"]), ("", ["a", "b", "drafts/c"])],
+)
+def test_other_files_and_folders_can_be_left_out(at, tmp_path, exclude, ids):
+    for name in ("a.md", "b.txt", "drafts/c.md"):
+        at(f"f/{name}", "It rained.")
+    asked = at("q.csv", "question,document\nx,a\n")
+    corpus = load(str(tmp_path / "f"), "f", questions=asked, exclude=exclude)
+    assert [document.id for document in corpus.documents] == ids
+    assert any(note.startswith("no pages, left out: ") for note in corpus.notes) == bool(exclude)
+    assert "is not a folder" in fails(asked, SpecError, exclude="x")
 
 
 # The same examples each time: some damage makes the reader of the library end the process.
@@ -555,20 +574,15 @@ def test_all_unknown_documents_are_named_at_once(at):
     )
 
 
-TO_TEXT = "is not read: convert it to text, for example with: "
-PDF = f"file; a .pdf file {TO_TEXT}pdftotext FILE.pdf"
-WORD = f"file; a .docx file {TO_TEXT}pandoc FILE.docx -o FILE.md; a .pdf file {TO_TEXT}pdftotext FILE.pdf"
-
-
 @pytest.mark.parametrize(
     ("files", "source", "says"),
     [
         (
             ("f/a.pdf", "f/sub/B.PDF", "f/x.png"),
             "f",
-            f"this folder has no .txt, .md, .mdx, .markdown, .rst, .story, .html or .htm {PDF}",
+            "2 files left out: convert it to text, for example with: pdftotext FILE.pdf (a.pdf, sub/B.PDF)",
         ),
-        (("f/a.pdf", "f/b.docx"), "f", WORD),
+        (("f/a.pdf", "f/b.docx"), "f", "convert it to text, for example with: pandoc FILE.docx -o FILE.md (b.docx)"),
         ((), "https://example.org/docs", "https://example.org/docs: is a web address; download it first"),
     ],
 )

@@ -61,7 +61,7 @@ EXAMPLES = {
     "wikisplit": "It rained and we ran .\tIt rained . <::::> We ran .\nHe 's '' in '' .\tHe is . <::::> '' In '' .\n",
 }
 """Two entries or more in each loader's form; none of the sentences is anybody's."""
-OTHERS = {"beir", "documents", "opinosis", "shards", "trec"}
+OTHERS = {"beir", "documents", "opinosis", "parts", "trec"}
 """Loaders of folders, and of tables that come with another: tests of their own."""
 ALSO_FOLDERS = {"msrp", "pairs"}
 """Loaders of files that read folders too."""
@@ -177,7 +177,6 @@ def test_a_folder_and_a_missing_file_are_named(tmp_path, loader):
             module(loader).load(str(path), "mine")
         assert str(error.value).startswith(f"{path}: ")
         assert says.lower() in str(error.value).lower()
-    assert message_of(tmp_path, loader) == f": is a folder; {loader} reads a file"
 
 
 def test_a_folder_of_no_known_form_is_told_the_forms_that_there_are(tmp_path):
@@ -199,7 +198,6 @@ def test_a_folder_of_groups_is_no_folder_of_documents(tmp_path, file, loader):
 
 @pytest.mark.parametrize("loader", ["beir", "opinosis", "trec"])
 def test_a_file_is_no_folder(write, loader):
-    assert message_of(write("text"), loader) == f": is a file; {loader} reads a folder"
     path = write("text")
     with pytest.raises(SourceError, match="is a file; a folder is needed"):
         module(loader).load(str(path), "mine")
@@ -392,9 +390,9 @@ def test_a_table_of_no_known_form_is_not_blamed_for_being_no_json(write):
     assert "not JSON" not in found
 
 
-def test_a_json_file_of_no_known_form_is_told_its_fields(write):
+def test_a_json_file_of_no_known_form_is_told_its_first_line(write):
     found = message_of(write(lines({"question": "a", "answer": "b"})))
-    assert "unrecognised format (fields answer, question)" in found
+    assert 'unrecognised format (its first line is \'{"question":' in found
     assert "loader=" in found
 
 

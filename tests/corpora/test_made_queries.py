@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import SourceError, SpecError
-from embassay.corpora.io.documents import SourceDocument, read_folder
+from embassay.corpora.io.documents import SourceDocument, read_documents
 from embassay.corpora.queries.made import AGREEMENT, ENOUGH_HEADINGS, SOURCES, made_queries, plain
 from embassay.corpora.queries.passages import cut_all, tokens, word_count
 from embassay.corpora.retrieval.documents import load
@@ -84,7 +84,7 @@ def test_the_headings_above_are_part_of_the_query_also_if_they_have_text_of_thei
 )
 def test_headings_of_html_and_restructured_text_are_queries(tmp_path, name, content):
     (tmp_path / name).write_text(content.format(SPIN, LOCK))
-    made = made_queries(read_folder(tmp_path)[0], "headings")
+    made = made_queries(read_documents(tmp_path)[0], "headings")
     assert [query.text for query in made.queries] == ["Washers: Cleaning the filter"]
     assert [passage.body for passage in made.queries[0].right] == [SPIN, LOCK]
 
@@ -161,7 +161,7 @@ def test_the_title_of_a_table_is_a_heading_and_that_of_an_article_is_not():
         ("2024 results", "2024 results"),
         ("snake_case and _this_", "snake_case and this"),
         ("Setup {#setup}", "Setup"),
-        ("needs `__name__` and __this__", "needs __name__ and this"),
+        ("needs `__name__` and __this__", "needs __name__ and __this__"),
         ("a * b", "a b"),
     ],
 )
@@ -184,7 +184,7 @@ def test_a_sentence_is_taken_out_of_its_passage():
 
 @pytest.mark.slow
 def test_the_words_of_a_query_and_of_its_passage_are_those_of_the_document():
-    sources, _ = read_folder(DOCS)
+    sources, _ = read_documents(DOCS)
     whole = {passage.id: passage.body for passage in cut_all(sources, "paragraph")}
     made = made_queries(sources, "cloze")
     assert len(made.queries) > 200
@@ -198,7 +198,7 @@ def test_the_words_of_a_query_and_of_its_passage_are_those_of_the_document():
 
 @pytest.mark.slow
 def test_no_run_of_six_words_of_a_query_is_left_in_any_document():
-    made = made_queries(read_folder(DOCS)[0], "cloze")
+    made = made_queries(read_documents(DOCS)[0], "cloze")
     texts = [f" {' '.join(tokens(passage.text))} " for passage in made.groups.passages]
     for query in made.queries[::7]:
         words = tokens(query.text)
@@ -235,7 +235,7 @@ def test_a_passage_without_a_suitable_sentence_has_no_query(text):
 
 
 def test_only_passages_of_kept_queries_lose_a_sentence():
-    sources, _ = read_folder(DOCS)
+    sources, _ = read_documents(DOCS)
     whole = {passage.id: passage for passage in cut_all(sources, "paragraph")}
     made = made_queries(sources, "cloze", count=20)
     # Only some passages are tried, so that there may be fewer queries than were asked for.
@@ -248,7 +248,7 @@ def test_only_passages_of_kept_queries_lose_a_sentence():
 
 @pytest.mark.parametrize("method", ["headings", "cloze"])
 def test_equal_seeds_give_equal_queries(method):
-    sources, _ = read_folder(DOCS)
+    sources, _ = read_documents(DOCS)
     first, again, other = (told(made_queries(sources, method, count=30, seed=seed)) for seed in (0, 0, 1))
     assert first == again
     assert first != other

@@ -64,7 +64,7 @@ def test_a_folder_is_read(folder):
 
 def test_units_may_be_documents_and_passages_words(folder):
     path = folder(only={"qrels.txt": "301 0 A-1 1\n302 0 A-1 1\n"})
-    corpus = load_corpus(f"{path},unit=document,passages=2")
+    corpus = load_corpus(f"{path},about=new-documents,passages=2")
     assert corpus.units.tolist() == [0, 0]
     assert corpus.documents[1].passages == ("It rained.",)
     assert corpus.documents[2].passages == ("It was", "was late.")

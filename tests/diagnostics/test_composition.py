@@ -777,7 +777,7 @@ def test_an_option_that_cannot_be_is_refused(text):
 def excess(scores, seed, resamples=1000):
     """Estimate the headline as :meth:`summarise` does, without all the rest."""
     headline = create().figures(scores).headline()
-    values, unit = headline.values, headline.unit
+    values, unit = headline.values, headline.labels.label_set
     purpose = ("composition", scores[0].origin.corpus_fingerprint)
     tables = [v[:, None] for v in values.values()]
     (found,), *_ = means(tables, unit, Draws(seed, resamples), *purpose, differences=np.array([True]))

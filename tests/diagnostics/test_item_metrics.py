@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.core.errors import SpecError
-from embassay.diagnostics.base import DeclaresMetrics
+from embassay.core.columns import read_columns, write_columns
+from embassay.core.errors import SourceError, SpecError
 from embassay.diagnostics.metrics.metric import headline_metric, metric_of
+from embassay.run.columns import columns_of
 from embassay.stats.correlate import correlation
 
 RUNS = {
@@ -46,40 +47,47 @@ NAMES = [*RUNS, "composition", "similarity"]
 @pytest.mark.parametrize("name", NAMES)
 def test_the_mean_over_items_is_the_value_of_the_row(tasks, name):
     task, result = tasks[name]
-    rows = {(r.metric, r.subset, r.similarity_function, r.condition): r for r in result.rows if r.encoder}
-    assert isinstance(task.diagnostic, DeclaresMetrics)
-    metrics = list(task.diagnostic.figures(task.scores).item_metrics())
-    assert len({metric.key for metric in metrics}) == len(metrics) > 1
-    for metric in metrics:
-        key = (
-            metric.metric,
-            metric.subset,
-            metric.similarity_function or task.scores[0].similarity_function,
-            metric.condition,
+    columns = list(columns_of([task]))
+    assert len({column.key for column in columns}) == len(columns) > 1
+    for column in columns:
+        usual = column.key.similarity_function or task.scores[0].similarity_function
+        (row,) = (
+            row
+            for row in result.rows
+            if row.encoder and column.key.covers(row.key) and row.similarity_function == usual
         )
-        (values,) = metric.values.values()
-        value = float(np.nanmean(values))
-        if metric.correlated is not None:
-            c = metric.correlated
-            value = correlation(c.x, next(iter(c.ys.values())), c.kind)
-        # The accuracy of localization is a mean over folds in rows, and one over sentences here.
-        tolerance = 0.02 if key[:2] == ("accuracy", "all") and name == "localization" else 1e-9
-        assert value == pytest.approx(rows[key].value, abs=tolerance), key
-        places = range(len(task.scores[0].item)) if metric.places is None else metric.places
-        assert len(values) == len(metric.unit) == len(places)
-        assert metric.margin is None
+        value = float(np.nanmean(column.value))
+        if column.correlation:
+            value = correlation(column.against, column.value, column.correlation)
+        if len(column.fold):
+            value = np.mean([np.nanmean(column.value[column.fold == fold]) for fold in np.unique(column.fold)])
+        assert value == pytest.approx(row.value, abs=1e-9), column.key
+        assert len(column.value) == len(column.unit) == len(column.item) == len(column.content) == len(column.text)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_headline_is_one_of_them_and_declares_its_margin(tasks, name):
     task, _ = tasks[name]
-    assert isinstance(task.diagnostic, DeclaresMetrics)
     headline = task.diagnostic.figures(task.scores).headline()
-    assert headline.margin == headline_metric(name).margin > 0
-    (same,) = [one for one in task.diagnostic.figures(task.scores).item_metrics() if one.key == headline.key]
-    for values, again in zip(headline.values.values(), same.values.values(), strict=True):
-        np.testing.assert_array_equal(values, again)
-    np.testing.assert_array_equal(headline.unit, same.unit)
+    column, *others = columns_of([task])
+    assert column.is_headline and not any(other.is_headline for other in others)
+    assert headline.margin == column.margin == headline_metric(name).margin > 0
+    if not column.correlation:
+        np.testing.assert_array_equal(next(iter(headline.values.values())), column.value)
+    np.testing.assert_array_equal(headline.labels.label_set, column.unit)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_columns_are_read_as_they_were_written(tasks, name, tmp_path):
+    task, _ = tasks[name]
+    columns = list(columns_of([task]))
+    write_columns(tmp_path, columns)
+    for column, again in zip(columns, read_columns(tmp_path), strict=True):
+        for field, value in vars(column).items():
+            np.testing.assert_array_equal(value, getattr(again, field))
+    (tmp_path / "values.npz").write_bytes(b"PK")
+    with pytest.raises(SourceError, match="item values are missing or damaged"):
+        read_columns(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_archives_of_any_real_type_are_read(tmp_path, save):
     save(tmp_path / "v.npz", texts=np.array(TEXTS), vectors=np.asfortranarray(ROWS.astype(">f8")))
     encoder = load_encoder(f"vectors:{tmp_path / 'v.npz'}")
     assert np.array_equal(encoder.encode(TEXTS), ROWS)
-    assert encoder.route() == {"form": "npz", "known_by": "text", "rows": 4, "dim": 3}
+    assert encoder.route() == {"known_by": "text", "rows": 4, "dim": 3}
     encoder.release()
     assert encoder.route() == {}
 
@@ -140,7 +140,7 @@ def test_whole_numbers_are_ids(tmp_path):
 def test_one_text_under_two_ids_needs_one_vector(tmp_path):
     np.savez(tmp_path / "v.npz", ids=np.array(["a", "b"]), vectors=ROWS[:2])
     table = lines(tmp_path / "t.jsonl", [{"id": "a", "text": "same"}, {"id": "b", "text": "same"}])
-    with pytest.raises(EncoderError, match=r"t\.jsonl, line 2: the text of id 'b' also has another id"):
+    with pytest.raises(EncoderError, match=r"t\.jsonl, line 2, field 'text': the text of id 'b' also has another id"):
         encode(tmp_path / "v.npz", ["same"], texts=table)
 
 
@@ -178,28 +178,29 @@ def test_equal_rows_may_stand_twice_and_others_may_not(tmp_path):
     again = [*by_text(), by_text()[1]]
     assert encode(lines(tmp_path / "v.jsonl", again), TEXTS).shape == (4, 3)
     path = lines(tmp_path / "w.jsonl", [*again, {"text": TEXTS[1], "vector": [0, -1, 0.6]}])
-    with pytest.raises(EncoderError, match=r"w\.jsonl, line 6: this text already has a different vector on line 2"):
+    with pytest.raises(
+        EncoderError, match=r"w\.jsonl, field 'text': row 6: .* already has a different vector in row 2"
+    ):
         encode(path, TEXTS)
     np.savez(tmp_path / "v.npz", texts=np.array([TEXTS[0]] * 2), vectors=ROWS[:2])
-    with pytest.raises(EncoderError, match=r"v\.npz: row 2: this text already has a different vector in row 1"):
+    with pytest.raises(EncoderError, match=r"v\.npz, field 'texts': row 2: .* already has a different vector in row 1"):
         encode(tmp_path / "v.npz", TEXTS[:1])
 
 
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ({"text": "x", "vector": [1, 2]}, "line 5, field 'vector': has 2 numbers, the first row has 3"),
-        ({"text": "x", "vector": [1, 2, float("nan")]}, "line 5, field 'vector': contains NaN or infinity"),
-        ({"text": "x", "vector": [1, 2, 1e39]}, "line 5, field 'vector': contains NaN or infinity"),
-        ({"text": "x", "vector": [1, 2, 10**400]}, "line 5, field 'vector': contains NaN or infinity"),
-        ({"text": "x", "vector": [1, 2, True]}, "line 5, field 'vector': must be a list of numbers"),
-        ({"text": "x", "vector": "1 2 3"}, "line 5, field 'vector': must be a list of numbers"),
-        ({"text": 4, "vector": [1, 2, 3]}, "line 5, field 'text': must be a text, is a number"),
-        ({"text": "x"}, "line 5, field 'vector': missing; found text"),
+        ({"text": "x", "vector": [1, 2]}, "field 'vector': row 5: has 2 numbers, the first row has 3"),
+        ({"text": "x", "vector": [1, 2, float("nan")]}, "not a file of JSON lines"),
+        ({"text": "x", "vector": [1, 2, 1e39]}, "field 'vector': row 5: contains NaN or infinity"),
+        ({"text": "x", "vector": [1, 2, 10**400]}, "not a file of JSON lines"),
+        ({"text": "x", "vector": [1, 2, True]}, "not a file of JSON lines whose fields have the same types"),
+        ({"text": "x", "vector": "1 2 3"}, "field 'vector': must hold lists of numbers"),
+        ({"text": "x"}, "field 'vector': row 5: has 0 numbers, the first row has 3"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path, row, told):
-    with pytest.raises(EncoderError, match=told):
+    with pytest.raises((EncoderError, SourceError), match=told):
         encode(lines(tmp_path / "v.jsonl", [*by_text(), row]), TEXTS)
 
 
@@ -212,13 +213,13 @@ def test_a_role_that_a_later_line_has_counts(tmp_path):
 
 def test_a_role_beside_an_id_belongs_into_the_table(tmp_path):
     path = lines(tmp_path / "v.jsonl", [{"id": 1, "vector": [1], "role": "query"}])
-    with pytest.raises(EncoderError, match="line 1, field 'role': a row with an id cannot have a role"):
+    with pytest.raises(EncoderError, match="field 'role': row 1: a row with an id cannot have a role"):
         encode(path, ["x"], texts=lines(tmp_path / "t.jsonl", [{"id": 1, "text": "x"}]))
 
 
 def test_a_wrong_role_is_named(tmp_path):
     path = lines(tmp_path / "v.jsonl", [{"text": "x", "vector": [1], "role": "passage"}])
-    with pytest.raises(EncoderError, match="line 1, field 'role': must be one of text, query, document, is 'passage'"):
+    with pytest.raises(EncoderError, match="field 'role': row 1: must be one of text, query, document, is 'passage'"):
         encode(path, ["x"])
 
 

@@ -111,10 +111,11 @@ def test_sparse_stays_sparse_and_in_order(monkeypatch):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (lambda rows: rows[:-1], "returned 0 vectors for 1 text$"),
-        (lambda rows: rows[[0, 0]], "returned 2 vectors for 1 text$"),
-        (lambda rows: rows[:, 0], "returned shape"),
-        (lambda rows: rows[:, :0], "returned shape"),
+        (lambda rows: rows[:-1], r"shape \(0, 3\), not real numbers of shape \(1, d\) for 1 text$"),
+        (lambda rows: rows[[0, 0]], r"shape \(2, 3\), not"),
+        (lambda rows: rows[:, 0], r"shape \(1,\), not"),
+        (lambda rows: rows[:, :0], r"shape \(1, 0\), not"),
+        (lambda rows: rows + 1j, "dtype complex64"),
         (lambda rows: rows * np.nan, "NaN or infinity"),
         (lambda rows: rows / np.float32(0), "NaN or infinity"),
     ],
@@ -126,7 +127,7 @@ def test_what_is_not_one_finite_vector_for_each_text_fails(wrong, says):
 
 
 def test_too_few_vectors_for_several_texts():
-    with pytest.raises(EncoderError, match=r"the encoder returned 3 vectors for 4 texts$"):
+    with pytest.raises(EncoderError, match=r"shape \(3, 3\), not real numbers of shape \(4, d\) for 4 texts$"):
         encode(Counting(wrong=lambda rows: rows[:3]), TEXTS, None, ignore)
 
 

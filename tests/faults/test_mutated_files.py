@@ -365,4 +365,4 @@ def test_the_samples_are_valid(tmp_path):
 def test_every_loader_of_files_and_folders_is_tried():
     tried = {name.partition(".")[0] for name in (*FORMS, *FOLDERS, *DOCUMENT_FORMS)}
     # Damaged parts are tried in tests/parts/test_part_vectors.py.
-    assert tried == set(CORPORA.names()) - set(resolve.builtin_names()) - {"shards"}
+    assert tried == set(CORPORA.names()) - set(resolve.builtin_names()) - {"parts"}

@@ -11,7 +11,7 @@ from typing import Any
 
 import embassay as ea
 from comparison.choice_runs import Answers, choices, finished_run
-from embassay.comparison.losses import LossTest
+from embassay.comparison.differences import Change
 
 OLD = Answers(range(180))
 
@@ -64,11 +64,11 @@ def content_of(check: ea.Check) -> dict[str, Any]:
         "outcome": check.outcome,
         "exit code": check.exit_code,
         "changes": [figures_of(change) for change in check.changes],
-        "floors": [{"metric": floor.metric, "value": floor.value, "floor": floor.floor} for floor in check.floors],
+        "floors": [{"metric": floor.metric, "value": floor.new, "floor": floor.margin} for floor in check.floors],
     }
 
 
-def figures_of(change: LossTest) -> dict[str, Any]:
+def figures_of(change: Change) -> dict[str, Any]:
     """Return what was decided about a metric, and the number of items that were lost and gained."""
     names = ("metric", "outcome", "reason", "margin", "old", "new", "limit", "p", "items", "undefined")
     figures = {name: getattr(change, name) for name in names}

@@ -19,12 +19,7 @@ from embassay.core.types import content_hash
 from embassay.run.resolve import builtin_names, load_corpus
 
 LOOK = "look -c "
-WAITING = {
-    name
-    for waiting in (test_pages.WAITING, test_tables.WAITING)
-    for names in waiting.values()
-    for name in names.split()
-}
+WAITING = {name for names in test_tables.WAITING.values() for name in names.split()}
 """Cases that are misread; what comes of them is to move."""
 CASES = {
     name: case

@@ -100,7 +100,7 @@ def test_the_field_and_not_the_name_says_which_correlation_it_is(name, kind):
     (compared,) = figures.summarise(Draws(0, 99), on_request=True).comparisons
     assert compared.difference == pytest.approx(gap)
     # What the gate tests.
-    assert figures.headline().correlated.kind == kind
+    assert {column.correlation for column in figures.columns({}, "")} == {kind}
     assert np.nanmean(figures.headline().values["a"]) == pytest.approx(row.value)
 
 
@@ -115,7 +115,7 @@ def test_what_is_comparable_within_one_encoder_is_never_differenced():
     summary = figures.summarise(Draws(0, 99), on_request=True)
     assert {one.metric for one in summary.comparisons} == {"rank"}
     # What a check with --margin and a plan may test.
-    assert {one.metric for one in figures.item_metrics()} == {"rank"}
+    assert {column.key.metric for column in figures.columns({}, "")} == {"rank"}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.comparison.runs import read_run
+from embassay.core.columns import read_columns
 from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.types import Card
 from embassay.run.cuts import limited, load_cuts
@@ -18,7 +18,6 @@ from embassay.run.execute import execute, vector_bytes
 from embassay.run.plan import load_given_corpora, prepare
 from embassay.run.request import RunRequest
 from embassay.run.runs.folder import RunFolder
-from embassay.stats.units import merged_units
 
 PARTS = ("ba", "ke", "li", "mo", "nu", "pa", "re", "si", "to", "vu")
 WORDS = [first + last for first in PARTS for last in ("dor", "fin", "gal", "hup")]
@@ -198,11 +197,6 @@ def test_each_text_is_encoded_once(docs, monkeypatch):
     assert set(encoded) == texts
 
 
-def test_units_are_joined_where_any_variant_joins_them():
-    assert merged_units([np.array([0, 0, 1, 2, 3]), np.array([5, 4, 4, 2, 1])]).tolist() == [0, 0, 0, 1, 2]
-    assert merged_units([np.array([3, 1, 3])]).tolist() == [0, 1, 0]
-
-
 def test_a_limit_keeps_the_same_questions_in_each_variant(docs):
     variants = load_cuts(f"{docs},passages=[document,3]")
     smaller = limited(variants, 7, seed=1)
@@ -210,15 +204,6 @@ def test_a_limit_keeps_the_same_questions_in_each_variant(docs):
     assert kept[0] == kept[1]
     assert len(np.unique(smaller[0].units)) == 7
     assert [len(corpus.documents) for corpus in smaller] == [30, 30]
-
-
-def test_a_run_whose_variants_have_other_items_is_read_again(docs, tmp_path):
-    corpus = f"{docs},passages=[6,3]"
-    command = ["run", "-e", "m=hashing", "-c", corpus, "-d", "isotropy", "-d", "retrieval", "--resamples", "20"]
-    assert exit_code_of([*command, "-o", str(tmp_path / "run"), "--quiet"]) == 0
-    tasks = read_run(tmp_path / "run").tasks
-    lengths = [len(scores.item) for scores in tasks["isotropy", "docs"].scores.values()]
-    assert len(set(lengths)) == 2
 
 
 def test_each_variant_has_the_file_of_its_source(docs, tmp_path):
@@ -371,16 +356,14 @@ def test_an_interrupted_run_goes_on(docs, tmp_path, monkeypatch, capsys):
 def test_runs_with_variants_are_compared(docs, tmp_path, capsys):
     assert run(docs, tmp_path / "one", "--no-baselines", cuts=("document", "6")) == 0
     assert run(docs, tmp_path / "two", "--no-baselines") == 0
-    stored = read_run(tmp_path / "two")
-    (task,) = stored.tasks.values()
-    assert (task.corpus, list(task.scores)) == ("docs", [f"m,passages={cut}" for cut in CUTS])
+    columns = [column for column in read_columns(tmp_path / "two") if column.is_headline]
+    assert [(column.key.corpus, column.encoder) for column in columns] == [
+        ("docs", f"m,passages={cut}") for cut in CUTS
+    ]
     comparison = ea.compare([tmp_path / "one", tmp_path / "two"])
-    values = {row.encoder: row.value for row in comparison.result.rows if row.metric == "Success@1"}
     expected = ea.read(tmp_path / "two")
-    for cut in CUTS:
-        assert row_of(expected, f"m,passages={cut}").value in [
-            value for name, value in values.items() if name.startswith(f"m,passages={cut}")
-        ]
+    for change, cut in zip(comparison.differences, ("document", "6"), strict=True):
+        assert change.new == pytest.approx(row_of(expected, f"m,passages={cut}").value)
     assert exit_code_of(["compare", str(tmp_path / "one"), str(tmp_path / "two")]) == 0
 
 

@@ -112,7 +112,7 @@ def test_how_many_is_asked_for(examples, number):
 
 @pytest.mark.parametrize("examples", [-1, True, "none", 2.5])
 def test_other_numbers_are_refused(examples):
-    with pytest.raises(SpecError, match=r"examples: Input should be .* or Input should be 'all', is"):
+    with pytest.raises(SpecError, match=r"examples: must be .* or must be 'all', is"):
         RunRequest(examples=examples)
 
 

@@ -138,13 +138,13 @@ def test_any_other_run_is_refused_and_nothing_changes(corpus, tmp_path, capsys):
     (changed / "d1.txt").write_text("something else")
     other = f"docs={changed},questions={tmp_path}/docs.csv"
     for encoders, corpora, more, changes in (
-        ([A, "hashing", B], [other], (), "corpora"),
-        ([A], [corpus], (), "encoders – removed: hashing"),
-        ([A, "hashing=hashing,dim=16", B], [corpus], (), "encoders – changed: hashing"),
+        ([A, "hashing", B], [other], (), "corpus docs"),
+        ([A], [corpus], (), "encoder hashing"),
+        ([A, "hashing=hashing,dim=16", B], [corpus], (), "encoder hashing"),
         ([A, "hashing", B], [corpus], ("--seed", "1"), "seed"),
     ):
         assert run(out, encoders, corpora, *more) == 2
         assert f"contains a run with different settings ({changes})" in " ".join(capsys.readouterr().err.split())
     assert run(out, [A, "hashing"], [corpus], diagnostics=["isotropy"]) == 2
-    assert "different settings (diagnostics)" in " ".join(capsys.readouterr().err.split())
+    assert "different settings (diagnostics on docs)" in " ".join(capsys.readouterr().err.split())
     assert {path: path.read_bytes() for path in out.rglob("*.json")} == files

@@ -94,7 +94,7 @@ def test_documents_with_the_same_ranks_in_other_parts_are_tied():
         ("hybrid:a+a", "give the labels of two or three different candidates"),
         ("hybrid:a+b+c+d", "give the labels of two or three different candidates"),
         ("hybrid:a+b,weight=1.5", "option 'weight': must be 0 to 1, or auto, is 1.5"),
-        ("hybrid:a+b,weight=high", "option 'weight': 'high' is not a number or one of auto"),
+        ("hybrid:a+b,weight=high", "must be a valid number or must be 'auto', is 'high'"),
         (
             "hybrid:a+b+c,weight=auto",
             "option 'weight': three parts have equal weights; leave it out",

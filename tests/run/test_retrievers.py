@@ -823,7 +823,7 @@ def test_a_function_that_does_not_answer_is_named(answers, code, message, corpus
 
 
 def test_a_misspelt_kind_is_named():
-    with pytest.raises(SpecError, match="kind=retreiver is unknown; write kind=retriever for a function that lists"):
+    with pytest.raises(UnknownNameError, match="unknown option of encoder 'python:math:sqrt': 'kind'"):
         ea.encoder("python:math:sqrt,kind=retreiver")
 
 

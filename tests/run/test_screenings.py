@@ -8,8 +8,6 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.comparison.merge import merge
-from embassay.comparison.runs import common_tasks, read_run
 from embassay.core.result import Screening
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card, Corpus, content_hash
@@ -144,13 +142,11 @@ def runs(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_run_that_is_read_has_it_and_merged_runs_have_that_of_each(runs):
+def test_a_run_that_is_read_has_it(runs):
     assert json.loads((runs / "one/result.json").read_text())["screenings"][0]["step"] == "export"
     (of_a,), (of_b,) = (ea.read(name).screenings for name in ("one", "two"))
     assert (of_a.encoder, of_a.base, of_a.overlap) == ("a", "m", 1)
     assert of_b.overlap < 1
-    stored = [read_run(runs / name) for name in ("one", "two")]
-    assert merge(stored, common_tasks(stored)).result.screenings == (of_a, of_b)
 
 
 def test_a_variant_of_a_corpus_is_screened_against_the_original_on_it(runs):

@@ -253,7 +253,7 @@ def test_a_check_refuses_a_service_that_was_not_asked(server, tmp_path):
         ("https://search.example/q", {"headers": {"x": "$NO_SUCH_KEY"}}, "variable 'NO_SUCH_KEY' is not set"),
         ("https://search.example/q", {"depth": 0}, "option 'depth': must be 1 or more"),
         ("https://search.example/q", {"query": "q", "body": {}}, "remove one of them"),
-        ("https://search.example/q", {"headers": "x"}, "is not a table of texts; write it in a config file"),
+        ("https://search.example/q", {"headers": "x"}, "must be a valid dictionary"),
     ],
 )
 def test_options_that_cannot_be_are_refused(monkeypatch, address, options, says):

@@ -10,7 +10,7 @@ from embassay.core.types import Corpus
 from embassay.models.lexical.hashing import HashingEncoder
 from embassay.models.neural.model_card import training_datasets
 from embassay.run.candidates import RunEncoder
-from embassay.run.training_overlap import FAMILIES, named_datasets, overlaps, recognised_by
+from embassay.run.training_overlap import families, named_datasets, overlaps, recognised_by
 
 CARD = """---
 license: mit
@@ -47,7 +47,7 @@ class Trained(HashingEncoder):
 
 
 def family(title):
-    return next(family for family in FAMILIES if family.title == title)
+    return families()[title]
 
 
 def squad(name="x", prefix="56be"):
@@ -104,11 +104,11 @@ def test_a_data_set_has_several_names(title, name):
 @pytest.mark.parametrize("name", ["squad_kor_v1", "squadshifts", "glue", "feverish/other", "natural"])
 def test_other_data_sets_are_not_taken_for_known_ones(name):
     entry = RunEncoder("m", Trained(dim=8, datasets=(name,)))
-    assert not [family for family in FAMILIES if named_datasets(family, entry)]
+    assert not [family for family in families().values() if named_datasets(family, entry)]
 
 
 def test_a_corpus_is_recognised_by_its_ids_and_not_by_its_label():
-    assert recognised_by(family("SQuAD"), squad()) == "by the ids of its items"
+    assert recognised_by(family("SQuAD"), squad()) == "by its content"
     assert recognised_by(family("SQuAD"), replace(squad("squad", prefix="zz"), file="mine.json")) == ""
     assert recognised_by(family("SQuAD"), replace(squad(prefix="zz"), file="/data/XQuAD.en.json")) == (
         "by the name of its file, XQuAD.en.json"
@@ -131,13 +131,13 @@ def test_the_note_says_what_the_card_names_and_how_the_corpus_is_known():
     ]
     (note,) = overlaps(entries, [squad("mine")])
     assert note == (
-        "m: its model card names SQuAD2.0 among its training data, and mine is from SQuAD (by the ids of its items); "
+        "m: its model card names SQuAD2.0 among its training data, and mine is from SQuAD (by its content); "
         "if these texts were in its training, its figures there are too high"
     )
 
 
 def test_each_family_is_known_by_something():
-    for known in FAMILIES:
-        assert known.datasets
-        assert known.files or known.loaders or known.fingerprints or known.item_ids
-        assert all(pattern == pattern.lower() for pattern in (*known.datasets, *known.files))
+    for known in families().values():
+        assert known["datasets"]
+        assert known["files"]
+        assert all(pattern == pattern.lower() for pattern in (*known["datasets"], *known["files"]))

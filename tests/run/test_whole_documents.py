@@ -7,7 +7,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.comparison.runs import read_run
+from embassay.core.columns import read_columns
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.retrieval.corpus import cut_all
 
@@ -92,10 +92,9 @@ def test_a_finished_run_with_it_is_read_again(docs, passages, tmp_path):
     out = tmp_path / "run"
     command = ["run", "-c", f"{docs},passages={passages}", "-e", "m=hashing", "-d", "retrieval,k=1", "-d", "isotropy"]
     assert exit_code_of([*command, "--resamples", "100", "-o", str(out)]) == 0
-    tasks = read_run(out).tasks
-    assert set(tasks["retrieval", "docs"].scores) == set(names(ea.read(out)))
+    assert {column.encoder for column in read_columns(out)} == set(names(ea.read(out)))
     # Isotropy is of the passages.
-    assert WHOLE not in tasks["isotropy", "docs"].scores
+    assert WHOLE not in {row.encoder for row in ea.read(out).rows if row.diagnostic == "isotropy"}
 
 
 def test_encoders_are_added_to_a_run_with_it(docs, tmp_path):

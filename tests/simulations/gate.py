@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
-from embassay.comparison.losses import PairedMetric, changes_of
+from comparison.columns import column
+from embassay.comparison.differences import Pair, losses
 from embassay.core.types import Draws
 from embassay.stats.gate import loss_limit, resolution, whole_points
 from simulations import Row, rate, simulation
@@ -22,12 +23,12 @@ YEAR = 50
 """Checks in a year."""
 
 
-def paired(gains: Floats, unit: Ints, *, sampled: bool) -> PairedMetric:
+def paired(gains: Floats, unit: Ints, *, sampled: bool) -> Pair:
     """Return answers with these gains, at the margin that bless writes."""
     old = (gains < 0) * 1.0
-    items = np.array([""] * len(gains))
-    pair = PairedMetric("", "", "", "", 0.02, old, old + gains, unit, items, sampled=sampled)
-    return replace(pair, margin=max(_margin(tuple(np.bincount(unit).tolist()) if sampled else len(gains)), 0.02))
+    before, after = column(old, unit=unit), column(old + gains, unit=unit, fingerprint="new")
+    margin = _margin(tuple(np.bincount(unit).tolist()) if sampled else len(gains))
+    return Pair(before, after, "", "", max(margin, 0.02), sampled)
 
 
 @cache
@@ -123,7 +124,7 @@ def outcomes(design: Design, rng: np.random.Generator, loss: float, tests: int =
     sampled = isinstance(design, SampledPages)
     gains = [design.gains(rng, loss, changed) for _ in range(tests)]
     pairs = [paired(one, design.unit, sampled=sampled) for one in gains]
-    found = {change.outcome for change in changes_of(pairs, DRAWS)}
+    found = {change.outcome for change in losses(pairs, DRAWS)}
     return next(outcome for outcome in ("regression", "inconclusive", "pass") if outcome in found)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from embassay.comparison.losses import changes_of
+from embassay.comparison.differences import losses
 from simulations import Row, rate, simulation
 from simulations.designs import Floats
 from simulations.gate import DRAWS, paired
@@ -28,7 +28,7 @@ def regression(old: dict[str, Floats], new: Floats) -> bool:
     """Return whether a check against these baselines calls the new answers a regression."""
     unit = np.arange(len(new))
     pairs = [replace(paired(new - answers, unit, sampled=False), since=since) for since, answers in old.items()]
-    return any(change.outcome == "regression" for change in changes_of(pairs, DRAWS))
+    return any(change.outcome == "regression" for change in losses(pairs, DRAWS))
 
 
 @simulation("releases", "Eight releases, each the next baseline: how often a check finds a loss of 4 points in all")

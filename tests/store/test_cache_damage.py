@@ -5,8 +5,9 @@ import random
 import numpy as np
 import pytest
 
+from embassay.core.errors import OutputError
 from embassay.core.store.files import clear
-from embassay.run.cache.cache import VectorCache, trouble_with
+from embassay.run.cache.cache import VectorCache
 
 DIMS = {"one": 384, "large": 1100, "small": 16}
 TRUTH = {
@@ -68,10 +69,8 @@ def test_a_damaged_file_is_skipped_counted_and_its_texts_are_stored_again(filled
     for path in files:
         sound = path.read_bytes()
         path.write_bytes(damage(sound, rng))
-        changed = path.read_bytes() != sound
         with VectorCache(filled) as cache:
             assert 220 <= sound_vectors(cache) <= 240
-            assert cache.info().damaged == changed
             assert not cache.trouble
         path.write_bytes(sound)
     for path in files:
@@ -87,7 +86,7 @@ def test_a_damaged_file_is_skipped_counted_and_its_texts_are_stored_again(filled
 def test_a_head_that_claims_more_vectors_than_there_are(filled):
     for path in (filled / "vectors").glob("*/*.vectors"):
         content = bytearray(path.read_bytes())
-        content[8:16] = (1 << 60).to_bytes(8, "little")
+        content[4:12] = (1 << 60).to_bytes(8, "little")
         path.write_bytes(content)
     with VectorCache(filled) as cache:
         assert sound_vectors(cache) == 0
@@ -109,11 +108,12 @@ def test_other_files_are_left_alone(filled):
     (filled / "mine.txt").write_text("mine")
     (filled / "vectors" / "data.mdb").write_text("of another program")
     with VectorCache(filled) as cache:
-        assert len(cache.info().encoders) == 3
+        assert len(cache.info()) == 3
     assert clear(filled) > 0
     assert [path.name for path in filled.iterdir()] == ["mine.txt"]
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path):
     (tmp_path / "vectors").write_text("a file")
-    assert trouble_with(tmp_path) == "File exists"
+    with pytest.raises(OutputError, match="cannot be used as a cache: File exists"):
+        VectorCache(tmp_path)

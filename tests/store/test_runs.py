@@ -127,7 +127,7 @@ def test_a_failed_encoder_that_was_mended_goes_on(tmp_path):
     run = RunFolder(tmp_path / "run")
     run.open(settings("broken"))
     run.write_record({**run.record(), "failures": [{"encoder": "b", "diagnostic": ""}], "embassay": __version__})
-    with pytest.raises(OutputError, match=r"different settings \(encoders – changed: b, seed\)"):
+    with pytest.raises(OutputError, match=r"different settings \(seed\)"):
         RunFolder(run.path).open(settings("mended", seed=1))
     RunFolder(run.path).open(settings("mended"))
     assert run.record()["settings"]["encoders"][1][2] == "mended"
@@ -194,7 +194,7 @@ def test_the_record_says_that_it_is_running(folder):
     assert json.loads((folder.path / "run.json").read_text())["state"] == "running"
 
 
-def test_damaged_parts_are_left_out_of_the_record(tmp_path):
+def test_a_damaged_record_counts_as_none(tmp_path):
     path = tmp_path / "run.json"
-    path.write_text('{"key": "k", "seconds": null, "state": "done", "settings": {"seed": 1}}')
-    assert read_record(path) == {"key": "k", "state": "done"}
+    path.write_text('{"key": "k", "seconds": null, "state": "done"}')
+    assert read_record(path) == {}

@@ -150,7 +150,6 @@ def list_(what: str | None = None, *, cite: Flag = False) -> int:
 def cache_(
     what: Literal["info", "clear"],
     *,
-    encoder: Annotated[str | None, Parameter(name=("-e", "--encoder"))] = None,
     cache: Path | None = None,
 ) -> int:
     """Show the vector cache, or empty it (without asking).
@@ -158,15 +157,13 @@ def cache_(
     Parameters
     ----------
     what
-        info: read every vector, and show size, limit and encoders; clear: remove everything, or one encoder.
-    encoder
-        The encoder to clear: a name or fingerprint that 'embassay cache info' shows.
+        info: show size, limit and encoders; clear: remove everything.
     cache
         Folder of the vector cache.
     """
     from embassay.cli import cache as cache_module
 
-    cache_module.carry_out(what, cache, encoder)
+    cache_module.carry_out(what, cache)
     return FINE
 
 

@@ -15,7 +15,6 @@ def bless(
     out: Out,
     margin: Several = [],  # noqa: B006
     pages: Literal["given", "sampled"] = "given",
-    texts: Flag = False,
     new_anchor: Flag = False,
 ) -> int:
     """Write a small copy of a run, to be committed as the baseline of 'embassay check'.
@@ -31,8 +30,6 @@ def bless(
         this test set can rule out.
     pages
         Whether your documents are all there are (given), or a sample of many more (sampled).
-    texts
-        Keep the texts of the items, each cut after 400 characters. They then become part of the repository.
     new_anchor
         Begin again: 'embassay check' compares with the baseline and with the first one, its anchor.
     """
@@ -40,7 +37,7 @@ def bless(
     from embassay.comparison.baseline import what_a_baseline_shows
 
     margins = numbers("margin", margin)
-    folder, size = write_baseline(run, out, texts=texts, new_anchor=new_anchor, margins=margins, pages=pages)
+    folder, size = write_baseline(run, out, new_anchor=new_anchor, margins=margins, pages=pages)
     for sentence in what_a_baseline_shows(folder):
         say(sentence)
     say(f"baseline: {folder} ({size / 1000:,.0f} kB)")

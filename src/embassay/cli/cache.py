@@ -10,39 +10,31 @@ from rich.table import Table
 from rich.text import Text
 
 from embassay.core.errors import InputError
-from embassay.core.formatting import counted, written_bytes
-from embassay.core.store.files import clear, exists
+from embassay.core.formatting import written_bytes
+from embassay.core.store.files import VECTORS, clear, default_folder, exists, size_of
 from embassay.core.store.paths import output_path
 from embassay.reports.terminal import stdout
-from embassay.run.cache.cache import Holding, Info, VectorCache, default_folder
-from embassay.run.cache.disks import VARIABLE
+from embassay.run.cache.cache import LIMIT, Holding, VectorCache
 
 
-def carry_out(what: str, folder: Path | None, encoder: str | None = None) -> None:
+def carry_out(what: str, folder: Path | None) -> None:
     """Carry out ``info`` or ``clear``.
 
     Raises
     ------
     InputError
-        If an encoder is given for another command than ``clear``, or the folder is a file.
-    UnknownNameError
-        If the cache has no such encoder.
+        If the folder is a file.
     """
     folder = default_folder() if folder is None else output_path(folder)
-    if encoder is not None and what != "clear":
-        raise InputError(f"--encoder is for 'embassay cache clear', not {what!r}")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; the cache must be a folder: set one with --cache or EMBASSAY_CACHE")
-    # Clearing everything removes the files without opening them, so it also works on a damaged cache. Everything else
-    # opens the cache, which would make a new one in an empty folder.
-    if what == "clear" and encoder is None:
+    if what == "clear":
         _clear(folder)
-    elif not exists(folder):
-        _print(f"{folder}: no cache there yet")
-    elif encoder is not None:
-        _clear_encoder(folder, encoder)
-    else:
+    elif exists(folder):
         _show(folder)
+    else:
+        # To open the cache would make one.
+        _print(f"{folder}: no cache there yet")
 
 
 def _clear(folder: Path) -> None:
@@ -54,42 +46,23 @@ def _clear(folder: Path) -> None:
         _print(f"{folder}: no cache there; nothing to remove")
 
 
-def _clear_encoder(folder: Path, encoder: str) -> None:
-    """Remove the vectors of one encoder."""
-    with VectorCache(folder) as cache:
-        removed = cache.clear(encoder)
-    _print(f"{counted(removed, 'vector')} removed")
-
-
 def _show(folder: Path) -> None:
     """Print the size and limit of the cache, and its encoders."""
     with VectorCache(folder) as cache:
-        info = cache.info()
-    console = stdout()
-    for name, value in _summary(info):
-        console.print(Text(f"{name:<8} {value}"), soft_wrap=True)
-    if info.encoders:
-        console.print()
-        console.print(_table(info))
-
-
-def _summary(info: Info) -> list[tuple[str, str]]:
-    """Return the names and values of the first lines of ``embassay cache info``."""
+        holdings = cache.info()
     limit = "none"
-    if info.limit is not None:
-        limit = written_bytes(info.limit)
-    lines = [
-        ("folder", str(info.folder)),
-        ("on disk", written_bytes(info.on_disk)),
-        ("limit", f"{limit} (change it with {VARIABLE})"),
-        ("vectors", f"{info.vectors:,}"),
-    ]
-    if info.damaged:
-        lines.append(("damaged", f"{counted(info.damaged, 'file')}; their texts are encoded again when needed"))
-    return lines
+    if cache.limit is not None:
+        limit = written_bytes(cache.limit)
+    _print(f"folder   {folder}")
+    _print(f"on disk  {written_bytes(size_of(folder / VECTORS))}")
+    _print(f"limit    {limit} (change it with {LIMIT})")
+    _print(f"vectors  {sum(holding.vectors for holding in holdings):,}")
+    if holdings:
+        stdout().print()
+        stdout().print(_table(holdings))
 
 
-def _table(info: Info) -> Table:
+def _table(holdings: list[Holding]) -> Table:
     """Return a table of the encoders, the most recently used one first."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("encoder", no_wrap=True)
@@ -98,22 +71,19 @@ def _table(info: Info) -> Table:
     table.add_column("vectors", justify="right", no_wrap=True)
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("last used", no_wrap=True)
-    for holding in info.encoders:
+    for holding in holdings:
         table.add_row(*map(Text, _row(holding)))
     return table
 
 
 def _row(holding: Holding) -> list[str]:
-    """Return the line of an encoder; dashes for what damaged files no longer say."""
-    count = f"{holding.vectors:,}"
-    size = written_bytes(holding.bytes)
-    dim = "–" if holding.dim is None else str(holding.dim)
-    note = holding.note
-    if note is None:
-        return ["unknown", "–", dim, count, size, "–"]
-    name = note.name or "–"
-    used = datetime.fromtimestamp(holding.used).astimezone()
-    return [name, note.fingerprint, dim, count, size, f"{used:%Y-%m-%d %H:%M}"]
+    """Return the line of an encoder; dashes for what is not known."""
+    used = "–"
+    if holding.used:
+        used = f"{datetime.fromtimestamp(holding.used).astimezone():%Y-%m-%d %H:%M}"
+    name = holding.name or "–"
+    fingerprint = holding.fingerprint or "–"
+    return [name, fingerprint, str(holding.dim), f"{holding.vectors:,}", written_bytes(holding.bytes), used]
 
 
 def _print(message: str) -> None:

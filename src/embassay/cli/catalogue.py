@@ -13,9 +13,7 @@ from embassay.core.errors import PluginError, UnknownNameError, say
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, FORMATS, RETRIEVERS, Folder
 from embassay.diagnostics.metrics.metric import listed_metrics
 from embassay.reports.terminal import stdout
-from embassay.run.presets import Member
-from embassay.run.presets import named as set_named
-from embassay.run.presets import names as set_names
+from embassay.run.presets import Member, sets
 from embassay.run.profiles import PROFILES
 
 KINDS = {
@@ -135,8 +133,7 @@ def _print_metrics(console: Console) -> None:
 def _sets(whole: bool) -> Table:
     """Return a table of the named sets of encoders; with ``whole``, list their encoders too."""
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
-    for name in set_names():
-        encoder_set = set_named(name)
+    for name, encoder_set in sets().items():
         lines = [f"{encoder_set.title}: {len(encoder_set.members)} encoders"]
         if whole:
             lines += map(_member_line, encoder_set.members)

@@ -18,11 +18,10 @@ def compare(
     out: Out | None = None,
     no_texts: Flag = False,
 ) -> int:
-    """Compare finished runs on the items that all of them have; nothing is encoded.
+    """Compare finished runs on the items that both of them have; nothing is encoded.
 
-    Encoders are paired across runs by label, or by model where the labels differ, and the newer one is compared with
-    the older one. If no two runs share an encoder, each encoder is compared with the reference of the first run. Runs
-    of the same corpora with other encoders are put together.
+    Encoders are paired across runs by label, and the newer one is compared with the older one. If no two runs share an
+    encoder, runs of the same corpora are put together: each encoder is compared with the reference of the first run.
 
     Parameters
     ----------
@@ -31,7 +30,7 @@ def compare(
     map
         OLD=NEW: compare the encoder OLD of an earlier run with NEW of a later one, repeatable.
     out
-        Also write the comparison to this file: .html (a page), .md or .json.
+        Also write the comparison to this file: .md or .json.
     no_texts
         List flipped items by their ids only.
     """
@@ -54,7 +53,7 @@ def compare(
         path = output_path(out)
         # Checked before any work: a comparison of large runs takes minutes.
         if path.suffix not in SUFFIXES:
-            raise OutputError(f"{path}: the suffix must be {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+            raise OutputError(f"{path}: the suffix must be {' or '.join(SUFFIXES)}")
     comparison = compare_runs(runs, mapping, texts=not no_texts)
     show(comparison, stdout())
     if path is not None:

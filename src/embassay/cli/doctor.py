@@ -24,7 +24,7 @@ from embassay.core.store.files import default_folder, exists, size_of
 from embassay.models.neural.devices import devices_here
 from embassay.models.neural.locations import BUNDLED_PACKAGE
 from embassay.reports.terminal import stdout
-from embassay.run.cache.disks import VARIABLE as LIMIT
+from embassay.run.cache.cache import LIMIT
 
 CORE = ("numpy", "scipy", "scikit-learn", "polars")
 REQUIREMENT = re.compile(r"([\w.-]+).*\bextra == '([\w-]+)'")

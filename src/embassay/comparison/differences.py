@@ -1,362 +1,444 @@
-"""What is different between two encoders of merged runs: headline by headline, item by item, and across corpora."""
+"""Paired differences of item columns: all that ``check``, ``compare`` and ``adapt`` say is read off these.
+
+Here alone stand the rules on differences of finished runs. There are two questions, each with its own test:
+
+:func:`differences`
+    What has changed? Two-sided, over units, with intervals, as in the verdict of a run.
+:func:`losses`
+    Has anything become worse? One-sided, about these items, for the gate. Each metric is decided on its own, in this
+    order; the first that applies is the reason of its outcome:
+
+    1. *regression*, if more than 5 % of the items lost their value.
+    2. *regression*, if the loss is significant after Holm's correction over all tests of the check. Where the user set
+       the margin and the limit of the loss is within it, a significant loss passes.
+    3. *regression*, if more is lost on these documents than the margin, and more than the test set can rule out.
+    4. *pass*, if no item got worse. Under ``strict`` the limit of the loss must be within the margin, too.
+    5. *pass*, if the limit of the loss is within the margin.
+    6. *inconclusive*.
+
+    No item that gets better makes an outcome worse: p and limit move with every single item
+    (:mod:`embassay.stats.gate`), and how many tests Holm's correction counts depends on the encoders only.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from functools import cached_property
+from typing import cast
 
 import numpy as np
 
-from embassay.comparison.merge import MergedRuns, has_same_scores
-from embassay.comparison.runs import CommonTask
-from embassay.core.layout import Column, Format
-from embassay.core.result import ALPHA
-from embassay.core.types import Diagnostic, Draws, ItemScores
-from embassay.diagnostics.base import DeclaresMetrics, ShowsItems
-from embassay.diagnostics.metrics.item_metric import Headline
-from embassay.diagnostics.metrics.metric import headline_columns
+from embassay.core.columns import ItemColumn
+from embassay.core.layout import Format
+from embassay.core.result import ALPHA, Comparison
+from embassay.core.types import Draws
+from embassay.stats.correlate import Kind, influences
 from embassay.stats.detectable import Precision
-from embassay.stats.families import consistent_interval
-from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
+from embassay.stats.exchange import compare_correlations
+from embassay.stats.families import PairedDifference, Roles, compare_means, consistent_interval
+from embassay.stats.folds import fold_weights
+from embassay.stats.gate import loss_limit, loss_p, most_lost, resolution
+from embassay.stats.labels import Labels, effective_number
 from embassay.stats.permutation import holm
-from embassay.stats.units import ratio_variance
+from embassay.stats.units import Bools, Floats, Ints, unit_codes
 
-Outcome = Literal["better", "not worse", "worse", "inconclusive", "nothing changed"]
-
-
-class RankingDiagnostic(Diagnostic, DeclaresMetrics, Protocol):
-    """A diagnostic with a headline."""
-
-
-@dataclass(frozen=True)
-class EncoderPair:
-    """Two encoders of the merged result.
-
-    Attributes
-    ----------
-    label
-        What the pair is called.
-    old, new
-        Labels in the merged result; the same where all item scores are the same.
-    old_run, new_run
-        The names of their runs.
-    """
-
-    label: str
-    old: str
-    new: str
-    old_run: str = ""
-    new_run: str = ""
+OLD, NEW = "old", "new"
+OUTCOMES = {
+    "no value": "regression",
+    "significant": "regression",
+    "above the margin": "regression",
+    "nothing lost": "pass",
+    "within the margin": "pass",
+    "significant within the margin": "pass",
+    "not significant": "pass",
+    "not excluded": "inconclusive",
+}
+"""The outcomes of the gate by their reasons."""
+MOST_UNDEFINED = 0.05
+"""The largest share of the items that may lose their value."""
+NARROW = 1.0
+"""A range of a mean is narrow up to this span: then an item can lose all of it. RR and nDCG have it."""
+ROUNDING = 1e-9
+"""A loss is larger than the margin by more than this."""
 
 
 @dataclass(frozen=True)
-class Flip:
-    """An item that one of two encoders is right about and the other is not.
+class Change:
+    """One metric of an encoder before and after.
 
     Attributes
     ----------
-    gained
-        Whether the new encoder is right; otherwise the old one is.
-    texts
-        By name; empty where they are not stored or not to be shown.
-    """
-
-    item: str
-    gained: bool
-    texts: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class HeadlineChange:
-    """A headline of one pair of encoders: the new value less the old one.
-
-    Attributes
-    ----------
-    heading, format
-        How the headline is called and written.
-    old_value, new_value
-        Of the headline on the common items.
-    difference, low, high
-        With its 95 % interval; None where it is undefined, or the interval under 10 units.
-    p
-        After Holm's correction over the pairs on this corpus; None under 10 units.
+    encoder, metric
+        As they are shown: a label or ``old → new``, and ``accuracy[part_of_speech:noun]`` or a heading.
     outcome
-        ``worse`` and ``better`` are significant; ``not worse`` rules out a loss of ``margin`` or more.
-    margin
-        The smallest loss that matters; 0 where the headline has none.
+        Of the gate ``pass``, ``regression`` or ``inconclusive``; else ``better``, ``worse``, ``not worse``,
+        ``inconclusive`` or ``nothing changed``.
+    reason
+        What decided the outcome of the gate; ``floor`` or ``ceiling`` where a value of the run is compared with its
+        margin; empty elsewhere.
+    old, new
+        Its values; None where no item has one. The gate counts an item that has lost its value as the worst.
+    difference, low, high
+        New less old on the items with a value in both, with the 95 % interval; the gate has none.
+    p
+        Corrected for everything that is shown together: two-sided, of the gate one-sided. None where the items are too
+        few, or the same encoder has the same values.
+    limit
+        The loss is below this (95 % confidence); None where the items are too few.
+    items, units
+        Items with a value in both runs, for the gate in one of them; and their label sets.
+    undefined
+        Items with a value in one run only, for the gate in the old one only.
+    lost, gained
+        Of a share, the items that became worse and better: their texts by their ids.
     smallest_difference
-        The minimum detectable difference of this pair (power 80 %).
-    left_out
-        How many items have a value for one of the two encoders only: the difference is without them.
-    error
-        The standard error of the difference over units.
-    flips
-        In the order of the corpus; empty where nothing is right or wrong.
-    decided
-        The number of items that both encoders are right or wrong about. It may differ from ``items``: composition, for
-        example, ranks encoders by its overlaps, and is right or wrong about differences and unions too.
+        The minimum detectable difference (power 80 %); the gate has none.
+    sampled
+        Whether the gate takes the documents for a sample.
+    since
+        Empty for the baseline; ``the anchor of 2026-03-14`` for the first baseline.
     """
 
-    pair: EncoderPair
+    encoder: str
     diagnostic: str
     corpus: str
-    heading: str
+    metric: str
     format: Format
-    old_value: float | None
-    new_value: float | None
-    margin: float
-    smallest_difference: float | None
-    error: float | None
-    items: int
-    units: int
-    left_out: int = 0
+    of_shares: bool = False
+    outcome: str = "inconclusive"
+    margin: float = 0.0
+    reason: str = ""
+    old: float | None = None
+    new: float | None = None
     difference: float | None = None
     low: float | None = None
     high: float | None = None
     p: float | None = None
-    outcome: Outcome = "nothing changed"
-    flips: tuple[Flip, ...] = field(default=(), repr=False)
-    decided: int = 0
+    limit: float | None = None
+    items: int = 0
+    units: int = 0
+    undefined: int = 0
+    lost: Mapping[str, str] = field(default_factory=dict, repr=False)
+    gained: Mapping[str, str] = field(default_factory=dict, repr=False)
+    smallest_difference: float | None = None
+    sampled: bool = False
+    since: str = ""
 
     @property
-    def gained(self) -> int:
-        """The number of items that only the new encoder is right about."""
-        return sum(flip.gained for flip in self.flips)
-
-    @property
-    def lost(self) -> int:
-        """The number of items that only the old encoder is right about."""
-        return len(self.flips) - self.gained
+    def name(self) -> str:
+        """The metric, and whether it is compared with the anchor: ``Success@5 (anchor)``."""
+        is_floor = self.reason in ("floor", "ceiling")
+        return f"floor {self.metric}" if is_floor else f"{self.metric} (anchor)" if self.since else self.metric
 
 
-@dataclass(frozen=True)
-class DifferencesSummary:
-    """One diagnostic's differences of one pair over several corpora.
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two columns of the same items in the same order, with the same units; see :func:`~embassay.core.columns.paired`.
 
     Attributes
     ----------
-    across
-        None where there is no summary.
-    reason
-        Why there is none; empty where there is one.
+    encoder, metric, since
+        As in :class:`Change`.
+    margin
+        The smallest loss that matters.
+    set_by_user
+        Whether the margin is the user's.
+    sampled
+        Whether the documents are a sample of many more. Otherwise the gate takes each item for a unit of its own,
+        however many are asked about one page, and near-duplicates for one.
     """
 
-    pair: EncoderPair
-    diagnostic: str
-    differences: tuple[HeadlineChange, ...]
-    across: AcrossCorpora | None
-    reason: str = ""
+    old: ItemColumn
+    new: ItemColumn
+    encoder: str
+    metric: str
+    margin: float
+    sampled: bool = False
+    since: str = ""
+    set_by_user: bool = False
+
+    @cached_property
+    def values(self) -> tuple[Floats, Floats]:
+        """(n,) the old and the new item values, whose means are the metric: of a correlation its influences."""
+        kind, old, new = cast(Kind, self.new.correlation), self.old.value, self.new.value
+        return (
+            (influences(self.new.against, old, kind), influences(self.new.against, new, kind)) if kind else (old, new)
+        )
+
+    @property
+    def sign(self) -> float:
+        """−1 where lower values are better, so that a rise is a loss; else 1."""
+        return -1.0 if self.new.better == "lower" else 1.0
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the same encoder has the same value on every item, which is no test."""
+        same_encoder = self.old.fingerprint == self.new.fingerprint
+        return same_encoder and np.array_equal(self.old.value, self.new.value, equal_nan=True)
+
+    @cached_property
+    def counted(self) -> Bools:
+        """(n,) whether an item has a value in one of the runs; the others are left out."""
+        return np.asarray(~np.isnan(self.values).all(axis=0))
+
+    @property
+    def lost_values(self) -> int:
+        """How many items have a value in the old run only."""
+        old, new = np.isnan(self.values)
+        return int((new & ~old).sum())
+
+    @property
+    def worst(self) -> float | None:
+        """The worst value of an item; None where there is no such end, as of influences."""
+        return None if self.new.correlation else self.new.high if self.sign < 0 else self.new.low
+
+    @cached_property
+    def filled(self) -> Floats:
+        """(2, m) the old and the new values of the items that count, all defined.
+
+        An encoder that gives no vector to some texts must not pass because they are left out. So an item that has lost
+        its value has the worst one, or the worst that was seen. One that had none before has gained nothing.
+        """
+        old, new = np.stack(self.values)[:, self.counted]
+        worst = np.nan if self.worst is None else self.worst
+        if np.isnan(worst) and len(old):
+            worst = float(self.sign * np.nanmin(self.sign * np.stack([old, new])))
+        new = np.where(np.isnan(new), worst, new)
+        return np.stack([np.where(np.isnan(old), new, old), new])
+
+    @cached_property
+    def gains(self) -> Floats:
+        """(m,) by how much each item that counts became better."""
+        old, new = self.sign * self.filled
+        return np.asarray(new - old)
+
+    @cached_property
+    def unit(self) -> Ints:
+        """(m,) the units of the items that count, for the gate."""
+        return unit_codes(gate_units(self.new, sampled=self.sampled)[self.counted])
+
+    @property
+    def most_lost(self) -> float | None:
+        """What an item can lose, where the range says it: all of a share, or of a narrow range."""
+        low, high = self.new.low, self.new.high
+        if self.new.of_shares:
+            return 1.0
+        is_narrow = low is not None and high is not None and high - low <= NARROW and not self.new.correlation
+        return high - low if is_narrow and low is not None and high is not None else None
+
+    @cached_property
+    def resolution(self) -> float:
+        """The loss of a share that these items can rule out; 0 of other metrics."""
+        return resolution(self.unit) if self.new.of_shares and len(self.gains) else 0.0
+
+    def precision(self, pool: Sequence[Floats], tests: int = 1) -> Precision | None:
+        """Return with which precision the items estimate the difference; None where they are too few.
+
+        Parameters
+        ----------
+        pool
+            The (n,) values of the systems that the effective number of items is estimated from.
+        tests
+            The number of tests in the family of the pair.
+        """
+        old, new = self.values
+        labels, number = labels_of(self.new), None
+        if self.new.is_bounded:
+            number = effective_number(labels, pool, of_shares=self.new.of_shares)
+        return Precision.of(new - old, labels, number, tests)
+
+    def change(self, texts: Mapping[str, str]) -> Change:
+        """Return what is known before any test: margin, and the items of a share that got worse or better.
+
+        Parameters
+        ----------
+        texts
+            The text of each item by the hash of its content, as far as they are known.
+        """
+        ids, contents = (array[self.counted].tolist() for array in (self.old.item, self.new.content))
+        # Every item of a mean or a correlation is a little better or worse: only answers are lost and gained.
+        gains = self.gains.tolist() if self.new.of_shares else [0] * len(ids)
+        items = [(gain, item, texts.get(content, "")) for gain, item, content in zip(gains, ids, contents, strict=True)]
+        diagnostic, corpus = self.old.task
+        return Change(
+            encoder=self.encoder,
+            diagnostic=diagnostic,
+            corpus=corpus,
+            metric=self.metric,
+            format=self.new.format,
+            of_shares=self.new.of_shares,
+            sampled=self.sampled,
+            margin=self.margin,
+            lost={item: text for gain, item, text in items if gain < 0},
+            gained={item: text for gain, item, text in items if gain > 0},
+            since=self.since,
+        )
 
 
-def differences_of(merged: MergedRuns, pairs: Sequence[EncoderPair], *, texts: bool) -> tuple[HeadlineChange, ...]:
-    """Return the difference of each pair on each diagnostic with a headline and each corpus.
+def labels_of(column: ItemColumn) -> Labels:
+    """Return the unit labels of a column's items."""
+    return Labels.of(column.unit, column.unit_labels)
 
-    A pair has no difference where one of its encoders has no scores, or where the diagnostic has no headline for these
-    two encoders.
+
+def gate_units(column: ItemColumn, *, sampled: bool) -> Ints:
+    """Return the (n,) units of a column's items for the gate; see :class:`Pair`."""
+    if sampled:
+        return column.unit
+    return np.asarray(np.unique(column.text, return_inverse=True)[1], dtype=np.int64)
+
+
+# --- what has changed ------------------------------------------------------------------------------------
+
+
+def differences(pairs: Sequence[Pair], draws: Draws, texts: Mapping[str, str]) -> tuple[Change, ...]:
+    """Return the difference of each pair, in their order; Holm's correction is over all that are tested.
 
     Parameters
     ----------
     texts
-        Whether flipped items have their texts.
+        See :meth:`Pair.change`.
     """
-    columns = headline_columns(merged.result)
-    compared_pairs: list[tuple[CommonTask, _Compared]] = []
-    for task in merged.tasks:
-        column = columns.get(task.diagnostic)
-        if column is None or not isinstance(task.method, DeclaresMetrics):
-            continue
-        scores = merged.scores[task.name]
-        for pair in pairs:
-            if pair.old in scores and pair.new in scores:
-                compared = _compared(task, task.method, pair, scores, column, merged.draws)
-                if compared is not None:
-                    compared_pairs.append((task, compared))
-
-    # Holm's correction is over everything that is shown, as in a check. Pairs with the same scores are not tested.
-    tested = [place for place, (_, compared) in enumerate(compared_pairs) if compared.difference.p is not None]
-    p_values = [compared_pairs[place][1].difference.p or 0.0 for place in tested]
-    corrected_p_values = dict(zip(tested, holm(p_values), strict=True))
-    differences = []
-    for place, (task, compared) in enumerate(compared_pairs):
-        difference = _with_corrected_p(compared.difference, corrected_p_values.get(place))
-        if compared.precision is not None:
-            smallest = replace(compared.precision, tests=max(len(tested), 1)).smallest_difference
-            difference = replace(difference, smallest_difference=smallest)
-        if not compared.is_same:
-            difference = replace(difference, outcome=_outcome(difference, compared.headline))
-        differences.append(_with_flips(difference, task, compared.scores, texts=texts))
-    return tuple(differences)
+    rows = {place: row for place, pair in enumerate(pairs) if (row := _tested(pair, draws)) is not None}
+    tested = {place: row.p or 0.0 for place, row in rows.items() if row.p is not None and not pairs[place].unchanged}
+    corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
+    changes = []
+    for place, pair in enumerate(pairs):
+        change, row, p = _described(pair, texts), rows.get(place), corrected.get(place)
+        change = replace(change, difference=None if row is None else row.difference, p=p)
+        precision = pair.precision(pair.values, len(tested)) if row is not None and row.p is not None else None
+        if precision is not None:
+            change = replace(change, smallest_difference=precision.smallest_difference)
+        # Where nothing changed there is nothing to estimate or to test.
+        if row is not None and row.difference is not None and row.low is not None and row.high is not None and p:
+            low, high = consistent_interval(row.low, row.high, row.difference, p)
+            change = replace(change, low=low, high=high)
+        changes.append(replace(change, outcome=_outcome(change, pair)))
+    return tuple(changes)
 
 
-def _with_corrected_p(difference: HeadlineChange, p: float | None) -> HeadlineChange:
-    """Return a difference with the p that is corrected for all tests, and an interval that agrees with it."""
-    change, low, high = difference.difference, difference.low, difference.high
-    if p is None or change is None or low is None or high is None:
-        return replace(difference, p=p)
-    low, high = consistent_interval(low, high, change, p)
-    return replace(difference, p=p, low=low, high=high)
-
-
-OLD, NEW = "old", "new"
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """What a diagnostic says of the two encoders of a pair, before p-values are corrected for the number of pairs.
-
-    Attributes
-    ----------
-    difference
-        With the p of this pair alone, without an outcome and flipped items.
-    scores
-        Those of the encoder before and after, under the labels ``old`` and ``new``.
-    headline
-        The item values of both.
-    is_same
-        Whether both score all items in the same way.
-    precision
-        With which these items estimate the difference; None where they are too few.
-    """
-
-    difference: HeadlineChange
-    scores: Sequence[ItemScores]
-    headline: Headline
-    is_same: bool
-    precision: Precision | None
-
-
-def _compared(
-    task: CommonTask,
-    method: RankingDiagnostic,
-    pair: EncoderPair,
-    scores: Mapping[str, ItemScores],
-    column: Column,
-    draws: Draws,
-) -> _Compared | None:
-    """Compare two encoders alone; None where there is no headline.
+def difference_in_run(pair: Pair, comparison: Comparison) -> Change:
+    """Return the difference of two encoders of one run: with the interval and the p of that run.
 
     Parameters
     ----------
-    column
-        The name and format of the headline.
+    comparison
+        Of the two encoders of the pair, whichever comes first.
     """
-    is_same = has_same_scores(task, scores[pair.old], scores[pair.new])
-    both = []
-    for label, encoder in ((OLD, pair.old), (NEW, pair.new)):
-        # Both are models of their own here, so that a lexical baseline can be compared with itself as well.
-        origin = replace(scores[encoder].origin, encoder=label, baseline=False, parts=(), step="", reference=False)
-        both.append(replace(scores[encoder], origin=origin))
-    figures = method.figures(both)
-    headline, figure = figures.headline(), figures.headline_figure
-    if headline is None or figure is None:
-        return None
-    values = {row.encoder: row.value for row in figures.rows(draws) if headline.key.covers(row.key)}
-    gaps = headline.values[NEW] - headline.values[OLD]
-    defined = ~np.isnan(gaps)
-    unit = headline.unit[defined]
-    verdict = figures.summarise(draws).verdict
-    compared = next((one.of(NEW) for one in verdict.differences), None)
-    difference = HeadlineChange(
-        pair=pair,
-        diagnostic=task.diagnostic,
-        corpus=task.corpus,
-        heading=column.heading,
-        format=column.format,
-        old_value=values.get(OLD),
-        new_value=values.get(NEW),
-        margin=headline.margin,
-        smallest_difference=None,
-        error=float(ratio_variance(gaps[defined], unit) ** 0.5) if len(np.unique(unit)) > 1 else None,
-        items=int(defined.sum()),
-        units=len(np.unique(unit)),
-        left_out=int(np.logical_xor(*map(np.isnan, headline.values.values())).sum()),
+    figures = [comparison.difference, comparison.low, comparison.high]
+    if comparison.a != pair.new.encoder:
+        # Negating the difference swaps the limits of its interval; 0 − 0 has no sign.
+        figures = [None if value is None else 0.0 - value for value in (figures[0], figures[2], figures[1])]
+    difference, low, high = figures
+    change = replace(_described(pair, {}), difference=difference, low=low, high=high, p=comparison.p_holm)
+    return replace(change, outcome=_outcome(change, pair))
+
+
+def _described(pair: Pair, texts: Mapping[str, str]) -> Change:
+    """Return what is known of the difference of a pair without a test."""
+    (old, new), labels = pair.values, labels_of(pair.new)
+    defined = ~np.isnan(new - old)
+    labels, gaps, limit = labels.of_items(defined), (new - old)[defined], None
+    if not labels.too_few:
+        limit = loss_limit(pair.sign * gaps, labels.label_set, most_lost(old[defined], pair.most_lost))
+    return replace(
+        pair.change(texts),
+        old=_value(pair.new, old),
+        new=_value(pair.new, new),
+        limit=limit,
+        items=len(gaps),
+        units=labels.sets,
+        undefined=int((np.isnan(old) != np.isnan(new)).sum()),
     )
-    precision = None
-    if compared is not None:
-        difference = replace(difference, difference=compared.difference)
-        if compared.smallest_difference is not None:
-            precision = Precision.of(gaps, headline.labels, verdict.effective_items)
-        # Where nothing changed there is nothing to estimate or to test, so there is no interval and no p-value.
-        if not is_same:
-            difference = replace(difference, low=compared.low, high=compared.high, p=compared.p)
-    return _Compared(difference, both, headline, is_same, precision)
 
 
-def _outcome(difference: HeadlineChange, headline: Headline) -> Outcome:
+def _tested(pair: Pair, draws: Draws) -> PairedDifference | None:
+    """Return the difference of a pair with the test of this pair alone; None where there are no items."""
+    (old, new), column, labels, roles = pair.values, pair.new, labels_of(pair.new), Roles((NEW, OLD))
+    if column.correlation:
+        x, kind, ys = column.against, cast(Kind, column.correlation), {OLD: pair.old.value, NEW: column.value}
+        rows = compare_correlations(x, ys, labels, kind, roles, draws, *pair.old.stream)
+    else:
+        fold = column.fold if len(column.fold) else None
+        of_shares, is_bounded, by_run = column.of_shares, column.is_bounded, {OLD: old, NEW: new}
+        rows = compare_means(
+            by_run, labels, roles, draws, *pair.old.stream, of_shares=of_shares, is_bounded=is_bounded, fold=fold
+        )
+    return next(iter(rows), None)
+
+
+def _value(column: ItemColumn, values: Floats) -> float | None:
+    """Return the metric from its (n,) item values; None where it is not defined."""
+    defined = ~np.isnan(values)
+    if len(np.unique(column.fold)) > len(np.unique(column.fold[defined[: len(column.fold)]])) or not defined.any():
+        return None
+    return float(np.nansum(values * fold_weights(values, column.fold)) if len(column.fold) else np.nanmean(values))
+
+
+def _outcome(change: Change, pair: Pair) -> str:
     """Return the outcome of a difference, from the corrected p-value and the limit of the loss."""
-    change, p = difference.difference, difference.p
-    if change is not None and p is not None and p <= ALPHA:
-        return "better" if change > 0 else "worse"
-    limit = headline.loss_limit(NEW, OLD)
-    if limit is not None and headline.margin and limit <= headline.margin:
-        return "not worse"
-    return "inconclusive"
+    if pair.unchanged:
+        return "nothing changed"
+    if change.difference is not None and change.p is not None and change.p <= ALPHA:
+        return "better" if pair.sign * change.difference > 0 else "worse"
+    is_excluded = change.limit is not None and pair.margin > 0 and change.limit <= pair.margin
+    return "not worse" if is_excluded else "inconclusive"
 
 
-def _with_flips(
-    difference: HeadlineChange, task: CommonTask, scores: Sequence[ItemScores], *, texts: bool
-) -> HeadlineChange:
-    """Return a difference with the items about which one encoder is right and the other is wrong."""
-    if not isinstance(task.method, ShowsItems):
-        return difference
-    # (encoders, n) 1 where an encoder is right, 0 where it is wrong.
-    correct = task.method.outcomes(scores).correct
-    if len(correct) != 2:
-        # Nothing is right or wrong, as with correlations.
-        return difference
-    before, after = correct
-    # NaN is undefined, and a share is a tie: neither is right or wrong.
-    decided = np.isin(before, (0, 1)) & np.isin(after, (0, 1))
-    flips = []
-    for place in np.flatnonzero(decided & (before != after)).tolist():
-        item = str(scores[0].item[place])
-        shown: Mapping[str, str] = {}
-        if texts and task.items is not None:
-            shown = task.items[place].texts
-        gained = bool(after[place] == 1)
-        flips.append(Flip(item, gained, shown))
-    return replace(difference, flips=tuple(flips), decided=int(decided.sum()))
+# --- has anything become worse ---------------------------------------------------------------------------
 
 
-def summaries_of(differences: Sequence[HeadlineChange]) -> tuple[DifferencesSummary, ...]:
-    """Return a summary for each pair and diagnostic with a difference on several corpora.
-
-    Corpora on which nothing changed belong to it like all others: to leave them out would move the mean away from 0.
-    """
-    grouped: dict[tuple[EncoderPair, str], list[HeadlineChange]] = {}
-    for difference in differences:
-        if difference.difference is not None:
-            grouped.setdefault((difference.pair, difference.diagnostic), []).append(difference)
-    summaries = []
-    for (pair, diagnostic), of_pair in grouped.items():
-        if len(of_pair) < 2:
-            continue
-        reason = _why_no_summary(of_pair)
-        across = None
-        if not reason:
-            values = np.array([one.difference for one in of_pair], dtype=np.float64)
-            errors = np.array([one.error for one in of_pair], dtype=np.float64)
-            across = across_corpora(values, errors)
-        summaries.append(DifferencesSummary(pair, diagnostic, tuple(of_pair), across, reason))
-    return tuple(summaries)
-
-
-def _why_no_summary(differences: Sequence[HeadlineChange]) -> str:
-    """Return why a pair has no summary over its corpora for a diagnostic; empty where it has one.
+def losses(
+    pairs: Sequence[Pair], draws: Draws, texts: Mapping[str, str] | None = None, *, strict: bool = False
+) -> tuple[Change, ...]:
+    """Test whether anything became worse, in the order of the pairs; Holm's correction is over all that are tested.
 
     Parameters
     ----------
-    differences
-        Those of one pair and diagnostic, one for each corpus.
+    texts
+        See :meth:`Pair.change`.
+    strict
+        Whether a metric of which no item got worse passes only where a loss of the margin is excluded.
     """
-    if len(differences) < MIN_CORPORA:
-        return f"it takes {MIN_CORPORA} corpora"
-    # The mean over corpora weights each by its error. Where nothing changed the error is 0; a single unit has none.
-    unchanged = [difference.corpus for difference in differences if difference.error == 0]
-    if unchanged:
-        return f"nothing changed on {', '.join(unchanged)}, so the error of the difference there is unknown"
-    few = [difference.corpus for difference in differences if difference.error is None or difference.low is None]
-    if few:
-        return f"{', '.join(few)} has too few units for an interval"
-    return ""
+    # By the place of the pair. The same encoder with the same values has lost nothing, and needs no correction.
+    p_values = {}
+    for place, pair in enumerate(pairs):
+        if not pair.unchanged and len(pair.gains):
+            alone = loss_p(pair.gains, pair.unit, draws, *pair.old.task)
+            # The anchor is asked at every release, and so at half the level.
+            p_values[place] = min(2 * alone, 1.0) if pair.since else alone
+    corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    changes = []
+    for place, pair in enumerate(pairs):
+        p, gains = corrected.get(place), pair.gains
+        change = replace(pair.change(texts or {}), p=p, items=len(gains), undefined=pair.lost_values)
+        if len(gains):
+            old, new = pair.filled
+            limit = loss_limit(gains, pair.unit, most_lost(old, pair.most_lost))
+            change = replace(change, limit=limit, old=float(old.mean()), new=float(new.mean()))
+        reason = _reason(pair, change, strict=strict)
+        changes.append(replace(change, reason=reason, outcome=OUTCOMES[reason]))
+    return tuple(changes)
+
+
+def _reason(pair: Pair, change: Change, *, strict: bool) -> str:
+    """Return what decides the outcome of a metric; the order is that of this module."""
+    gains, limit = pair.gains, change.limit
+    if limit is None:
+        return "not excluded"
+    if change.undefined > MOST_UNDEFINED * len(gains):
+        return "no value"
+    is_significant = change.p is not None and change.p <= ALPHA
+    is_within = limit <= pair.margin
+    if is_significant and not (is_within and pair.set_by_user):
+        return "significant"
+    largest_allowed = max(pair.margin, pair.resolution) + ROUNDING
+    if pair.new.of_shares and not pair.sampled and -gains.mean() > largest_allowed:
+        return "above the margin"
+    # What has lost its value may be worse than the worst that was seen.
+    can_pass = not change.undefined or pair.worst is not None
+    if can_pass and not (gains < 0).any() and (is_within or not strict):
+        return "nothing lost"
+    if can_pass and is_within:
+        return "significant within the margin" if is_significant else "within the margin"
+    return "not significant" if pair.since else "not excluded"

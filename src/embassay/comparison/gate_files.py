@@ -9,9 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
-from embassay.comparison.gate import Check, Floor
-from embassay.comparison.gate_words import Line, failures_of, lines_of, summary
-from embassay.comparison.losses import LossTest
+from embassay.comparison.differences import Change
+from embassay.comparison.gate import Check
+from embassay.comparison.gate_words import sentence, sentences_of, summary
 from embassay.core.errors import OutputError, SpecError, begun
 from embassay.core.formatting import shortened, visible
 from embassay.core.store.canonical import canonical, write
@@ -45,94 +45,54 @@ def write_files(check: Check, paths: Paths) -> None:
         If two of them have the same path.
     """
     makers = {"junit": junit, "markdown": markdown_bytes, "json": json_bytes}
-    contents: dict[Path, bytes] = {}
-    for kind, path in paths.items():
-        if path is None:
-            continue
-        target = output_path(path)
-        if target in contents:
-            raise SpecError(f"--{kind} {path}: this file is already used for another output of the check")
-        contents[target] = makers[kind](check)
-    for target, content in contents.items():
-        write(target, content)
+    targets = {kind: output_path(path) for kind, path in paths.items() if path is not None}
+    if len({*targets.values()}) < len(targets):
+        raise SpecError("two outputs of the check have the same path")
+    for kind, target in targets.items():
+        write(target, makers[kind](check))
     summary_file = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary_file:
-        _append(output_path(summary_file), markdown_bytes(check))
-
-
-def _append(path: Path, content: bytes) -> None:
-    """Append to the step summary, to which other steps write as well."""
-    try:
-        with path.open("ab") as file:
-            file.write(content)
-    except OSError as error:
-        raise OutputError(f"{path} ($GITHUB_STEP_SUMMARY): cannot be written: {error.strerror}") from None
-
-
-# --- terminal --------------------------------------------------------------------------------------------
+        # Other steps write to it as well.
+        try:
+            with output_path(summary_file).open("ab") as file:
+                file.write(markdown_bytes(check))
+        except OSError as error:
+            raise OutputError(f"{summary_file} ($GITHUB_STEP_SUMMARY): cannot be written: {error.strerror}") from None
 
 
 def terminal_lines(check: Check) -> list[str]:
     """Return the sentence of each metric and floor, the items that were lost below it, and the outcome of several."""
-    lines = lines_of(check)
-    printed = _wrapped(failures_of(check))
-    for line in lines:
-        printed += _wrapped([line.sentence])
+    said = [f"failed: {failure}" for failure in check.failures]
+    for change in (*check.changes, *check.floors):
+        said.append(sentence(change))
         # What was lost since the anchor is news only where it fails.
-        if isinstance(line.record, LossTest) and not (line.record.since and line.passed):
-            printed += _lost_items(line.record)
-    printed += _wrapped([f"note: {note}" for note in check.notes])
-    if len(lines) + len(check.failures) > 1:
-        printed += _wrapped([summary(check)])
-    return printed
-
-
-def _wrapped(sentences: Sequence[str]) -> list[str]:
-    """Return sentences in lines of at most ``WIDTH`` columns."""
+        if not change.since or change.outcome != "pass":
+            said += _lost_items(change)
+    said += [f"note: {note}" for note in check.notes]
+    if len(check.changes) + len(check.floors) + len(check.failures) > 1:
+        said.append(summary(check))
     lines = []
-    for sentence in sentences:
-        lines += textwrap.wrap(visible(sentence), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    for text in said:
+        # An item begins with spaces, and is short enough.
+        wrapped = textwrap.wrap(visible(text), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        lines += [text] if text.startswith(" ") else wrapped
     return lines
 
 
-def _lost_items(change: LossTest) -> Iterator[str]:
+def _lost_items(change: Change) -> Iterator[str]:
     """Yield a line for each of the first items that were lost, with its text if the run has it."""
-    for item, text in list(change.lost.items())[:MAX_PRINTED]:
-        shown = " ".join(text.split())
-        yield shortened(visible(f"  - {item}: {shown}" if shown else f"  - {item}"), WIDTH)
+    for item, text in [*change.lost.items()][:MAX_PRINTED]:
+        yield shortened(visible(f"  - {item}: {' '.join(text.split())}".removesuffix(": ")), WIDTH)
     if len(change.lost) > MAX_PRINTED:
         yield f"  and {len(change.lost) - MAX_PRINTED:,} more in --markdown and --json"
 
 
-# --- JSON ------------------------------------------------------------------------------------------------
-
-
 def json_bytes(check: Check) -> bytes:
     """Return a check as canonical JSON."""
-    # The outcome is a property, which asdict leaves out.
-    records = {LossTest: list[object](), Floor: list[object]()}
-    for line in lines_of(check):
-        content = {**asdict(line.record), "outcome": line.record.outcome, "sentence": line.sentence}
-        records[type(line.record)].append(content)
-    return canonical(
-        {
-            "schema": SCHEMA,
-            "run": check.run,
-            "baseline": check.baseline,
-            "outcome": check.outcome,
-            "exit_code": check.exit_code,
-            "summary": summary(check),
-            "strict": check.strict,
-            "sampled": check.sampled,
-            "changes": records[LossTest],
-            "floors": records[Floor],
-            "failures": check.failures,
-            "notes": check.notes,
-        }
-    )
-
-
-# --- JUnit -----------------------------------------------------------------------------------------------
+    content = asdict(check) | {"schema": SCHEMA, "outcome": check.outcome, "exit_code": check.exit_code}
+    for part in ("changes", "floors"):
+        content[part] = [{**asdict(change), "sentence": sentence(change)} for change in getattr(check, part)]
+    return canonical(content | {"summary": summary(check)})
 
 
 def junit(check: Check) -> bytes:
@@ -144,15 +104,21 @@ def junit(check: Check) -> bytes:
     unclear: Mark = "failure" if check.strict else "skipped"
     marks: dict[str, Mark] = {"pass": "", "regression": "failure", "inconclusive": unclear}
     cases = [CheckedCase("run", reason.split(":")[0], "error", f"failed: {reason}") for reason in check.failures]
-    for line in lines_of(check):
-        record = line.record
-        place, name = f"{record.diagnostic}.{record.corpus}", f"{record.encoder}: {line.name}"
-        lost = _lost_items(record) if isinstance(record, LossTest) else ()
-        cases.append(CheckedCase(place, name, marks[record.outcome], "\n".join([line.sentence, *lost])))
+    for change in (*check.changes, *check.floors):
+        place, name = f"{change.diagnostic}.{change.corpus}", f"{change.encoder}: {change.name}"
+        said = "\n".join([sentence(change), *_lost_items(change)])
+        cases.append(CheckedCase(place, name, marks[change.outcome], said))
     return junit_xml("embassay check", cases, " | ".join(check.notes))
 
 
-# --- Markdown --------------------------------------------------------------------------------------------
+def markdown(check: Check) -> str:
+    """Return a check as Markdown for a comment: outcome, sentences, flipped items; cut to what fits into a comment."""
+    # What did not pass is listed first.
+    said = sorted(sentences_of(check), key=lambda text: text.startswith("pass"))
+    bullets = [f"- {escaped(text)}" for text in (*said, *(f"note: {note}" for note in check.notes))]
+    head = [f"### Embassay check: {check.outcome}", "", escaped(summary(check)), ""]
+    text = "\n".join([*head, *bullets, "", *flipped_items(check.changes)]) + "\n"
+    return text if len(text) <= MARKDOWN_LIMIT else text[:MARKDOWN_LIMIT] + "\n\nMore in the other outputs.\n"
 
 
 def markdown_bytes(check: Check) -> bytes:
@@ -160,73 +126,21 @@ def markdown_bytes(check: Check) -> bytes:
     return markdown(check).encode("utf-8", "replace")
 
 
-def markdown(check: Check) -> str:
-    """Return a check as Markdown for a comment: outcome, sentences, flipped items.
-
-    Where there is too much for a comment, the lists of items are left out first, then further sentences; a line says
-    how many.
-    """
-    # What did not pass is listed first: of the metrics, then of the floors.
-    worst_first = sorted(lines_of(check), key=lambda line: (line.passed, isinstance(line.record, Floor)))
-    text = [f"### Embassay check: {check.outcome}", "", escaped(summary(check))]
-    sections = {
-        "failures": [f"- **failed**: {escaped(failure)}" for failure in check.failures[:MAX_LISTED]],
-        "sentences": [_bullet(line) for line in worst_first],
-        "notes": [f"- note: {escaped(note)}" for note in check.notes],
-        "lists of items": _flipped_items(worst_first),
-    }
-    for what, lines in sections.items():
-        if lines:
-            # Each line ends with a line feed.
-            room = MARKDOWN_LIMIT - sum(len(line) + 1 for line in text)
-            text += ["", *_fitting(lines, room, what)]
-    return "\n".join(text) + "\n"
+def flipped_items(changes: Sequence[Change]) -> Iterator[str]:
+    """Yield the items of each metric that were lost or gained, as blocks of Markdown that are folded at first."""
+    for change in changes:
+        paragraphs = []
+        for direction, items in (("Lost", change.lost), ("Gained", change.gained)):
+            listed = [f"- {escaped(item)}: {escaped(_shown(text))}" for item, text in [*items.items()][:MAX_LISTED]]
+            if len(items) > MAX_LISTED:
+                listed.append(f"- and {len(items) - MAX_LISTED:,} more")
+            if listed:
+                paragraphs.append("\n".join([f"{direction}:\n", *listed]))
+        if paragraphs:
+            counts = f"{len(change.lost):,} lost, {len(change.gained):,} gained"
+            yield folded(f"{change.encoder}, {change.name} on {change.corpus}: {counts}", "\n\n".join(paragraphs))
 
 
-def _bullet(line: Line) -> str:
-    """Return the sentence of a metric or floor as an item of a list; the outcome is bold unless it passed."""
-    outcome, _, rest = line.sentence.partition(":")
-    return f"- {outcome if line.passed else f'**{outcome}**'}:{escaped(rest)}"
-
-
-def _fitting(lines: Sequence[str], room: int, what: str) -> list[str]:
-    """Return the lines that fit into so many characters, and instead of the others a line with their number.
-
-    Parameters
-    ----------
-    what
-        What the lines are called: ``notes``.
-    """
-    kept: list[str] = []
-    for place, line in enumerate(lines):
-        room -= len(line) + 1
-        if room < 0:
-            return [*kept, "", f"{len(lines) - place:,} more {what} in the other outputs."]
-        kept.append(line)
-    return kept
-
-
-def _flipped_items(lines: Sequence[Line]) -> list[str]:
-    """Return the flipped items of each metric that has some, as blocks of Markdown that are folded at first."""
-    blocks = []
-    for line in lines:
-        change = line.record
-        if isinstance(change, Floor) or not (change.lost or change.gained):
-            continue
-        listed = {"Lost": change.lost, "Gained": change.gained}
-        paragraphs = [f"{direction}:\n\n{_listed_items(items)}" for direction, items in listed.items() if items]
-        counts = f"{len(change.lost):,} lost, {len(change.gained):,} gained"
-        title = f"{change.encoder}, {change.name} on {change.corpus}: {counts}"
-        blocks.append(folded(title, "\n\n".join(paragraphs)))
-    return blocks
-
-
-def _listed_items(items: Mapping[str, str]) -> str:
-    """Return the first ``MAX_LISTED`` items in Markdown, with their texts, and how many more there are."""
-    lines = []
-    for item, text in list(items.items())[:MAX_LISTED]:
-        shown = begun(" ".join(text.split()), LONGEST_TEXT)
-        lines.append(f"- {escaped(item)}: {escaped(shown)}" if shown else f"- {escaped(item)}")
-    if len(items) > MAX_LISTED:
-        lines.append(f"- and {len(items) - MAX_LISTED:,} more")
-    return "\n".join(lines)
+def _shown(text: str) -> str:
+    """Return the beginning of an item's text on one line."""
+    return begun(" ".join(text.split()), LONGEST_TEXT)

@@ -9,38 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from embassay.comparison.gate import candidates_in
-from embassay.comparison.margins import headline_margins
-from embassay.comparison.runs import StoredRun, StoredTask, figures_of, read_run
-from embassay.core.errors import SpecError, UnknownNameError
-from embassay.core.formatting import POINTS
+from embassay.comparison.differences import Pair
+from embassay.comparison.gate import default_margin, headlines_of, sampled_corpora
+from embassay.comparison.runs import StoredRun, read_run
+from embassay.core.columns import ItemColumn
+from embassay.core.errors import SpecError
 from embassay.core.layout import Format
-from embassay.core.metric_key import MetricKey
-from embassay.core.result import Comparison, Result, Verdict
-from embassay.diagnostics.metrics.item_metric import ItemMetric
-from embassay.diagnostics.metrics.metric import headline_columns
-from embassay.diagnostics.metrics.summary import Figures
+from embassay.core.result import Comparison, Result
 from embassay.stats.detectable import POWER, Precision
 from embassay.stats.gate import items_for
-from embassay.stats.labels import effective_number
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
+NO_PAIR = "the run has one candidate and no lexical baseline, so there is no pair to compare"
 TARGETS = (0.05, 0.02)
 """The margins of a gate that are planned for: the first that the test set cannot rule out yet."""
 GROWTH = (1, 2, 4, 8)
 """The sizes of the curve, as multiples of the present number of items."""
-
-
-@dataclass(frozen=True)
-class SizePoint:
-    """One point of the curve of smallest difference against size."""
-
-    items: int
-    difference: float
 
 
 @dataclass(frozen=True)
@@ -49,40 +37,37 @@ class PairPlan:
 
     Attributes
     ----------
-    family
-        Why the pair is compared, as in :class:`~embassay.core.result.Comparison`.
+    comparison
+        The two encoders with their present difference, for orientation only.
     heading, format
         How the metric is called and written.
-    difference, low, high
-        The present difference, a − b, with its 95 % interval; for orientation only.
-    smallest_difference
-        The smallest true difference that this run shows at the power that was asked for; None where the items are too
-        few, or the difference does not vary.
     curve
-        The same for more items like these.
+        The precision of these items, and of more items like these; empty where they are too few, or the difference
+        does not vary.
     items_needed
         About how many items the difference that was named takes; None without such a difference, or out of reach.
     """
 
-    diagnostic: str
-    corpus: str
-    a: str
-    b: str
-    family: str
+    comparison: Comparison
     heading: str
     format: Format
-    difference: float | None
-    low: float | None
-    high: float | None
-    items: int
-    smallest_difference: float | None = None
-    curve: tuple[SizePoint, ...] = ()
+    curve: tuple[Precision, ...] = ()
     items_needed: int | None = None
 
     @property
     def name(self) -> str:
         """What the pair is called: ``new against old``."""
-        return f"{self.a} against {self.b}"
+        return f"{self.comparison.a} against {self.comparison.b}"
+
+    @property
+    def title(self) -> str:
+        """What is compared: ``Success@5 (retrieval on docs)``."""
+        return f"{self.heading} ({self.comparison.diagnostic} on {self.comparison.corpus})"
+
+    @property
+    def smallest_difference(self) -> float | None:
+        """The smallest true difference that this run shows; None where that is not known."""
+        return self.curve[0].smallest_difference if self.curve else None
 
 
 @dataclass(frozen=True)
@@ -122,7 +107,6 @@ class SizePlan:
         What a gate takes, for each headline that is a share.
     """
 
-    run: str
     difference: float | None
     power: float
     pairs: tuple[PairPlan, ...]
@@ -133,17 +117,14 @@ class SizePlan:
         """Return the pairs as a polars frame, without the curve."""
         import polars
 
-        rows = []
-        for pair in self.pairs:
-            row = dict(vars(pair))
-            del row["curve"]
-            rows.append(row)
+        needed = [
+            {"smallest_difference": one.smallest_difference, "items_needed": one.items_needed} for one in self.pairs
+        ]
+        rows = [vars(one.comparison) | more for one, more in zip(self.pairs, needed, strict=True)]
         return polars.DataFrame(rows, infer_schema_length=None)
 
 
-def plan(
-    run: str | Path | Result, difference: float | None = None, *, power: float = POWER, diagnostics: Sequence[str] = ()
-) -> SizePlan:
+def plan(run: str | Path | Result, difference: float | None = None, *, power: float = POWER) -> SizePlan:
     """Return which differences a finished run can show, and how many items another one takes.
 
     Parameters
@@ -154,8 +135,6 @@ def plan(
         The true difference to plan for, as a fraction: 0.03 is 3 points.
     power
         The probability that it becomes significant; 0.8 by default.
-    diagnostics
-        Only these; all if empty.
 
     Returns
     -------
@@ -167,146 +146,56 @@ def plan(
         For a difference or a power outside (0, 1).
     SourceError
         If the run cannot be read.
-    UnknownNameError
-        If the run does not have one of the diagnostics.
     """
-    check_share("difference", difference)
-    check_share("power", power)
-    stored = read_run(run)
-    names = list(dict.fromkeys(name for name, _ in stored.tasks))
-    for name in diagnostics:
-        if name not in names:
-            raise UnknownNameError("diagnostic", name, names)
-    pairs: list[PairPlan] = []
-    notes: list[str] = []
-    for task in stored.tasks.values():
-        if diagnostics and task.diagnostic not in diagnostics:
-            continue
-        pairs_of_task = list(_plan_task(stored, task, difference, power))
+    for name, value in (("difference", difference), ("power", power)):
+        if value is not None and not 0 < value < 1:
+            raise SpecError(f"{name} must be above 0 and below 1, is {value:g}; 3 points are 0.03")
+    stored, pairs, notes = read_run(run), list[PairPlan](), list[str]()
+    for task in stored.tasks:
+        columns = [column for column in stored.columns if column.task == task]
+        pairs_of_task = list(_pairs(stored, columns, difference, power))
         if not pairs_of_task:
-            notes.append(f"{task.diagnostic} on {task.corpus}: {_reason(stored, task)}")
+            reason = NO_PAIR if any(column.is_headline for column in columns) else "it does not rank encoders"
+            notes.append(f"{' on '.join(task)}: {reason}")
         pairs += pairs_of_task
-    gates = tuple(gate for gate in _gates(stored) if not diagnostics or gate.diagnostic in diagnostics)
-    return SizePlan(stored.name, difference, power, tuple(pairs), tuple(notes), gates)
+    return SizePlan(difference, power, tuple(pairs), tuple(notes), tuple(_gates(stored)))
 
 
 def _gates(run: StoredRun) -> Iterator[GatePlan]:
     """Yield what a gate takes for a smaller margin, on the documents of the user."""
-    for headline in headline_margins(run, candidates_in(run), "given"):
-        target = next((target for target in TARGETS if target < headline.margin), None)
-        if target is None or not headline.of_shares or headline.sampled:
-            continue
-        more = float(f"{items_for(target) - headline.items:.2g}")
-        yield GatePlan(headline.key.diagnostic, headline.key.corpus, headline.margin, target, int(more))
+    sampled = sampled_corpora(run, "given")
+    for column in headlines_of(run):
+        margin = default_margin(column, sampled=False)
+        target = next((target for target in TARGETS if target < margin), None)
+        if target is not None and column.of_shares and column.key.corpus not in sampled:
+            more = float(f"{items_for(target) - column.defined:.2g}")
+            yield GatePlan(*column.task, margin, target, int(more))
 
 
-def check_share(name: str, value: float | None) -> None:
-    """Refuse a number that is no share between 0 and 1.
-
-    Raises
-    ------
-    SpecError
-        For such a number.
-    """
-    if value is None or 0 < value < 1:
-        return
-    hint = ""
-    if name == "difference" and 1 <= value < 100:
-        hint = f"; {value:g} {POINTS} are {value / 100:g}"
-    raise SpecError(f"{name} must be above 0 and below 1, is {value:g}{hint}")
-
-
-def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power: float) -> Iterator[PairPlan]:
+def _pairs(run: StoredRun, columns: Sequence[ItemColumn], difference: float | None, power: float) -> Iterator[PairPlan]:
     """Yield the plan of each pair of interest on one corpus, for each metric that the run compared.
 
     Parameters
     ----------
+    columns
+        Those of the task.
     difference, power
         As in :func:`plan`.
     """
-    verdict = _verdict(run, task)
-    figures = figures_of(task)
-    headline = None if figures is None else figures.headline()
-    if verdict is None or figures is None or headline is None:
-        return
-    column = headline_columns(run.result)[task.diagnostic]
-    others = dict[MetricKey, ItemMetric]()
-    of_task = [one for one in run.result.comparisons if (one.diagnostic, one.corpus) == task.name]
-    if not all(map(verdict.ranks_by, of_task)):
-        others = _other_metrics(figures)
-    base_systems = figures.board.roles().base_systems
-    for comparison in of_task:
-        heading, style = column.heading, column.format
-        metric: ItemMetric = headline
-        if not verdict.ranks_by(comparison):
-            other = others.get(comparison.key.within_diagnostic)
-            if other is None:
-                continue
-            metric = other
-            heading = str(replace(comparison.key.within_diagnostic, similarity_function=""))
-            style = "percent" if metric.of_shares else "number"
-        pair = PairPlan(
-            diagnostic=task.diagnostic,
-            corpus=task.corpus,
-            a=comparison.a,
-            b=comparison.b,
-            family=comparison.family,
-            heading=heading,
-            format=style,
-            difference=comparison.difference,
-            low=comparison.low,
-            high=comparison.high,
-            items=comparison.items,
-        )
-        precision = _precision(metric, comparison, base_systems, power)
+    for comparison in run.result.comparisons:
+        of_metric = {column.encoder: column for column in columns if column.key.covers(comparison.key)}
+        if not of_metric.keys() >= {comparison.a, comparison.b}:
+            continue
+        old, new = of_metric[comparison.b], of_metric[comparison.a]
+        name, style = new.heading, new.format
+        if not new.is_headline:
+            name = str(replace(new.key.within_diagnostic, similarity_function=""))
+            style = "percent" if new.of_shares else "number"
+        pool = [column.value for column in of_metric.values() if column.is_base]
+        precision = Pair(old, new, "", name, 0.0).precision(pool, comparison.pairs_in_family)
+        pair = PairPlan(comparison, name, style)
         if precision is not None:
-            pair = replace(
-                pair,
-                smallest_difference=precision.smallest_difference,
-                curve=tuple(_point(precision.grown(growth)) for growth in GROWTH),
-                items_needed=None if difference is None else precision.items_needed(difference),
-            )
+            precision = replace(precision, power=power)
+            needed = None if difference is None else precision.items_needed(difference)
+            pair = replace(pair, curve=tuple(map(precision.grown, GROWTH)), items_needed=needed)
         yield pair
-
-
-def _point(precision: Precision) -> SizePoint:
-    """Return the point of the curve at a size."""
-    return SizePoint(precision.items, precision.smallest_difference)
-
-
-def _verdict(run: StoredRun, task: StoredTask) -> Verdict | None:
-    """Return the verdict of a task that ranks encoders; None if it does not."""
-    for verdict in run.result.verdicts:
-        if (verdict.diagnostic, verdict.corpus) == task.name and verdict.metric:
-            return verdict
-    return None
-
-
-def _other_metrics(figures: Figures[Any]) -> dict[MetricKey, ItemMetric]:
-    """Return the item values of each metric that is a mean over items."""
-    metrics = dict[MetricKey, ItemMetric]()
-    for metric in figures.item_metrics():
-        similarity_function = metric.similarity_function or figures.board[0].similarity_function
-        metrics[replace(metric.key, similarity_function=similarity_function)] = metric
-    return metrics
-
-
-def _precision(
-    metric: ItemMetric, comparison: Comparison, base_systems: Sequence[str], power: float
-) -> Precision | None:
-    """Return the precision of one pair; None where the items are too few, or where nothing varies."""
-    number = None
-    if metric.is_bounded:
-        pool = [metric.values[name] for name in base_systems if name in metric.values]
-        number = effective_number(metric.labels, pool, of_shares=metric.of_shares)
-    gaps = metric.values[comparison.a] - metric.values[comparison.b]
-    precision = Precision.of(gaps, metric.labels, number, comparison.pairs_in_family)
-    return replace(precision, power=power) if precision else None
-
-
-def _reason(run: StoredRun, task: StoredTask) -> str:
-    """Return why there is no plan for a task."""
-    figures = figures_of(task)
-    if _verdict(run, task) is None or figures is None or figures.headline() is None:
-        return "it does not rank encoders"
-    return "the run has one candidate and no lexical baseline, so there is no pair to compare"

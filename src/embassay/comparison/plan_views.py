@@ -1,14 +1,12 @@
-"""A plan of sizes in the terminal and as JSON."""
+"""A plan of sizes in the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from embassay.comparison.plan import GatePlan, PairPlan, SizePlan
+from embassay.comparison.plan import PairPlan, SizePlan
 from embassay.core.formatting import (
     DASH,
     difference_format,
@@ -18,7 +16,6 @@ from embassay.core.formatting import (
     with_interval,
     without_points,
 )
-from embassay.core.store.canonical import canonical
 from embassay.diagnostics.metrics.metric import meaning_of
 from embassay.reports.findings import templates
 from embassay.reports.tables import Cell, Table
@@ -32,79 +29,62 @@ def show(plan: SizePlan, console: Console) -> None:
     from embassay.reports.terminal import print_line, print_table
 
     # The pairs of a task follow each other, and in a task those of a metric.
-    for (diagnostic, corpus, heading), group in groupby(plan.pairs, attrgetter("diagnostic", "corpus", "heading")):
+    for title, group in groupby(plan.pairs, lambda pair: pair.title):
         pairs = list(group)
-        console.print(f"{heading} ({diagnostic} on {visible(corpus)})", style="bold", markup=False)
-        print_table(_size_table(pairs), console)
-        if any(pair.curve for pair in pairs):
+        console.print(visible(title), style="bold", markup=False)
+        for table in _tables(pairs):
+            print_table(table, console)
             console.print()
-            print_table(_curve_table(pairs), console)
         for sentence in _sentences(plan, pairs):
             print_line(console, f"• {visible(sentence)}", 2)
         console.print()
     for gate in plan.gates:
-        print_line(console, visible(_gate_sentence(gate, several=len(plan.gates) > 1)))
+        meaning = meaning_of(gate.diagnostic)
+        items = f"{meaning.items} about these documents" if "search" in meaning.about else f"{meaning.items} like these"
+        present, target = without_points(size_in_points(gate.margin)), size_in_points(gate.target)
+        more = templates.ITEMS_FOR_GATE.sentence(more=f"{gate.more:,}", items=items, present=present, target=target)
+        print_line(console, visible(more if len(plan.gates) == 1 else f"{gate.corpus}: {more}"))
     for note in plan.notes:
         print_line(console, visible(note))
 
 
-def _gate_sentence(gate: GatePlan, *, several: bool) -> str:
-    """Return how many more items bring the margin of a gate down, with its corpus where there are several."""
-    meaning = meaning_of(gate.diagnostic)
-    items = f"{meaning.items} about these documents" if "search" in meaning.about else f"{meaning.items} like these"
-    present, target = without_points(size_in_points(gate.margin)), size_in_points(gate.target)
-    sentence = templates.ITEMS_FOR_GATE.sentence(more=f"{gate.more:,}", items=items, present=present, target=target)
-    return f"{gate.corpus}: {sentence}" if several else sentence
-
-
-def _size_table(pairs: Sequence[PairPlan]) -> Table:
-    """Return the table of the differences and sizes of this run, with a row for each pair."""
-    rows = []
+def _tables(pairs: Sequence[PairPlan]) -> Iterator[Table]:
+    """Yield the present differences and sizes, and the smallest differences by size, with a row for each pair."""
+    present, smallest = [], []
+    curve = next((pair.curve for pair in pairs if pair.curve), ())
     for pair in pairs:
-        style = difference_format(pair.format)
-        present = with_interval(pair.difference, pair.low, pair.high, style, signed=True)
-        rows.append((Cell(pair.name), Cell(present), Cell(f"{pair.items:,}")))
-    return Table("", ("", "present difference", "items"), tuple(rows))
-
-
-def _curve_table(pairs: Sequence[PairPlan]) -> Table:
-    """Return the table of smallest differences by size, with a row for each pair.
-
-    At least one of the pairs has a curve.
-    """
-    some_curve = next(pair.curve for pair in pairs if pair.curve)
-    larger = [f"{point.items / some_curve[0].items:.0f} times" for point in some_curve[1:]]
-    head = ("smallest detectable difference with", f"{some_curve[0].items:,} items", *larger)
-    rows = []
-    for pair in pairs:
-        style = difference_format(pair.format)
+        name, style, now = Cell(pair.name), difference_format(pair.format), pair.comparison
+        difference = with_interval(now.difference, now.low, now.high, style, signed=True)
+        present.append((name, Cell(difference), Cell(f"{now.items:,}")))
         # A pair with too few items has no curve.
-        cells = [Cell(number(point.difference, style)) for point in pair.curve] or [Cell(DASH)] * len(some_curve)
-        rows.append((Cell(pair.name), *cells))
-    return Table("", head, tuple(rows))
+        cells = [number(point.smallest_difference, style) for point in pair.curve] or [DASH] * len(curve)
+        smallest.append((name, *map(Cell, cells)))
+    yield Table("", ("", "present difference", "items"), tuple(present))
+    if curve:
+        larger = [f"{point.items / curve[0].items:.0f} times" for point in curve[1:]]
+        head = ("smallest detectable difference with", f"{curve[0].items:,} items", *larger)
+        yield Table("", head, tuple(smallest))
 
 
-def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
-    """Return what it takes, one sentence for each pair."""
-    sentences = []
+def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> Iterator[str]:
+    """Yield what it takes, one sentence for each pair, and what power is."""
     for pair in pairs:
-        fields = {"a": pair.a, "b": pair.b}
-        if pair.smallest_difference is None:
-            sentences.append(templates.NO_PLAN.sentence(**fields))
-        elif plan.difference is not None:
-            difference = number(plan.difference, difference_format(pair.format))
-            template = templates.ITEMS_NEEDED
-            if pair.items_needed is None:
-                template = templates.TOO_MANY_ITEMS
-            elif pair.items_needed <= pair.items:
-                template = templates.ENOUGH_ITEMS
-            items = f"{pair.items_needed or 0:,}"
-            sentences.append(template.sentence(difference=difference, items=items, present=f"{pair.items:,}", **fields))
-    if sentences:
-        sentences.append(templates.MEANING_OF_POWER.sentence(power=plan.power))
-    return sentences
-
-
-def as_json(plan: SizePlan) -> bytes:
-    """Return a plan as canonical JSON."""
-    return canonical(asdict(plan))
+        present, needed = pair.comparison.items, pair.items_needed
+        template = templates.ITEMS_NEEDED
+        if not pair.curve:
+            template = templates.NO_PLAN
+        elif plan.difference is None:
+            continue
+        elif needed is None:
+            template = templates.TOO_MANY_ITEMS
+        elif needed <= present:
+            template = templates.ENOUGH_ITEMS
+        yield template.sentence(
+            a=pair.comparison.a,
+            b=pair.comparison.b,
+            difference=number(plan.difference, difference_format(pair.format)),
+            items=f"{needed or 0:,}",
+            present=f"{present:,}",
+        )
+    if plan.difference is not None or not all(pair.curve for pair in pairs):
+        yield templates.MEANING_OF_POWER.sentence(power=plan.power)

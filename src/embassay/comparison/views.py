@@ -1,295 +1,137 @@
-"""A comparison of runs as text for the terminal, as a page, as Markdown and as JSON."""
+"""A comparison of runs in words and tables: for the terminal, as Markdown and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from embassay.comparison.compare import RunComparison
-from embassay.comparison.differences import DifferencesSummary, HeadlineChange
-from embassay.comparison.statements import (
-    best_sets,
-    change,
-    heading,
-    ordered,
-    place,
-    sentence,
-    summary_sentence,
-)
-from embassay.core.errors import OutputError, begun
-from embassay.core.formatting import counted, difference_format, number, p_value, visible
+from embassay.comparison.differences import Change
+from embassay.comparison.gate_files import flipped_items
+from embassay.core.errors import OutputError
+from embassay.core.formatting import counted, difference_format, number, p_value, visible, with_interval
 from embassay.core.store.canonical import canonical, write
-from embassay.reports.charts import Spec, forest_chart
-from embassay.reports.layouts import layouts
-from embassay.reports.page import PagePanel, render
+from embassay.reports.findings import templates
 from embassay.reports.tables import Cell, Table
-from embassay.run.outputs.markdown import escaped, folded, table_lines
-from embassay.run.runs.results import to_bytes
+from embassay.run.outputs.markdown import escaped, table_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-SUFFIXES = (".html", ".md", ".json")
-MOST_FLIPS = 20
-"""Flipped items of a headline that Markdown and page list for each direction."""
-CUT = 160
-"""Characters of a text in a table of flipped items."""
-NARROW = (0, 1, 2, 3, 4, 6)
-"""Columns of the scorecard for the terminal: without p, flipped items and minimum detectable difference."""
+SUFFIXES = (".md", ".json")
+ORDER = ("worse", "better", "inconclusive", "not worse", "nothing changed")
+"""Outcomes by importance."""
+HEAD = ("encoder", "headline", "before", "after", "difference", "outcome")
 
 
-def difference_table(differences: Sequence[HeadlineChange]) -> Table:
-    """Return the scorecard of differences."""
+def heading(comparison: RunComparison) -> str:
+    """Return which runs are compared, and on how much."""
+    items = dict[tuple[str, str], int]()
+    for change in comparison.differences:
+        task = (change.diagnostic, change.corpus)
+        items[task] = max(items.get(task, 0), change.items)
+    pairs = counted(len({change.encoder for change in comparison.differences}), "pair")
+    common = counted(sum(items.values()), "common item")
+    return f"{' → '.join(comparison.runs)}: {pairs}, {counted(len(items), 'headline')}, {common}"
+
+
+def sentence(change: Change) -> str:
+    """Return a difference in one or two sentences that can be read alone."""
+    label, style, smallest = change.encoder, difference_format(change.format), change.smallest_difference
+    where = f"{change.metric} on {change.corpus}"
+    if change.outcome == "nothing changed":
+        items = counted(change.items, "item")
+        return templates.NOTHING_CHANGED.sentence(label=label, corpus=change.corpus, items=items)
+    if change.difference is None:
+        return templates.NOTHING_DEFINED.sentence(label=label, where=where)
+    p = "" if change.p is None else f", p {p_value(change.p)}"
+    values = [number(value, change.format) for value in (change.old, change.new)]
+    course = f"{where} went from {' to '.join(values)}, {_difference(change)}{p}."
+    if change.undefined:
+        items = counted(change.undefined, "item")
+        course += f" The difference leaves out {items} with a value for one of the two only."
+    flipped = ""
+    if change.lost or change.gained:
+        verb, items = "was" if len(change.lost) == 1 else "were", counted(change.items, "item")
+        flipped = f" Of {items}, {len(change.lost):,} {verb} lost and {len(change.gained):,} gained."
+    template = templates.CHANGED
+    if change.outcome in ("not worse", "inconclusive"):
+        template = templates.CHANGE_NOT_WORSE if change.outcome == "not worse" else templates.NO_CHANGE_SHOWN
+    margin = number(change.margin, style)
+    return template.sentence(
+        label=label,
+        outcome=change.outcome,
+        course=course,
+        flipped=flipped,
+        margin=margin,
+        detectable="" if smallest is None else f" Minimum detectable difference: {number(smallest, style)}.",
+        not_ruled_out=f" A loss of {margin} is not ruled out." if change.margin else "",
+    )
+
+
+def _difference(change: Change) -> str:
+    """Return a difference with its interval: ``−0.4 points [−1.3, 0.5]``."""
+    return with_interval(change.difference, change.low, change.high, difference_format(change.format), signed=True)
+
+
+def difference_table(comparison: RunComparison) -> Table:
+    """Return a row for each difference."""
     rows = []
-    for difference in differences:
-        style = difference_format(difference.format)
-        is_strong = difference.outcome in ("worse", "better")
-        flipped = "–"
-        if difference.flips:
-            flipped = f"−{difference.lost:,} +{difference.gained:,}"
-        rows.append(
-            (
-                Cell(difference.pair.label),
-                Cell(place(difference)),
-                Cell(number(difference.old_value, difference.format)),
-                Cell(number(difference.new_value, difference.format)),
-                Cell(change(difference), strong=is_strong),
-                Cell(p_value(difference.p)),
-                Cell(difference.outcome, strong=is_strong),
-                Cell(flipped),
-                Cell(number(difference.smallest_difference, style)),
-            )
-        )
-    note = (
-        "Differences are paired on the common items, with 95% intervals over units; p after Holm's correction over the "
-        "pairs of a column. Flipped: items lost and gained. Not worse: a loss of the margin or more is ruled out."
-    )
-    head = (
-        "encoder",
-        "headline",
-        "before",
-        "after",
-        "difference",
-        "p",
-        "outcome",
-        "flipped",
-        "minimum detectable difference",
-    )
-    return Table("Differences", head, tuple(rows), note)
+    for change in comparison.differences:
+        values = [number(value, change.format) for value in (change.old, change.new)]
+        where = f"{change.metric} on {change.corpus}"
+        is_strong = change.outcome in ("worse", "better")
+        cells = [Cell(text) for text in (change.encoder, where, *values)]
+        rows.append((*cells, Cell(_difference(change), strong=is_strong), Cell(change.outcome, strong=is_strong)))
+    return Table("Differences", HEAD, tuple(rows))
 
 
-def fact_table(comparison: RunComparison) -> Table | None:
-    """Return what differs other than scores: speed, dimension, price …; None where nothing does."""
-    if not comparison.facts:
-        return None
-    rows = [(Cell(fact.pair.label), Cell(fact.name), Cell(fact.old), Cell(fact.new)) for fact in comparison.facts]
-    return Table("What else differs", ("encoder", "property", "before", "after"), tuple(rows))
-
-
-def flip_tables(comparison: RunComparison) -> Iterator[Table]:
-    """Yield the flipped items of each difference, the lost ones first."""
-    for difference in comparison.differences:
-        if not difference.flips:
-            continue
-        has_texts = any(flip.texts for flip in difference.flips)
-        head = ["", "item"]
-        if has_texts:
-            head.append("texts")
-
-        lost = [flip for flip in difference.flips if not flip.gained]
-        gained = [flip for flip in difference.flips if flip.gained]
-        rows = []
-        for flip in lost[:MOST_FLIPS] + gained[:MOST_FLIPS]:
-            direction = "gained" if flip.gained else "lost"
-            cells = [Cell(direction), Cell(flip.item)]
-            if has_texts:
-                text = " / ".join(flip.texts.values())
-                cells.append(Cell(begun(text, CUT)))
-            rows.append(tuple(cells))
-
-        note = ""
-        left_out = len(difference.flips) - len(rows)
-        if left_out:
-            note = f"{counted(left_out, 'more item')} flipped; -o FILE.json lists all."
-        title = f"Flipped items: {difference.pair.label}, {place(difference)}"
-        yield Table(title, tuple(head), tuple(rows), note)
-
-
-def forest(summary: DifferencesSummary) -> Spec:
-    """Return the forest plot of one pair and diagnostic over several corpora."""
-    first = summary.differences[0]
-    # Vega has no format for points: a share would be written as 3%, which reads as a relative difference.
-    is_points = difference_format(first.format) == "points"
-    scale = 100 if is_points else 1
-    values = []
-    for difference in summary.differences:
-        ends = (difference.low, difference.difference, difference.high)
-        values.append(_line(difference.corpus, "corpus", ends, scale))
-    across = summary.across
-    if across is not None:
-        values.append(_line("mean", "mean", (across.low, across.mean, across.high), scale))
-        upcoming = (across.next_low, across.mean, across.next_high)
-        values.append(_line("next corpus (95% prediction)", "next", upcoming, scale))
-    title = f"{summary.pair.label}: {first.heading}"
-    unit = " (points)" if is_points else ""
-    return forest_chart(title, f"difference in {first.heading}{unit}", values)
-
-
-def _line(name: str, kind: str, ends: tuple[float | None, float | None, float | None], scale: float) -> dict[str, Any]:
-    """Return a line of a forest plot.
-
-    Parameters
-    ----------
-    ends
-        Low end of the interval, value and high end; None where there is none.
-    """
-    low, value, high = (None if end is None else scale * end for end in ends)
-    return {"name": name, "kind": kind, "low": low, "value": value, "high": high}
+def lists_of(comparison: RunComparison) -> dict[str, list[str]]:
+    """Return what is said beside the table, by its title, the most important first."""
+    ordered = sorted(comparison.differences, key=lambda change: ORDER.index(change.outcome))
+    nothing = ["Nothing is compared: no encoder is in two of these runs, and there is no second candidate."]
+    lists = {
+        "Differences": [sentence(change) for change in ordered] or nothing,
+        "What else differs": [*comparison.facts],
+        "What does not match": [*comparison.notes],
+    }
+    return {title: sentences for title, sentences in lists.items() if sentences}
 
 
 def show(comparison: RunComparison, console: Console) -> None:
-    """Print a comparison: differences, what else differs, who may be the best, what does not match."""
+    """Print a comparison: differences, what else differs, what does not match."""
     from embassay.reports.terminal import print_line, print_table
 
-    def print_list(title: str, sentences: Sequence[str]) -> None:
-        if not sentences:
-            return
+    print_line(console, visible(heading(comparison)))
+    console.print()
+    if comparison.differences:
+        print_table(difference_table(comparison), console)
+    for title, sentences in lists_of(comparison).items():
         console.print()
         console.print(title, style="bold", markup=False)
         for text in sentences:
             print_line(console, f"• {visible(text)}", 2)
 
-    print_line(console, visible(heading(comparison)))
-    console.print()
-    if comparison.differences:
-        # A narrow terminal has no room for the other columns; the note explains some of them.
-        table = difference_table(comparison.differences)
-        head = tuple(table.head[place] for place in NARROW)
-        rows = tuple(tuple(row[place] for place in NARROW) for row in table.rows)
-        print_table(Table(table.title, head, rows), console)
-    summaries = [summary_sentence(summary) for summary in comparison.summaries]
-    facts = [f"{fact.pair.label}: {fact.name} {fact.old} → {fact.new}" for fact in comparison.facts]
-    print_list("Differences", differences_in_words(comparison))
-    print_list("Over several corpora", summaries)
-    print_list("All runs together", best_sets(comparison))
-    print_list("What else differs", facts)
-    print_list("What does not match", comparison.notes)
-
-
-def differences_in_words(comparison: RunComparison) -> list[str]:
-    """Return a sentence for each difference, the most important first."""
-    if not comparison.differences:
-        return ["Nothing is compared: no encoder is in two of these runs, and there is no second candidate."]
-    return [sentence(difference) for difference in ordered(comparison.differences)]
-
-
-def page(comparison: RunComparison) -> str:
-    """Return a comparison as one HTML file: the differences, then the report of all encoders together."""
-    tables = [difference_table(comparison.differences)]
-    facts = fact_table(comparison)
-    if facts is not None:
-        tables.append(facts)
-    sentences = differences_in_words(comparison)
-    sentences += [summary_sentence(summary) for summary in comparison.summaries]
-    charts = tuple(("", forest(summary)) for summary in comparison.summaries)
-    panels = [
-        PagePanel(
-            anchor="differences",
-            title="Differences",
-            sentences=tuple(sentences),
-            tables=tuple(tables),
-            folded=tuple(flip_tables(comparison)),
-            charts=charts,
-        )
-    ]
-    if comparison.notes:
-        panels.append(PagePanel("mismatches", "What does not match", comparison.notes))
-    title = " → ".join(comparison.runs)
-    return render(comparison.result, layouts(comparison.result), panels=panels, title=title)
-
 
 def markdown(comparison: RunComparison) -> str:
-    """Return a comparison as Markdown, for example for a pull request."""
-    lines = [f"# {escaped(' → '.join(comparison.runs))}", "", escaped(heading(comparison)), ""]
-    lines += _bullets(differences_in_words(comparison))
-    lines += _markdown_table(difference_table(comparison.differences))
-    summaries = [summary_sentence(summary) for summary in comparison.summaries]
-    lines += _bullets(summaries)
-    facts = fact_table(comparison)
-    if facts is not None:
-        lines += ["## What else differs", "", *_markdown_table(facts)]
-    best = best_sets(comparison)
-    if best:
-        lines += ["## All runs together", "", *_bullets(best)]
-    for table in flip_tables(comparison):
-        content = "\n".join(_markdown_table(table)).rstrip()
-        lines += [folded(table.title, content), ""]
-    if comparison.notes:
-        lines += ["## What does not match", "", *_bullets(comparison.notes)]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _bullets(sentences: Sequence[str]) -> list[str]:
-    """Return a list with an empty line after it; nothing for no sentences."""
-    if not sentences:
-        return []
-    bullets = [f"- {escaped(text)}" for text in sentences]
-    return [*bullets, ""]
-
-
-def _markdown_table(table: Table) -> list[str]:
-    """Return the lines of a table, with its note and an empty line after each."""
-    lines = [table_lines(table), ""]
-    if table.note:
-        lines += [escaped(table.note), ""]
-    return lines
-
-
-def as_json(comparison: RunComparison) -> bytes:
-    """Return everything that a comparison found, as canonical JSON."""
-    import json
-
-    content = {
-        "runs": list(comparison.runs),
-        "before_and_after": comparison.before_and_after,
-        "differences": [asdict(difference) for difference in comparison.differences],
-        "facts": [asdict(fact) for fact in comparison.facts],
-        "summaries": [_summary_content(summary) for summary in comparison.summaries],
-        "notes": list(comparison.notes),
-        "result": json.loads(to_bytes(comparison.result)),
-    }
-    return canonical(content)
-
-
-def _summary_content(summary: DifferencesSummary) -> dict[str, Any]:
-    """Return a summary for JSON: of its differences only the corpora, because all differences are written anyway."""
-    across = None
-    if summary.across is not None:
-        across = asdict(summary.across)
-    return {
-        "pair": asdict(summary.pair),
-        "diagnostic": summary.diagnostic,
-        "corpora": [difference.corpus for difference in summary.differences],
-        "across": across,
-    }
+    """Return a comparison as Markdown, for example for a pull request, with the items that were lost and gained."""
+    table = table_lines(difference_table(comparison))
+    lines = [f"# {escaped(' → '.join(comparison.runs))}", "", escaped(heading(comparison)), "", table, ""]
+    for title, sentences in lists_of(comparison).items():
+        lines += [f"## {title}", "", *(f"- {escaped(text)}" for text in sentences), ""]
+    return "\n".join([*lines, *flipped_items(comparison.differences)]).rstrip() + "\n"
 
 
 def write_comparison(comparison: RunComparison, path: Path) -> None:
-    """Write a comparison as HTML, Markdown or JSON, by the suffix of the path.
+    """Write a comparison as Markdown or JSON, by the suffix of the path.
 
     Raises
     ------
     OutputError
         For another suffix, or if the file cannot be written.
     """
-    if path.suffix == ".html":
-        content = page(comparison).encode("utf-8", "replace")
-    elif path.suffix == ".md":
-        content = markdown(comparison).encode("utf-8", "replace")
-    elif path.suffix == ".json":
-        content = as_json(comparison)
-    else:
-        raise OutputError(f"{path}: the suffix must be {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
-    write(path, content)
+    if path.suffix not in SUFFIXES:
+        raise OutputError(f"{path}: the suffix must be {' or '.join(SUFFIXES)}")
+    is_json = path.suffix == ".json"
+    write(path, canonical(asdict(comparison)) if is_json else markdown(comparison).encode("utf-8", "replace"))

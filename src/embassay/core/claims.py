@@ -52,7 +52,6 @@ LIMIT = Procedure("none", ("limit",))
 INTERVAL = Procedure("95% interval over units", ("shown", "not shown"))
 TWO_INTERVALS = Procedure("two 95% intervals over units that do not overlap", ("shown", "not shown"))
 EXCHANGE = Procedure("exchange of items that share labels, p corrected within the family, 5%", ("shown", "not shown"))
-BEST_LIST = Procedure("the verdicts on pairs: nothing shows it to be worse than another one", ("shown", "not shown"))
 NOT_WORSE = Procedure('test of "not worse" at the margin, 5%', ("shown", "not shown"), excludes_loss=True)
 OVERLAP = Procedure(
     "95% interval of the overlap of the ten nearest documents against a floor of 95%, over questions without labels",

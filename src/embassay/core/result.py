@@ -422,12 +422,6 @@ class Verdict(OfMetric):
         """Return how an encoder differs from what it is derived from; empty for a model of its own."""
         return [one for one in self.differences if one.family == "step" and one.a == encoder]
 
-    def ranks_by(self, record: Row | Comparison) -> bool:
-        """Return whether a row or comparison is of the metric that encoders are ranked by."""
-        # Most records are of other diagnostics and corpora, and a key takes a moment to make.
-        is_here = (record.diagnostic, record.corpus) == (self.diagnostic, self.corpus)
-        return is_here and self.key.covers(record.key)
-
 
 def rows_of(key: MetricKey, rows: Iterable[Row]) -> dict[str, Row]:
     """Return by encoder the row of a metric: the first that its key covers."""

@@ -129,7 +129,7 @@ class Vectors:
         """
         if self.search is None:
             raise ValueError(
-                f"{purpose} needs vectors that can be searched: Vectors(…, search=engine.search.top.search)"
+                f"{purpose} needs vectors that can be searched: Vectors(…, search=embassay.search.exact.top.search)"
             )
         return self.search
 

@@ -527,27 +527,3 @@ def _finished(chart: Spec, values: Sequence[Point], title: str, height: int) -> 
         "data": {"values": list(values)},
         **chart,
     }
-
-
-def forest_chart(title: str, heading: str, values: Sequence[Point]) -> Spec:
-    """Draw differences with their intervals, one line each, and 0 as a dashed line.
-
-    Parameters
-    ----------
-    heading
-        What the axis is called.
-    values
-        Each with ``name``, ``value``, ``low``, ``high`` and ``kind``: ``corpus``, ``mean`` or ``next``, which are drawn
-        in different colours.
-    """
-    names = [value["name"] for value in values]
-    colours = {"domain": ["corpus", "mean", "next"], "range": [GREY, BLUE, VERMILION]}
-    shared = {
-        "y": _field("name:N", title=None, sort=names, axis={"labelLimit": 220}),
-        "color": _field("kind:N", scale=colours, legend=None),
-    }
-    tooltip = _tooltip(name="", **dict.fromkeys(RANGE, ".3~g"))
-    zero = _layer("rule", {"x": _field("zero:Q")}, strokeDash=[4, 4], color=GREY)
-    dots = _dots(values, {**shared, "tooltip": tooltip}, "x", _field("value:Q", title=heading))
-    layers = [{"data": {"values": [{"zero": 0}]}, **zero}, *dots]
-    return _finished({"layer": layers}, values, title, LINE * len(values))

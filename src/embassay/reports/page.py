@@ -174,30 +174,6 @@ class PageSection:
             yield from group.blocks
 
 
-@dataclass(frozen=True)
-class PagePanel:
-    """Something that the page shows before everything else.
-
-    Attributes
-    ----------
-    anchor
-        Its id.
-    sentences
-        What it says, the most important first.
-    tables, folded
-        Tables that are shown, and those that are folded.
-    charts
-        Each with its caption.
-    """
-
-    anchor: str
-    title: str
-    sentences: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
-    folded: tuple[Table, ...] = ()
-    charts: tuple[tuple[str, charts.Spec], ...] = ()
-
-
 def render(
     result: Result,
     layouts: Mapping[str, Layout],
@@ -205,9 +181,6 @@ def render(
     badges: Mapping[str, Mapping[str, Any]] | None = None,
     notes: Sequence[str] = (),
     latency: Latency | None = None,
-    *,
-    panels: Sequence[PagePanel] = (),
-    title: str = "What these encoders really do",
 ) -> str:
     """Return the HTML page of a result.
 
@@ -223,10 +196,6 @@ def render(
         Assumptions, and what was left out.
     latency
         Of one question, by encoder and corpus.
-    panels
-        Shown before everything else.
-    title
-        The heading of the page.
     """
     terms = terms_of(layouts)
     glossary = Glossary(terms)
@@ -247,8 +216,6 @@ def render(
     return filled(
         "page.html",
         result=result,
-        title=title,
-        panels=[(panel, _embedded_charts(panel.charts)) for panel in panels],
         why_none_is_best=why_none_is_best(result),
         settings=settings,
         card=card,

@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from embassay.core.errors import EmbassayError, SpecError, UnknownNameError, reason_of, say
-from embassay.core.layout import Layout
 from embassay.core.result import Result
 from embassay.reports.layouts import layouts
+from embassay.run.columns import columns_of
 from embassay.run.cost import measured_cost
 from embassay.run.engine.timeline import TimeLine
 from embassay.run.execute import Outcome, execute
@@ -25,7 +25,7 @@ from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, latencies, measured_times, settings_of
 from embassay.run.request import RunRequest
 from embassay.run.runs.folder import RunFolder
-from embassay.run.runs.items import CorpusItems
+from embassay.run.runs.items import texts_of
 from embassay.run.runs.record import Cost, RunRecord
 
 FINE, FAILED_IN_PART = 0, 3
@@ -50,9 +50,7 @@ def carry_out(request: RunRequest, started: float | None = None) -> int:
     tell = request.tell
     plan = prepare(request)
     folder = RunFolder(request.out)
-    changed_diagnostics = folder.open(settings_of(plan), request.overwrite)
-    for name in changed_diagnostics:
-        tell(f"{name}: the code of this diagnostic has changed; its scores are computed again")
+    folder.open(settings_of(plan), request.overwrite)
     for note in plan.notes:
         tell(note)
 
@@ -65,45 +63,37 @@ def carry_out(request: RunRequest, started: float | None = None) -> int:
         for note in outcome.notes:
             tell(note)
         # An encoder that failed has no effort.
-        efforts = [run.report.effort for run in outcome.encoders if run.report.effort]
-        texts = sum(effort.texts for effort in efforts)
-        if efforts and texts == 0 and not outcome.result.failed:
+        texts = [run.report.effort.texts for run in outcome.encoders if run.report.effort]
+        if texts and not any(texts) and not outcome.result.failed:
             tell(f"{folder.path} is already complete: nothing was encoded or scored again")
         exit_code = present(folder, outcome.result, record, tell)
-    seconds_of_parts = timeline.seconds()
-    record["timeline"] = {part: round(seconds, 3) for part, seconds in seconds_of_parts.items()}
+    record["timeline"] = {part: round(seconds, 3) for part, seconds in timeline.seconds().items()}
     folder.write_record(record)
-    times = [f"{part} {seconds:.1f} s" for part, seconds in seconds_of_parts.items()]
+    times = [f"{part} {seconds:.1f} s" for part, seconds in record["timeline"].items()]
     tell(f"time: {', '.join(times)}")
     return exit_code
 
 
 def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable[[str], None]) -> int:
     """Print the first screen of a result, draw its report, say where the files are, and return the exit code."""
-    from embassay.reports.screen import show_summary
-    from embassay.reports.terminal import stdout
 
-    pages: dict[str, Layout] = {}
-    was_laid_out = attempt("the tables cannot be laid out", folder, lambda: pages.update(layouts(result)))
-    was_printed = was_laid_out and attempt(
-        "the summary cannot be printed",
-        folder,
-        lambda: show_summary(result, pages, measured_times(record), latencies(record), stdout(), str(folder.path)),
-    )
+    def show() -> None:
+        from embassay.reports.screen import show_summary
+        from embassay.reports.terminal import stdout
+
+        pages = layouts(result)
+        show_summary(result, pages, measured_times(record), latencies(record), stdout(), str(folder.path))
+        if result.rows:
+            draw(folder.report, result, pages, record)
+
+    was_shown = attempt("the result cannot be shown", folder, show)
     for failure in result.failed:
         say(f"failed: {failure.sentence}")
-    if not result.rows:
-        # There is nothing to draw.
-        return FAILED_IN_PART if result.failed else FINE
-    was_drawn = was_laid_out and attempt(
-        "the report cannot be drawn", folder, lambda: draw(folder.report, result, pages, record)
-    )
-    if was_drawn:
-        tell(f"report: {folder.report}")
-    tell(f"result: {folder.path / 'result.json'}")
-    if result.failed or not was_printed or not was_drawn:
-        return FAILED_IN_PART
-    return FINE
+    if result.rows:
+        if was_shown:
+            tell(f"report: {folder.report}")
+        tell(f"result: {folder.path / 'result.json'}")
+    return FINE if was_shown and not result.failed else FAILED_IN_PART
 
 
 def attempt(problem: str, folder: RunFolder, step: Callable[[], None]) -> bool:
@@ -123,7 +113,7 @@ def attempt(problem: str, folder: RunFolder, step: Callable[[], None]) -> bool:
 def write_outcome(
     folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float, cost: Cost | None = None
 ) -> RunRecord:
-    """Write ``result.json``, the items and ``run.json`` into the run's folder, and return the record.
+    """Write ``result.json``, item values, texts and ``run.json`` into the run's folder, and return the record.
 
     Parameters
     ----------
@@ -136,7 +126,7 @@ def write_outcome(
     if cost is not None:
         record["cost"] = cost
     folder.write_result(outcome.result)
-    folder.write_items(CorpusItems.of(corpus, texts=plan.request.texts) for corpus in plan.corpora)
+    folder.write_items(columns_of(outcome.scored(plan)), texts_of(plan.corpora) if plan.request.texts else {})
     folder.write_record(record)
     return record
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from embassay.core.errors import SourceError, nearest
+from embassay.core.errors import SourceError
 from embassay.core.store.paths import source_path
 from embassay.core.tables.texts import read_text
 from embassay.core.types import JsonObject
@@ -57,24 +57,16 @@ class ConfigFile(BaseModel):
     def options(self) -> JsonObject:
         """Return the settings of a run that the file has, with parsed specs, by the names of ``RunRequest``."""
         # Only what the file sets: all else has the defaults of RunRequest.
-        names = self.model_fields_set - {"check"}
-        options: JsonObject = {name: getattr(self, name) for name in names}
-        options["encoders"] = [_spec(item, "encoder") for item in self.encoders]
-        options["corpora"] = [_spec(item, "corpus") for item in self.corpora]
-        options["diagnostics"] = [_spec(item, "diagnostic") for item in self.diagnostics]
+        options: JsonObject = {name: getattr(self, name) for name in self.model_fields_set - {"check"}}
+        for name, what in (("encoders", "encoder"), ("corpora", "corpus"), ("diagnostics", "diagnostic")):
+            entries = getattr(self, name)
+            options[name] = [parse(each, what) if isinstance(each, str) else each.to_spec(what) for each in entries]
         return options
 
 
 _OPTIONS: dict[str, Any] = {name: (kind, None) for name, kind in options_in(FILE).items()}
 RunSettings = create_model("RunSettings", __base__=ConfigFile, **_OPTIONS)
 """The settings, with a field for each option of a run that a file can set."""
-
-
-def _spec(item: str | SpecTable, what: str) -> Spec:
-    """Return the spec of an entry, which is written as a text or as a table."""
-    if isinstance(item, str):
-        return parse(item, what)
-    return item.to_spec(what)
 
 
 def read(path: Path) -> ConfigFile:
@@ -92,16 +84,11 @@ def read(path: Path) -> ConfigFile:
         return RunSettings.model_validate(tomllib.loads(read_text(path)))
     except ValidationError as error:
         # Of a union such as str | SpecTable, the last error is that of the last type, which is no key of the file.
-        problem = error.errors()[-1]
-        keys = [str(part) for part in problem["loc"] if part not in ("str", SpecTable.__name__)]
-        place = ".".join(keys)[:MAX_SHOWN]
+        problem = error.errors(include_url=False)[-1]
+        place = ".".join(str(part) for part in problem["loc"] if part not in ("str", SpecTable.__name__))
         message = problem["msg"]
         if problem["type"] == "extra_forbidden":
-            fields = CheckSettings.model_fields if place.startswith("check.") else RunSettings.model_fields
-            message = f"unknown setting; known settings: {', '.join(fields)}"
-            likely = nearest(str(problem["loc"][-1]), fields)
-            if likely:
-                message += f"; did you mean {likely!r}?"
-        raise SourceError(message, path, field=place) from None
+            message = f"unknown setting; known settings: {', '.join(RunSettings.model_fields)}"
+        raise SourceError(message, path, field=place[:MAX_SHOWN]) from None
     except (ValueError, RecursionError) as error:
         raise SourceError(f"not valid TOML: {error}", path) from None

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from annotated_types import Ge
+
 from embassay.core.errors import SpecError
-from embassay.run.options import Limit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,7 @@ class EncodeOptions:
     text: str = "text"
     dtype: Literal["float32", "float16"] = "float32"
     executor: Literal["local", "ray"] = "local"
-    workers: Annotated[int, Limit(at_least=1)] = 1
+    workers: Annotated[int, Ge(1)] = 1
     device: str = "auto"
     trust_remote_code: bool = False
 

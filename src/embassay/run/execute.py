@@ -61,8 +61,10 @@ class Outcome:
             raise EncoderError("; ".join(failure.sentence for failure in self.failures))
 
     def scored(self, plan: Plan) -> list[ScoredTask]:
-        """Return the tasks of a plan with the scores of all encoders that finished."""
-        return scored_tasks(plan, self.encoders)
+        """Return the tasks of a plan with the scores of all encoders that finished, if they could be summarised."""
+        failed = {(one.diagnostic, one.corpus) for one in self.failures if not one.encoder}
+        tasks = scored_tasks(plan, self.encoders)
+        return [task for task in tasks if (task.name, task.corpus.name) not in failed]
 
     @property
     def notes(self) -> list[str]:

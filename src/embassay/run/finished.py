@@ -26,8 +26,13 @@ class FinishedRun:
     record: RunRecord
 
 
-def finished_run(run: Path) -> FinishedRun:
+def finished_run(run: Path, *, may_have_failed: bool = False) -> FinishedRun:
     """Read a run that has finished.
+
+    Parameters
+    ----------
+    may_have_failed
+        Whether a run in which everything failed is read as well.
 
     Raises
     ------
@@ -51,7 +56,7 @@ def finished_run(run: Path) -> FinishedRun:
     if record.get("state") == "running":
         raise SourceError("this run did not finish; repeat the command to continue it", run)
     result = results.read(result_file)
-    if not result.rows:
+    if not result.rows and not may_have_failed:
         reasons = ["nothing was scored in this run"]
         reasons += [f"failed: {failure.sentence}" for failure in result.failed]
         raise SourceError("; ".join(reasons), run)

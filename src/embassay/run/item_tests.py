@@ -12,7 +12,7 @@ from embassay.core.formatting import counted
 from embassay.core.result import Finding, Verdict
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.diagnostics.base import DeclaresMetrics
-from embassay.diagnostics.metrics.item_metric import Headline
+from embassay.diagnostics.metrics.headline import Headline
 from embassay.reports.findings import templates
 from embassay.run.examples import ScoredTask
 from embassay.stats.units import Ints

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
-from embassay.core.errors import SourceError, begun, nearest
+from embassay.core.errors import SourceError, begun
 from embassay.core.plugins import CORPORA, left_out
 from embassay.core.store.paths import open_file, source_path, unreadable
 from embassay.core.tables.texts import open_decoded
@@ -21,6 +20,11 @@ MAX_SHOWN = 120
 PARQUET = "PAR1"
 """What a Parquet file begins with."""
 USUAL_PRIORITY = 10
+"""That of a loader of one format; loaders of any table or folder have a larger one."""
+FILES = (
+    "for a table, set first=, second= and score= for pairs, group= for groups, questions= for documents; known forms: "
+    "see 'embassay list corpora'; set loader= to choose one"
+)
 FOLDERS = (
     "unrecognised folder; known forms: documents (.txt, .md, .rst and .html files, with or without questions=FILE), "
     "beir (corpus.jsonl, queries.jsonl, qrels/), trec (a file with topics or queries in its name, one "
@@ -49,40 +53,25 @@ def find_loader(source: str, options: Mapping[str, object]) -> str:
         return source
     path = source_path(source)
     if not path.exists():
-        guess = nearest(source, builtin)
-        hint = f"built-in corpora: {', '.join(builtin)}"
-        if guess:
-            hint = f"did you mean the built-in {guess!r}?"
-        raise SourceError(f"no such file; {hint}", path)
-    if path.is_dir():
-        loader = _choose("recognises_folder", path, options)
-        if loader is None:
-            raise SourceError(FOLDERS, path)
-        return loader
-    head = _head(path)
-    loader = _choose("recognises", head, options)
+        raise SourceError(f"no such file; built-in corpora: {', '.join(builtin)}", path)
+    head = "" if path.is_dir() else _head(path)
+    loader = _choose("recognises_folder", path, options) if path.is_dir() else _choose("recognises", head, options)
+    if loader is None and path.is_dir():
+        raise SourceError(FOLDERS, path)
     if loader is None:
-        file_loaders = [name for name in CORPORA.names() if name not in builtin]
-        raise SourceError(_unrecognised(head, file_loaders), path, 1)
+        # A file may begin with a byte order mark.
+        lines = [line for line in head.splitlines() if line.strip("\ufeff \t")]
+        if not lines:
+            raise SourceError("the file is empty", path, 1)
+        raise SourceError(f"unrecognised format (its first line is {begun(lines[0], MAX_SHOWN)!r}); {FILES}", path, 1)
     return loader
-
-
-def check_kind(loader: str, module: ModuleType, path: Path) -> None:
-    """Raise SourceError where a loader of files is given a folder, or a loader of folders a file."""
-    reads_files = hasattr(module, "recognises")
-    reads_folders = hasattr(module, "recognises_folder")
-    if not path.exists():
-        return
-    if path.is_dir() and reads_files and not reads_folders:
-        raise SourceError(f"is a folder; {loader} reads a file", path)
-    if not path.is_dir() and reads_folders and not reads_files:
-        raise SourceError(f"is a file; {loader} reads a folder", path)
 
 
 def _choose(function: str, content: Path | str, options: Mapping[str, object]) -> str | None:
     """Return the loader that recognises the content, or the only one that the options fit; None if there is neither.
 
-    Where the two are different loaders, the options decide, with the exceptions below.
+    A loader of one format is surer than options: SQuAD stays SQuAD with an option of tables. A loader of any table is
+    not.
 
     Parameters
     ----------
@@ -93,32 +82,18 @@ def _choose(function: str, content: Path | str, options: Mapping[str, object]) -
     options
         The options that the user gave for the corpus.
     """
-    modules = {name: module for name, module in CORPORA.working().items() if hasattr(module, function)}
-    priorities = {name: getattr(module, "PRIORITY", USUAL_PRIORITY) for name, module in modules.items()}
-    if function == "recognises_folder":
-        priorities = {name: getattr(module, "FOLDER_PRIORITY", priorities[name]) for name, module in modules.items()}
-    in_order = sorted(modules, key=lambda name: (priorities[name], name))
-    by_content = None
-    for name in in_order:
-        if _recognises(name, modules[name], function, content):
-            by_content = name
-            break
-
-    fitting = [name for name in in_order if _options_fit(modules[name], options)]
-    if len(fitting) != 1:
+    priorities = {}
+    for name, module in CORPORA.working().items():
+        if hasattr(module, function):
+            priorities[name] = getattr(module, "PRIORITY", USUAL_PRIORITY)
+            if function == "recognises_folder":
+                priorities[name] = getattr(module, "FOLDER_PRIORITY", priorities[name])
+    in_order = sorted(priorities, key=lambda name: (priorities[name], name))
+    by_content = next((name for name in in_order if _recognises(name, function, content)), None)
+    if by_content is not None and priorities[by_content] <= USUAL_PRIORITY:
         return by_content
-    by_options = fitting[0]
-    if by_content is None or by_content == by_options:
-        return by_options
-    # A loader of one format is surer than one of any table: SQuAD stays SQuAD with an option of tables.
-    if priorities[by_content] < priorities[by_options]:
-        return by_content
-    # If each unknown option is nearly one of the recognised loader's, it is a typing mistake.
-    known = known_options(modules[by_content].load)
-    unknown = options.keys() - known
-    if all(nearest(option, known) for option in unknown):
-        return by_content
-    return by_options
+    fitting = [name for name in in_order if _options_fit(CORPORA.module(name), options)]
+    return fitting[0] if len(fitting) == 1 else by_content
 
 
 def _options_fit(module: ModuleType, options: Mapping[str, object]) -> bool:
@@ -132,10 +107,10 @@ def _options_fit(module: ModuleType, options: Mapping[str, object]) -> bool:
     return options.keys() <= known and not telling.isdisjoint(options)
 
 
-def _recognises(name: str, module: ModuleType, function: str, content: Path | str) -> bool:
+def _recognises(name: str, function: str, content: Path | str) -> bool:
     """Return whether a loader recognises a file or folder; a loader of another package that fails is left out."""
     with left_out(), CORPORA.guarded(name):
-        return bool(getattr(module, function)(content))
+        return bool(getattr(CORPORA.module(name), function)(content))
     # Reached if the function failed: left_out turns the error into a warning.
     return False
 
@@ -150,27 +125,3 @@ def _head(path: Path) -> str:
             return file.readline(LONGEST_LINE) + file.read(PEEK)
     except OSError as error:
         raise unreadable(error, path) from None
-
-
-def _unrecognised(head: str, loaders: Sequence[str]) -> str:
-    """Return why no loader recognises a file that begins with ``head``."""
-    forms = f"known forms: {', '.join(loaders)} (see 'embassay list corpora'); set loader= to choose one"
-    # A file may begin with a byte order mark.
-    lines = [line for line in head.splitlines() if line.strip("\ufeff \t")]
-    line = lines[0] if lines else ""
-    if not line.strip():
-        return f"the file is empty; known forms: {', '.join(loaders)}"
-    if head.startswith(PARQUET):
-        return f"unrecognised Parquet file; set questions=FILE for documents, group= for groups; {forms}"
-    if not line.lstrip().startswith(("{", "[")):
-        shown = repr(begun(line, MAX_SHOWN))
-        tables = "set first=, second= and score= for pairs, group= for groups, questions= for documents"
-        return f"unrecognised format (its first line is {shown}); for a table, {tables}; {forms}"
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return f"not valid JSON: {error} (JSON lines have one object on each line); {forms}"
-    content = "a JSON list"
-    if isinstance(row, dict):
-        content = f"fields {', '.join(sorted(row))[:MAX_SHOWN]}"
-    return f"unrecognised format ({content}); {forms}"

@@ -6,22 +6,21 @@ Its field in :class:`RunOptions` makes its flag and the help of ``embassay run``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
+from annotated_types import Ge, Gt, Lt
 
-class Place(Enum):
-    """Where else an option can be set, beside the command line, or is kept."""
-
-    FILE = "a config file"
-    PYTHON = "a keyword of ea.assay"
-    RECORD = "the settings in run.json, which identify the run: another value makes another run"
-
-
-FILE, PYTHON, RECORD = Place.FILE, Place.PYTHON, Place.RECORD
+Place = Literal["file", "python", "record"]
+"""Where else an option can be set, beside the command line, or is kept."""
+FILE: Place = "file"
+"""It is a setting in a config file."""
+PYTHON: Place = "python"
+"""It is a keyword of ``ea.assay``."""
+RECORD: Place = "record"
+"""It is kept in ``run.json`` and identifies the run: another value makes another run."""
 
 
 @dataclass(frozen=True)
@@ -40,29 +39,9 @@ class Off:
     text: str
 
 
-@dataclass(frozen=True)
-class Limit:
-    """What a number must be at least, above, or below.
-
-    Pydantic reads it by the protocol ``GroupedMetadata`` of annotated_types. To import that package here would make
-    ``embassay --help`` slower.
-    """
-
-    at_least: int | None = None
-    above: int | None = None
-    below: int | None = None
-    __is_annotated_types_grouped_metadata__: ClassVar = True
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the limits as pydantic knows them."""
-        from annotated_types import Interval
-
-        yield from Interval(ge=self.at_least, gt=self.above, lt=self.below)
-
-
-Positive = Annotated[int, Limit(above=0)]
-Count = Annotated[int, Limit(at_least=0)]
-Share = Annotated[float, Limit(at_least=0, below=1)]
+Positive = Annotated[int, Gt(0)]
+Count = Annotated[int, Ge(0)]
+Share = Annotated[float, Ge(0), Lt(1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,23 +121,16 @@ class RunOptions:
 
 def options_in(place: Place) -> dict[str, Any]:
     """Return the types, with their limits, of the options that belong to a place, by name."""
-    return {name: kind for name, kind in _annotated_types() if place in _marks_of(kind)}
+    return {name: kind for name, kind, mark in _marks() if mark == place}
 
 
 def off_flags() -> dict[str, Off]:
     """Return the flags that switch an option off, by the name of the option."""
-    flags = {}
-    for name, kind in _annotated_types():
-        for mark in _marks_of(kind):
-            if isinstance(mark, Off):
-                flags[name] = mark
-    return flags
+    return {name: mark for name, _, mark in _marks() if isinstance(mark, Off)}
 
 
-def _annotated_types() -> Iterable[tuple[str, Any]]:
-    return get_type_hints(RunOptions, include_extras=True).items()
-
-
-def _marks_of(kind: Any) -> tuple[Any, ...]:
-    """Return what is said about an option beside its type."""
-    return getattr(kind, "__metadata__", ())
+def _marks() -> Iterable[tuple[str, Any, object]]:
+    """Yield the name and the type of an option with each thing that is said about it beside its type."""
+    for name, kind in get_type_hints(RunOptions, include_extras=True).items():
+        for mark in getattr(kind, "__metadata__", ()):
+            yield name, kind, mark

@@ -66,11 +66,6 @@ class EncoderSet:
     members: tuple[Member, ...]
 
 
-def names() -> tuple[str, ...]:
-    """Return the names of all sets, sorted."""
-    return tuple(sorted(_sets()))
-
-
 def named(name: str) -> EncoderSet:
     """Return a set by its name, without the sign.
 
@@ -79,9 +74,9 @@ def named(name: str) -> EncoderSet:
     UnknownNameError
         If there is none of that name.
     """
-    if name not in _sets():
-        raise UnknownNameError("set of encoders", name, names(), "Write a set as -e @NAME.")
-    return _sets()[name]
+    if name not in sets():
+        raise UnknownNameError("set of encoders", name, sets(), "Write a set as -e @NAME.")
+    return sets()[name]
 
 
 def named_in(spec: str | Spec) -> EncoderSet | None:
@@ -95,25 +90,23 @@ def named_in(spec: str | Spec) -> EncoderSet | None:
         If a label or options were given with it.
     """
     if isinstance(spec, str):
-        head = spec.partition(",")[0].rpartition("=")[2].strip()
         # Errors in the spec of an encoder are raised where the encoder is loaded.
-        if not head.startswith(SIGN):
+        if not spec.partition(",")[0].rpartition("=")[2].strip().startswith(SIGN):
             return None
         spec = parse(spec, "encoder")
     if not spec.head.startswith(SIGN):
         return None
-    encoder_set = named(spec.head.removeprefix(SIGN))
     if spec.label or spec.options:
         raise SpecError(f"set of encoders {spec.head!r}: cannot have a label or options; its encoders have their own")
-    return encoder_set
+    return named(spec.head.removeprefix(SIGN))
 
 
 @cache
-def _sets() -> dict[str, EncoderSet]:
-    """Return all sets by name."""
+def sets() -> dict[str, EncoderSet]:
+    """Return all sets by name, sorted."""
     text = files("embassay.core.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
-    sets = {}
-    for name, table in tomllib.loads(text).items():
-        members = tuple(Member(**member) for member in table["encoders"])
-        sets[name] = EncoderSet(name, table["title"], members)
-    return sets
+    tables = sorted(tomllib.loads(text).items())
+    return {
+        name: EncoderSet(name, table["title"], tuple(Member(**member) for member in table["encoders"]))
+        for name, table in tables
+    }

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
-
-from embassay.core.errors import OutputError, SpecError, quoted, say
+from embassay.core.errors import OutputError, say
+from embassay.core.store.files import default_folder
+from embassay.core.store.hashes import FileHashes, Remembered
 from embassay.core.store.paths import output_path
 from embassay.core.types import AnyCorpus, Draws, JsonObject, Runtime
-from embassay.run.cache.cache import FileHashes, Remembered, default_folder, trouble_with
+from embassay.run.cache.cache import VectorCache
 from embassay.run.config import read
 from embassay.run.options import PYTHON, RECORD, RunOptions, options_in
-from embassay.run.progress import Bar, Progress, Quiet
+from embassay.run.progress import Bar, Progress
 from embassay.run.resolve import EncoderInputs
-from embassay.run.specs import Spec
+from embassay.run.specs import Spec, fitting
 
 DEFAULT_OUT = Path("embassay-run")
 PYTHON_OPTIONS = options_in(PYTHON)
@@ -56,12 +56,7 @@ class RunRequest(RunOptions):
         # It checks seed and resamples, which may be integers of numpy, when it is read.
         _ = self.draws
         for name in PYTHON_OPTIONS.keys() - {"seed", "resamples"}:
-            value = getattr(self, name)
-            try:
-                TypeAdapter(PYTHON_OPTIONS[name]).validate_python(value, strict=True)
-            except ValidationError as error:
-                problems = " or ".join(problem["msg"] for problem in error.errors())
-                raise SpecError(f"{name}: {problems}, is {quoted(value)}") from None
+            fitting(getattr(self, name), PYTHON_OPTIONS[name], name)
 
     @classmethod
     def of(cls, config: Path | None, **flags: object) -> RunRequest:
@@ -91,13 +86,14 @@ class RunRequest(RunOptions):
         if self.cache is None:
             return None
         folder = default_folder() if self.cache == "default" else self.cache
-        reason = trouble_with(folder)
-        if not reason:
-            return folder
-        if self.cache != "default":
-            raise OutputError(f"{folder}: cannot be used as a cache: {reason}")
-        self.warn(f"no cache: {folder}: {reason}; vectors are not stored")
-        return None
+        try:
+            VectorCache(folder)
+        except OutputError as error:
+            if self.cache != "default":
+                raise
+            self.warn(f"no cache: {error}; vectors are not stored")
+            return None
+        return folder
 
     @property
     def recorded(self) -> JsonObject:
@@ -122,7 +118,7 @@ class RunRequest(RunOptions):
     @property
     def progress(self) -> Progress:
         """The display of how far an encoder is."""
-        return Quiet() if self.quiet else Bar()
+        return Progress() if self.quiet else Bar()
 
     def runtime(self) -> Runtime:
         """Return where and how encoders run."""

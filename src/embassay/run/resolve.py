@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from embassay.core.errors import MissingExtraError, SpecError, UnknownNameError, nearest
-from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS, Folder
+from embassay.core.plugins import CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
 from embassay.core.store.paths import source_path
 from embassay.core.types import AnyCorpus, Corpus, Diagnostic, Encoder, Function, Runtime
 from embassay.models.addresses import without_secrets
 from embassay.models.base import adopted
-from embassay.run.loaders import builtin_names, check_kind, find_loader
+from embassay.run.loaders import builtin_names, find_loader
 from embassay.run.specs import Spec, as_spec, bind, known_options, parse
 from embassay.search.retrievers.base import Retriever
 
@@ -22,8 +22,6 @@ EncoderInput: TypeAlias = str | Spec | Encoder | Function
 EncoderInputs: TypeAlias = Sequence[EncoderInput] | Mapping[str, EncoderInput] | EncoderInput
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
-ABOUT_OF_UNIT = {"document": "new-documents", "question": "these-documents"}
-"""What ``about`` is by the unit of independence: ``unit=question`` is another way to say it."""
 WITHOUT_MODEL = ("bow", "tfidf", "bm25", "hashing", "random")
 """Schemes without a target. A misspelt one, such as ``tfdif``, must not be looked up as the name of a model."""
 KEPT_SETTINGS = ("passages", "documents", "about", "chosen")
@@ -52,33 +50,18 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
     """
     spec = as_spec(source, "corpus")
     options = {**spec.options, **options}
-    loader = str(options.pop("loader", ""))
-    if not loader:
-        loader = find_loader(spec.head, with_about(options))
+    loader = str(options.pop("loader", "")) or find_loader(spec.head, options)
     module = CORPORA.module(loader)
-    if "about" in known_options(module.load):
-        options = with_about(options)
     path = source_path(spec.head)
-    is_builtin = loader in builtin_names()
-    if is_builtin and spec.head != loader:
+    if loader in builtin_names() and spec.head != loader:
         raise SpecError(f"corpus {spec.head!r}: {loader!r} is a built-in corpus and reads no file")
-    check_kind(loader, module, path)
     # Only loaders of folders have the option, and one in the spec stays.
     if follow_links and "follow_links" in known_options(module.load):
         options.setdefault("follow_links", True)
-
-    if spec.label:
-        label = spec.label
-    elif is_builtin:
-        label = spec.head
-    elif path.is_dir():
-        # The path "." has no name of its own.
-        label = path.resolve().name
-    else:
-        label = path.stem
+    # The path "." has no name of its own.
+    label = spec.label or (path.resolve().name if path.is_dir() else path.stem)
     with CORPORA.guarded(loader):
-        bound_options = bind(module.load, options, f"corpus {spec.head!r}")
-        corpus = module.load(str(path), label, **bound_options)
+        corpus = module.load(str(path), label, **bind(module.load, options, f"corpus {spec.head!r}"))
         if not isinstance(corpus, Corpus):
             raise TypeError(f"load() returned {type(corpus).__name__}, not a Corpus")
         # Our own loaders have checked the content already, and name the line of a mistake.
@@ -86,15 +69,6 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
             corpus.check()
     settings = {name: str(options[name]) for name in KEPT_SETTINGS if name in options}
     return replace(corpus, settings=settings, file=str(path))
-
-
-def with_about(options: Mapping[str, object]) -> dict[str, object]:
-    """Return options of a corpus with ``about`` in the place of ``unit``, which is another way to say it."""
-    renamed = dict(options)
-    if "unit" in renamed:
-        unit = renamed.pop("unit")
-        renamed.setdefault("about", ABOUT_OF_UNIT.get(str(unit), unit))
-    return renamed
 
 
 def load_encoder(spec: str | Spec | object, runtime: Runtime | None = None) -> Encoder:
@@ -137,19 +111,20 @@ def load_candidate(
         if objects.is_retriever(spec) and not is_encoder(spec):
             return objects.from_object(spec, name, version)
         return from_object(spec, name, version)
-    if name:
-        raise SpecError(f"name= is only for objects; write {name}=SPEC")
-    if version:
-        raise SpecError(f"version={version!r} is only for objects; some specs have an option version=")
-    if runtime is None:
-        runtime = Runtime()
-    return _create(as_spec(spec, "encoder"), runtime)
+    if name or version:
+        raise SpecError("name= and version= are only for objects; write NAME=SPEC; some specs have an option version=")
+    return _create(as_spec(spec, "encoder"), runtime or Runtime())
 
 
 def _create(spec: Spec, runtime: Runtime) -> Encoder | Retriever:
     """Return the encoder, or the retriever, that the plug-in of a spec's scheme creates."""
     scheme, target = scheme_of(spec.head)
-    folder, options = _folder_of(scheme, spec.options)
+    folder = ENCODERS if scheme in ENCODERS.names() else RETRIEVERS
+    options = dict(spec.options)
+    if scheme in RETRIEVERS.names() and options.get("kind") == RETRIEVERS.kind:
+        # A scheme may stand for both: python:shop:search,kind=retriever.
+        folder = RETRIEVERS
+        del options["kind"]
     # A single word without a scheme means a model of Sentence Transformers, or a misspelt scheme.
     is_single_word = scheme == DEFAULT_SCHEME and "/" not in target and ":" not in spec.head
     if is_single_word and nearest(target, WITHOUT_MODEL):
@@ -164,44 +139,22 @@ def _create(spec: Spec, runtime: Runtime) -> Encoder | Retriever:
         raise MissingExtraError(f"encoder {target!r}", "light") from None
     # What a target is, for messages ("FILE"); empty if the scheme takes none.
     target_name = getattr(module, "TARGET", "")
-    if target_name and not target:
-        raise SpecError(f"encoder {spec.head!r}: write {scheme}:{target_name}")
-    if target and not target_name:
-        raise SpecError(f"write {scheme}, not {spec.head}")
-    place = f"encoder {without_secrets(spec.head)!r}"
+    if bool(target) != bool(target_name):
+        raise SpecError(f"encoder {spec.head!r}: write {f'{scheme}:{target_name}'.rstrip(':')}")
     # The options of a candidate that a retriever is built on are taken for its own: hybrid:bm25,stemmer=english+m.
     hint = getattr(module, "OPTIONS_HINT", "")
     with folder.guarded(scheme):
-        model: Encoder | Retriever = module.create(target, runtime, **bind(module.create, options, place, hint))
-    return model if isinstance(model, Retriever) else _with_other(model, runtime)
+        bound = bind(module.create, options, f"encoder {without_secrets(spec.head)!r}", hint)
+        model: Encoder | Retriever = module.create(target, runtime, **bound)
+    if isinstance(model, Retriever):
+        return model
 
+    # Called when the other encoder is needed.
+    def load(other: str) -> Encoder:
+        check_stored_spec(other, trusted=runtime.trust_remote_code)
+        return load_encoder(other, runtime)
 
-def _folder_of(scheme: str, options: Mapping[str, object]) -> tuple[Folder, Mapping[str, object]]:
-    """Return the kind of plug-in that a scheme means, and its options without ``kind``, which chooses among two."""
-    is_both = scheme in RETRIEVERS.names() and scheme in ENCODERS.names()
-    if is_both and "kind" in options:
-        if options["kind"] != RETRIEVERS.kind:
-            raise SpecError(
-                f"encoder '{scheme}:…': kind={options['kind']} is unknown; write kind={RETRIEVERS.kind} for a function "
-                "that lists documents, or leave it out for one that makes vectors"
-            )
-        return RETRIEVERS, {name: value for name, value in options.items() if name != "kind"}
-    if is_both or scheme in ENCODERS.names():
-        return ENCODERS, options
-    return RETRIEVERS, options
-
-
-def _with_other(encoder: Encoder, runtime: Runtime) -> Encoder:
-    """Return the encoder itself, or, if it encodes with another one that its file names, one that can load the other.
-
-    The other encoder is loaded when it is needed.
-    """
-
-    def load(spec: str) -> Encoder:
-        check_stored_spec(spec, trusted=runtime.trust_remote_code)
-        return load_encoder(spec, runtime)
-
-    return adopted(encoder).with_other(load)
+    return adopted(model).with_other(load)
 
 
 def is_safe_in_files(spec: str) -> bool:
@@ -268,23 +221,19 @@ def encoder_list(encoders: EncoderInputs) -> list[EncoderInput | tuple[str, Enco
     A spec stands alone, and so does an object, even one that can be iterated.
     """
     if isinstance(encoders, Mapping):
-        labelled: list[EncoderInput | tuple[str, EncoderInput]] = []
-        for label, encoder in encoders.items():
-            if isinstance(encoder, (str, Spec)):
-                labelled.append(replace(as_spec(encoder, "encoder"), label=label))
-            else:
-                labelled.append((label, encoder))
-        return labelled
-    if isinstance(encoders, (list, tuple)):
-        return list(encoders)
+        return [
+            replace(as_spec(encoder, "encoder"), label=label) if isinstance(encoder, (str, Spec)) else (label, encoder)
+            for label, encoder in encoders.items()
+        ]
     if isinstance(encoders, (str, Spec)) or not isinstance(encoders, Iterable):
         return [encoders]
-    from embassay.models.objects.foreign import is_encoder
-    from embassay.search.retrievers.objects import is_retriever
+    if not isinstance(encoders, (list, tuple)):
+        from embassay.models.objects.foreign import is_encoder
+        from embassay.search.retrievers.objects import is_retriever
 
-    # A SentenceTransformer is a sequence of its layers.
-    if is_encoder(encoders) or is_retriever(encoders):
-        return [cast("Encoder", encoders)]
+        # A SentenceTransformer is a sequence of its layers.
+        if is_encoder(encoders) or is_retriever(encoders):
+            return [cast("Encoder", encoders)]
     return list(encoders)
 
 

@@ -9,22 +9,12 @@ from __future__ import annotations
 import inspect
 import itertools
 import re
-import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from embassay.core.errors import SpecError, UnknownNameError, quoted
-
-KINDS: dict[Any, str] = {
-    str: "a text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    dict[str, str]: "a table of texts; write it in a config file",
-    dict[str, Any]: "a table; write it in a config file",
-}
 
 
 @dataclass(frozen=True)
@@ -54,24 +44,19 @@ def parse(text: str, what: str) -> Spec:
     label: str | None = None
     name, equals, rest = head.partition("=")
     # An equals sign in a path belongs to the path.
-    is_path = "/" in name or name.startswith(("~", "."))
-    if equals and not is_path:
+    if equals and "/" not in name and not name.startswith(("~", ".")):
         label, head = name.strip(), rest
-        if not label:
-            raise SpecError(f"{what}: the name before '=' is missing; write NAME={rest}")
     head = head.strip()
-    if not head:
-        raise SpecError(f"{what}: the name is empty; see 'embassay list'")
+    if label == "" or not head:
+        raise SpecError(f"{what}: the name is empty; write [NAME=]SPEC, see 'embassay list'")
     options: dict[str, str] = {}
     for part in parts:
         option, equals, value = part.partition("=")
         option = option.strip()
         if not equals or not option:
             # Values are not repeated: an address may hold a password.
-            after = f"after {', '.join(options)}" if options else "after its name"
-            raise SpecError(
-                f"{what} {head!r}: expected option=value {after} (for values with commas, use a config file)"
-            )
+            problem = "expected option=value after its name or after another option"
+            raise SpecError(f"{what} {head!r}: {problem} (for values with commas, use a config file)")
         if option in options:
             raise SpecError(f"{what} {head!r}: option {option!r} is given twice")
         options[option] = value
@@ -97,9 +82,7 @@ def list_options(spec: Spec) -> dict[str, list[object]]:
             lists[name] = value
         elif isinstance(value, str) and value.startswith("[") and value.endswith("]"):
             # "[64, 128]" -> ["64", "128"]; "[]" -> []
-            inside = value[1:-1]
-            parts = [part.strip() for part in inside.split(",")]
-            lists[name] = [part for part in parts if part]
+            lists[name] = [part.strip() for part in value[1:-1].split(",") if part.strip()]
     return lists
 
 
@@ -119,15 +102,13 @@ def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
     lists = list_options(spec)
     if not lists:
         return [spec]
-    for name, values in lists.items():
-        if not values:
-            raise SpecError(f"{what} {spec.head!r}: the list of option {name!r} is empty")
+    if empty := [name for name, values in lists.items() if not values]:
+        raise SpecError(f"{what} {spec.head!r}: the list of option {empty[0]!r} is empty")
     specs = []
-    for combination in itertools.product(*lists.values()):
-        chosen = dict(zip(lists, combination, strict=True))
+    for values in itertools.product(*lists.values()):
+        chosen = dict(zip(lists, values, strict=True))
         setting = ",".join(f"{name}={value}" for name, value in chosen.items())
-        options = {**spec.options, **chosen}
-        specs.append(Spec(spec.head, f"{label},{setting}", options))
+        specs.append(Spec(spec.head, f"{label},{setting}", {**spec.options, **chosen}))
     return specs
 
 
@@ -150,13 +131,10 @@ def bind(function: Callable[..., object], options: Mapping[str, object], what: s
     UnknownNameError
         If there is no such option.
     SpecError
-        If the function has no options at all, or a value does not fit.
+        If a value does not fit.
     """
     hints = get_type_hints(function)
     names = known_options(function)
-    if options and not names:
-        first_option = next(iter(options))
-        raise SpecError(f"{what} has no options; remove {first_option!r}")
     bound = {}
     for name, value in options.items():
         if name not in names:
@@ -172,33 +150,28 @@ def known_options(function: Callable[..., object]) -> frozenset[str]:
 
 
 def _convert(value: object, hint: Any, place: str) -> object:
-    """Return an option's value as the type that its annotation says.
+    """Return an option's value, a text of the command line or what a config file has, as its annotation says."""
+    if get_origin(hint) is Literal or isinstance(value, Path):
+        value = str(value)
+    # Spaces may be meant in a text, such as a prompt.
+    if isinstance(value, str) and str not in (hint, *get_args(hint)):
+        value = value.strip()
+    # A config file has numbers and truth values; on the command line everything is a text.
+    return fitting(value, hint, place, strict=not isinstance(value, str))
 
-    Parameters
-    ----------
-    value
-        A text of the command line, or what a config file has.
-    hint
-        One of ``str``, ``int``, ``float``, ``bool`` and ``Literal[…]``, each also as ``… | None``, and several.
+
+def fitting(value: object, kind: Any, place: str, *, strict: bool = True) -> object:
+    """Return a value as a type, which may have limits.
+
+    Raises
+    ------
+    SpecError
+        If it does not fit.
     """
     from pydantic import TypeAdapter, ValidationError
 
-    alternatives = [hint]
-    if get_origin(hint) in (Union, types.UnionType):
-        # An optional value: int | None is read as int.
-        alternatives = [alternative for alternative in get_args(hint) if alternative is not type(None)]
-    if len(alternatives) == 1:
-        (hint,) = alternatives
-    if get_origin(hint) is Literal:
-        value = str(value)
-    if isinstance(value, Path):
-        value = str(value)
-    # Spaces may be meant in a text, such as a prompt.
-    if isinstance(value, str) and hint is not str:
-        value = value.strip()
     try:
-        # A config file has numbers and truth values; on the command line everything is a text.
-        return TypeAdapter(hint).validate_python(value, strict=not isinstance(value, str))
-    except ValidationError:
-        kinds = [KINDS.get(each) or f"one of {', '.join(map(str, get_args(each)))}" for each in alternatives]
-        raise SpecError(f"{place}: {quoted(value)} is not {' or '.join(kinds)}") from None
+        return TypeAdapter(kind).validate_python(value, strict=strict)
+    except ValidationError as error:
+        reasons = " or ".join(problem["msg"].partition(", unable")[0] for problem in error.errors(include_url=False))
+        raise SpecError(f"{place}: {reasons.replace('Input should', 'must')}, is {quoted(value)}") from None

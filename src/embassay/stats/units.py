@@ -6,7 +6,6 @@ may depend on each other. Notation in this package: unit u has n_u items with th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from statistics import NormalDist
 
 import numpy as np
@@ -202,34 +201,3 @@ def effective_size(
         # Where the items do not vary, rounding leaves a variance of about 1e-33.
         number = np.where(variance < 1e-24, np.inf, p * (1 - p) / variance)
     return np.where((p <= 0) | (p >= 1) | (units < 2), kish_units, number)
-
-
-def merged_units(partitions: Sequence[Ints]) -> Ints:
-    """Return (n,) units in which two items are together if they are in one unit of any partition.
-
-    They are the connected components of a graph with a node for each item and for each unit of each partition, and an
-    edge from each item to its units.
-
-    Parameters
-    ----------
-    partitions
-        Each (n,), the units of the same n items.
-    """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    number = len(partitions[0])
-    # The nodes 0 … n-1 are the items; the units of each partition follow.
-    nodes = number
-    unit_nodes = []
-    for partition in partitions:
-        units, unit_of_item = np.unique(partition, return_inverse=True)
-        unit_nodes.append(nodes + unit_of_item)
-        nodes += len(units)
-    ends = np.concatenate(unit_nodes)
-    starts = np.tile(np.arange(number), len(partitions))
-    edges = np.ones(len(starts), dtype=np.int8)
-    graph = coo_array((edges, (starts, ends)), shape=(nodes, nodes))
-    _, component = connected_components(graph, directed=False)
-    # Number the units 0, 1, … without gaps.
-    return unit_codes(component[:number])

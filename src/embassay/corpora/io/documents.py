@@ -8,30 +8,35 @@ and an article is a unit.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from embassay.core.errors import SourceError, SpecError, quoted
+from embassay.core.errors import SourceError, SpecError
 from embassay.core.formatting import counted
 from embassay.core.tables.jsonl import Ids, listed, text_field
 from embassay.core.tables.records import TableColumn, is_parquet, read_table
 from embassay.core.tables.texts import TO_TEXT, read_head, read_text
-from embassay.corpora.io.folders import Listing, entries
+from embassay.corpora.io.folders import Listing
 from embassay.corpora.io.front_matter import split_front_matter
-from embassay.corpora.io.markup import SILENT, UNREAD, html_text, markdown_text, rst_text
+from embassay.corpora.io.markup import TEMPLATE, html_text, markdown_text, rst_text
 from embassay.corpora.io.passages import word_count
 from embassay.corpora.io.squad import is_squad, paragraphs
 
 HTML = (".html", ".htm")
-FRONT_MATTER = (".md", ".mdx", ".markdown", *HTML)
-"""The suffixes of pages that may have front matter."""
+MARKDOWN = (".md", ".mdx", ".markdown")
+NO_PAGES = (
+    "_build _includes _layouts _site _static _templates node_modules requirements*.txt CMakeLists.txt robots.txt"
+).split()
+"""Folders of templates, of pages that a generator made, and of packages; and files for programs."""
 ID = ("id", "_id", "docid", "doc_id", "document_id")
 TEXT = ("text", "contents", "content", "passage", "document", "body", "article")
 """Column names that are recognised, tried in this order."""
 TITLE = ("title",)
 HEAD = 65_536
+_IS_TEMPLATE = re.compile(r"(?ims)\A(?!.*<pre\b).*^[ \t]*\{%")
+"""HTML with lines of a template, unless it may be a page that shows them as code."""
 STUB = 25
 """Pages of fewer words are named."""
 
@@ -43,25 +48,13 @@ def _story_text(source: str) -> str:
 
 READERS: Mapping[str, Callable[[str], str]] = {
     ".txt": str,
-    ".md": markdown_text,
-    ".mdx": markdown_text,
-    ".markdown": markdown_text,
+    **dict.fromkeys(MARKDOWN, markdown_text),
     ".rst": rst_text,
     ".story": _story_text,
-    ".html": html_text,
-    ".htm": html_text,
+    **dict.fromkeys(HTML, html_text),
 }
 """By the suffix of a document: the function that returns its text without markup."""
-_DROPPED_HTML = re.compile(rf"<({'|'.join(sorted(UNREAD))}|(?=!--))", re.IGNORECASE)
-_DROPPED = {
-    ".rst": re.compile(
-        rf"^ *\.\.(?: +(?:\|[^|\n]+\| +)?({SILENT})::| +(?![_[|]|[\w:.+-]+::)|$)", re.IGNORECASE | re.MULTILINE
-    ),
-    ".html": _DROPPED_HTML,
-    ".htm": _DROPPED_HTML,
-    ".story": re.compile("@(highlight)"),
-}
-"""By suffix: finds what a reader drops; the group is its kind, empty for comments."""
+UNREAD = f"it has no text, is left out, or its suffix is none of {', '.join(READERS)}"
 
 
 @dataclass(frozen=True)
@@ -102,6 +95,7 @@ def read_documents(
     text: str = "",
     aside: Sequence[Path] = (),
     follow_links: bool = False,
+    exclude: Sequence[str] = (),
     option: str = "--{}",
     titled: bool = False,
 ) -> Reading:
@@ -115,6 +109,8 @@ def read_documents(
         Files in the folder that are not documents.
     follow_links
         Whether symbolic links in the folder are followed.
+    exclude
+        Patterns of files and folders in it that are left out; see :class:`Listing`.
     option
         How the option that names a column is written in messages.
     titled
@@ -129,17 +125,15 @@ def read_documents(
     """
     if not path.exists():
         raise SourceError("no such file or folder", path)
-    if _is_table(path):
+    is_document = _is_document(path)
+    if not is_document and not path.is_dir() and (is_parquet(path) or not is_squad(read_head(path, HEAD))):
         return _read_records(path, id, text, option, titled)
     if id or text:
         raise SpecError(f"id= and text= name columns of a table; {path} is not a table")
     if path.is_dir():
-        return read_folder(path, aside, follow_links)
-    if _is_document(path):
-        content = _text(path, Counter())
-        if not content:
-            raise SourceError("no text in it", path)
-        return (SourceDocument(path.stem, content),), ("the file is one document",)
+        return _read_folder(path, Listing(follow_links, (*NO_PAGES, *exclude), aside))
+    if is_document:
+        return (SourceDocument(path.stem, _text(path)),), ("the file is one document",)
     documents = tuple(SourceDocument(p.id, p.text.strip(), p.title, p.article) for p in paragraphs(path))
     return documents, (f"SQuAD's format: {counted(len(documents), 'paragraph')}",)
 
@@ -150,115 +144,60 @@ def without_suffix(name: str) -> str:
     return stem if dot + suffix.lower() in READERS else name
 
 
-def _is_table(path: Path) -> bool:
-    """Return whether a path is a table: neither a folder, nor a text, nor in SQuAD's format."""
-    if path.is_dir() or _is_document(path):
-        return False
-    return is_parquet(path) or not is_squad(read_head(path, HEAD))
-
-
 def looks_like_documents(path: Path) -> bool:
-    """Return whether a folder or a subfolder has a file or link with the suffix of a text, or files to convert."""
-    listing = Listing()
-    # A folder of PDF files counts as documents too: its reader explains how to convert them.
-    if any(_is_document(file) or file.suffix.lower() in TO_TEXT for file in listing.files(path)):
-        return True
-    # Links are not followed, but a folder of links counts as documents: its reader explains how to follow them.
-    return listing.links > 0 and any(_is_document(entry) for entry in entries(path))
+    """Return whether a folder has pages, or files to convert to pages, or links, which may be followed to pages."""
+    listing = Listing(exclude=NO_PAGES)
+    suffixes = {file.suffix.lower() for file in listing.files(path)}
+    return "symbolic link" in listing.left_out or not suffixes.isdisjoint((*READERS, *TO_TEXT))
 
 
 def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Iterator[Path]:
     """Yield the text files of a folder and its subfolders, sorted, without the files in ``aside``."""
-    return (file for file in _files(path, aside, Listing(follow_links)) if _is_document(file))
+    return filter(_is_document, Listing(follow_links, NO_PAGES, aside).files(path))
 
 
 def unread_files(path: Path) -> dict[str, str]:
     """Return why each file of a folder is not a document, by what its id would be; empty for a file."""
-    if not path.is_dir():
-        return {}
-    names = [file.relative_to(path) for file in Listing().files(path)]
-    reason = f"it has no text, or its suffix is none of {', '.join(READERS)}"
+    names = [file.relative_to(path) for file in (Listing().files(path) if path.is_dir() else ())]
     return {
-        name.with_suffix("").as_posix(): f"{name} is not read: {TO_TEXT.get(name.suffix.lower(), reason)}"
+        name.with_suffix("").as_posix(): f"{name} is not read: {TO_TEXT.get(name.suffix.lower(), UNREAD)}"
         for name in names
     }
 
 
-def read_folder(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Reading:
-    """Read the texts of a folder, sorted by id.
-
-    Parameters
-    ----------
-    aside
-        Files in the folder that are not documents.
-    follow_links
-        Whether symbolic links in the folder are followed.
+def _read_folder(path: Path, listing: Listing) -> Reading:
+    """Read the pages of a folder, sorted by id. Files that cannot be read are left out, and named in a note.
 
     Raises
     ------
     SourceError
-        With the file, for files that cannot be read, two files with the same id, and a folder without text.
+        If no file has text.
     """
-    listing = Listing(follow_links)
-    all_files = list(_files(path, aside, listing))
-    documents = [file for file in all_files if _is_document(file)]
-    others = Counter(file.suffix.lower() or "no suffix" for file in all_files if not _is_document(file))
-    files = _by_id(path, documents)
-    if not files:
-        raise _no_documents(path, others, listing)
-    # By id, so that the order of a folder does not depend on the file system.
-    dropped = Counter[str]()
-    texts = {name: _text(file, dropped) for name, file in sorted(files.items())}
-    read = tuple(SourceDocument(name, text) for name, text in texts.items() if text)
-    empty = [name for name, text in texts.items() if not text]
-    if not read:
-        raise SourceError(f"its {counted(len(empty), 'document')} have no text{listing.hint()}", path)
+    documents = dict[str, SourceDocument]()
+    left_out = defaultdict[str, list[str]](list)
+    # HTML pages come last, when the texts that they may have been made from are known.
+    for file in sorted(listing.files(path), key=lambda file: file.suffix.lower() in HTML):
+        name = file.relative_to(path).as_posix()
+        try:
+            key = text_field(without_suffix(name), path, None, "name of a file")
+            if key in documents:
+                raise SourceError("another file has the same name", file)
+            documents[key] = SourceDocument(key, _text(file))
+        except SourceError as error:
+            left_out[str(error).removeprefix(str(file)).lstrip(",: ")].append(name)
 
-    notes = [f"files: {counted(len(read), 'document')}"]
-    if empty:
-        first = files[empty[0]].relative_to(path)
-        notes.append(f"{counted(len(empty), 'file')} left out: no text (the first: {first})")
-    rendered = len(documents) - len(files)
-    if rendered:
-        notes.append(f"{counted(rendered, 'file')} left out: HTML made from a text file of the same name")
-    if others:
-        kinds = listed(f"{kind} {count}" for kind, count in sorted(others.items()))
-        notes.append(f"{counted(others.total(), 'other file')} left out: {kinds}")
+    notes = [
+        f"{counted(len(names), 'file')} left out: {reason} ({listed(names)})" for reason, names in left_out.items()
+    ]
     notes += listing.notes()
-    if markup := [f"{kind} {count:,}" for kind, count in dropped.most_common() if count]:
-        notes.append(f"dropped from the texts: {listed(markup)}")
+    # By id, so that the order of a folder does not depend on the file system.
+    read = tuple(documents[key] for key in sorted(documents))
+    if not read:
+        raise SourceError("; ".join([f"this folder has no text in {', '.join(READERS)} files", *notes]), path)
     stubs = [document.id for document in read if word_count(document.text) < STUB]
     if stubs:
         notes.append(f"{counted(len(stubs), 'page')} with fewer than {STUB} words: {listed(stubs)}")
-    return read, tuple(notes)
-
-
-def _no_documents(path: Path, others: Mapping[str, int], listing: Listing) -> SourceError:
-    """Return the error of a folder with no text file; it says how to convert those that it has."""
-    *suffixes, last = READERS
-    problem = f"this folder has no {', '.join(suffixes)} or {last} file"
-    for suffix in sorted(others.keys() & TO_TEXT.keys()):
-        problem += f"; a {suffix} file is not read: {TO_TEXT[suffix]}"
-    return SourceError(f"{problem}{listing.hint()}", path)
-
-
-def _by_id(path: Path, documents: Sequence[Path]) -> dict[str, Path]:
-    """Return the files by their ids; HTML pages that were made from another file are left out.
-
-    Raises
-    ------
-    SourceError
-        For two files with the same id.
-    """
-    files: dict[str, Path] = {}
-    # HTML pages come last, when the texts that they may have been made from are known.
-    for file in sorted(documents, key=_is_page):
-        name = text_field(file.relative_to(path).with_suffix("").as_posix(), path, None, "name of a file")
-        if name not in files:
-            files[name] = file
-        elif not _is_page(file) or _is_page(files[name]):
-            raise SourceError(f"{files[name].name} and {file.name} have the same id {quoted(name)}; rename one", path)
-    return files
+    return read, (f"files: {counted(len(read), 'document')}", *notes)
 
 
 def _read_records(path: Path, id_: str, text: str, option: str, titled: bool) -> Reading:
@@ -294,35 +233,36 @@ def _read_records(path: Path, id_: str, text: str, option: str, titled: bool) ->
     return tuple(documents), tuple(notes)
 
 
-def _files(path: Path, aside: Sequence[Path], listing: Listing) -> Iterator[Path]:
-    """Yield the files of a folder and its subfolders, sorted, without hidden files and those in ``aside``."""
-    left_out = {file.resolve() for file in aside}
-    return (file for file in listing.files(path) if file.resolve() not in left_out)
-
-
 def _is_document(file: Path) -> bool:
     return file.suffix.lower() in READERS
 
 
-def _is_page(file: Path) -> bool:
-    return file.suffix.lower() in HTML
+def _text(file: Path) -> str:
+    """Return the text of a file without markup, below the title in its front matter.
 
-
-def _text(file: Path, dropped: Counter[str]) -> str:
-    """Return the text of a file without markup, below the title in its front matter; empty if there is none.
-
-    What the text is without is counted in ``dropped``, by kind.
+    Raises
+    ------
+    SourceError
+        If it cannot be read or has no text.
     """
     suffix = file.suffix.lower()
+    if suffix not in READERS:
+        raise SourceError(TO_TEXT.get(suffix, "not a page"), file)
     source = read_text(file).replace("\r\n", "\n").replace("\r", "\n")
     title = None
-    if suffix in FRONT_MATTER:
+    if suffix in MARKDOWN + HTML:
         title, source = split_front_matter(source)
-        dropped["front matter"] += title is not None
-    if suffix in _DROPPED:
-        dropped.update(kind.lower() or "comments" for kind in _DROPPED[suffix].findall(source))
-    text = READERS[suffix](source)
-    first_line, _, _ = text.partition("\n")
-    if title and first_line.strip("# ").casefold() != title.casefold():
+    if suffix in HTML and title is not None:
+        source = TEMPLATE.sub("", source)
+    elif suffix in HTML and _IS_TEMPLATE.match(source):
+        raise SourceError("a template of pages, not a page", file)
+    try:
+        text = READERS[suffix](source)
+    # Whatever a library raises for damaged markup, the other pages are read.
+    except Exception as error:
+        raise SourceError(f"its markup cannot be read ({type(error).__name__}: {error})", file) from None
+    if title and text.partition("\n")[0].strip("# ").casefold() != title.casefold():
         text = f"# {title}\n\n{text}"
-    return text if text.strip() else ""
+    if not text.strip():
+        raise SourceError("no text in it", file)
+    return text

@@ -5,30 +5,15 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping
 
 from embassay.corpora.io.passages import collapsed
 
-_YAML = re.compile(
-    r"""
-    # A blank line below the first mark makes it a rule between paragraphs, as in pandoc.
-    ---[^\S\n]*\n(?=\S)
-    # Text between two rules may look like data, such as "Note: it is hot". Data has a title or a key in lower case.
-    (?=(?:(?!---|\.\.\.).*\n)*?["']?(?:[Tt]itle|[^\W\dA-Z_])[\w.-]*["']?[^\S\n]*:\s)
-    # A key, the value of one, a comment or a blank line.
-    (?:(?:["']?[\w.-]+["']?[^\S\n]*:(?:[^\S\n].*)?|[^\S\n].*|-[^\S\n].*|\#.*|[\]}].*|)\n)+?
-    (?:---|\.\.\.)[^\S\n]*(?:\n|\Z)
-    """,
-    re.VERBOSE,
-)
-_TITLE = re.compile(
-    r"""^["']?[Tt]itle["']?[^\S\n]*:[^\S\n]*(?:[>|][+-]?[^\S\n]*\n\s*)?"""
-    r"""(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|(.*?(?:\n[^\S\n]+\S.*)*)(?:[^\S\n]+\#.*)?$)""",
-    re.MULTILINE,
-)
-"""The title in YAML; the last group that matches is its text."""
-_TOML = re.compile(r"\+\+\+[^\S\n]*\n((?:.*\n)*?)\+\+\+[^\S\n]*(?:\n|\Z)")
-_END_OF_LINE = re.compile(r"[^\S\n]*(?:\n|\Z)")
+# A blank line below the first mark makes it a rule between paragraphs, as in pandoc.
+_YAML = re.compile(r"---[^\S\n]*\n(?=\S)(.*?\n)(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)", re.DOTALL)
+_TOML = re.compile(r"\+\+\+[^\S\n]*\n(.*?)\n\+\+\+[^\S\n]*(?:\n|\Z)", re.DOTALL)
+_JSON = re.compile(r"(\{(?:[^\n]*|\n.*?\n)\})[^\S\n]*(?:\n|\Z)", re.DOTALL)
+_KEY = re.compile(r"[Tt]itle|[^\W\dA-Z_][\w.-]*")
+"""A key of data. Text between two rules may look like data, too: "Note: it is hot"."""
 
 
 def split_front_matter(source: str) -> tuple[str | None, str]:
@@ -36,21 +21,14 @@ def split_front_matter(source: str) -> tuple[str | None, str]:
 
     The title is empty if the front matter has none, and None if there is no front matter.
     """
-    data: Mapping[str, object]
-    try:
-        if source.startswith("{"):
-            data, end = json.JSONDecoder().raw_decode(source)
-            if not _END_OF_LINE.match(source, end):
-                return None, source
-        elif block := _TOML.match(source):
-            data, end = tomllib.loads(block[1]), block.end()
-        elif block := _YAML.match(source):
-            title = _TITLE.search(block[0])
-            # A quotation mark in a quoted title is written with another sign before it.
-            data = {"title": re.sub(r"""\\(?=["\\])|'(?=')""", "", title[title.lastindex or 0])} if title else {}
-            end = block.end()
-        else:
-            return None, source
-    except (ValueError, RecursionError):
-        return None, source
-    return collapsed(str(data.get("title") or "")), source[end:]
+    import yaml
+
+    for pattern, read in ((_YAML, yaml.safe_load), (_TOML, tomllib.loads), (_JSON, json.loads)):
+        block = pattern.match(source)
+        try:
+            data = read(block[1]) if block else None
+        except (ValueError, RecursionError, yaml.YAMLError):
+            continue
+        if block and isinstance(data, dict) and any(_KEY.fullmatch(str(key)) for key in data):
+            return collapsed(str(data.get("title") or data.get("Title") or "")), source[block.end() :]
+    return None, source

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from embassay.core.errors import MissingExtraError, SpecError, quoted
@@ -28,7 +28,8 @@ _FENCED = re.compile(
 )
 """Code between fences, which may begin in an item of a list; without a second fence it is the rest of the text."""
 _COMMENT = re.compile(r"^ {0,3}(?=#)", re.MULTILINE)
-_EMPTY_LINES = re.compile(r"\n{2,}")
+_PARAGRAPH = re.compile(r"(?:[^\n]|\n(?!\n))+")
+WINDOW = 5_000
 _BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
 _DOTTED_NAME = re.compile(r"[A-Za-z0-9_]\.[A-Za-z_]")
 """A full stop inside a name, as in ``np.Array``: no white space follows it."""
@@ -67,18 +68,15 @@ class Cutter:
         SpecError
             For any other value, and for a number of words below 1.
         """
-        self.way = passages.strip()
+        self.way, self._language = passages.strip(), language
         self.size = self.overlap = 0
-        self._language = language
-        if self.way in WAYS:
-            return
-        if not re.fullmatch(r"[1-9][0-9]{0,8}", self.way):
+        if re.fullmatch(r"[1-9][0-9]{0,8}", self.way):
+            self.size = int(self.way)
+            self.overlap = min(max(1, self.size // 10), self.size - 1)
+        elif self.way not in WAYS:
             raise SpecError(
                 f"passages must be {', '.join(WAYS)} or a number of words (at least 1); it is {quoted(passages)}"
             )
-        self.size = int(self.way)
-        if self.size > 1:
-            self.overlap = max(1, self.size // 10)
 
     def __call__(self, text: str) -> tuple[str, ...]:
         """Return the passages of a text that is not blank, at least one."""
@@ -97,16 +95,34 @@ class Cutter:
 
 
 def sentences(text: str, language: str = "en") -> Sentences:
-    """Return (start in the text, sentence) of every sentence, with single spaces for white space inside."""
+    """Return (start in the text, sentence) of every sentence, with single spaces for white space inside.
+
+    A text without line ends is read in windows of :data:`WINDOW` characters, because the time of the library grows with
+    the square of a paragraph's length. What begins in the second half of a window is read again in the next one, so
+    that each sentence is seen with what follows it.
+    """
+    import sentencex
+
     # sentencex 1.0 breaks at white space of more than one byte; replacing each by one space keeps all positions.
     plain = _SPACE.sub(" ", text)
     placed = Sentences()
-    start = 0
     # Blank lines always end sentences, so each paragraph is divided separately.
-    for gap in _EMPTY_LINES.finditer(plain):
-        placed += _parts(plain, start, gap.start(), language)
-        start = gap.end()
-    placed += _parts(plain, start, len(plain), language)
+    for paragraph in _PARAGRAPH.finditer(plain):
+        start, end = paragraph.span()
+        while start < end:
+            place, stop = start, min(start + WINDOW, end)
+            for part in sentencex.segment(language, plain[start:stop]):
+                sentence = part.strip()
+                # The position is searched, not counted, because the library sometimes drops line ends.
+                place = plain.index(sentence, place)
+                if stop < end and place > start + WINDOW // 2:
+                    start = place
+                    break
+                if sentence:
+                    placed.append((place, collapsed(sentence)))
+                place += len(sentence)
+            else:
+                start = stop
     return placed
 
 
@@ -155,22 +171,6 @@ def _punkt() -> PunktTokenizer:
         raise SpecError(f"{needs}; download them with: python -m nltk.downloader punkt_tab") from None
 
 
-def _parts(text: str, start: int, end: int, language: str) -> Sentences:
-    """Return (start in the whole text, sentence) for a part of a text without blank lines."""
-    import sentencex
-
-    placed = Sentences()
-    place = start
-    for part in sentencex.segment(language, text[start:end]):
-        sentence = part.strip()
-        if sentence:
-            # The position is searched, not counted, because the library sometimes drops line ends.
-            place = text.index(sentence, place)
-            placed.append((place, collapsed(sentence)))
-            place += len(sentence)
-    return placed
-
-
 def collapsed(text: str) -> str:
     """Return a text with single spaces for all white space, stripped."""
     return " ".join(text.split())
@@ -202,34 +202,22 @@ def _joined_paragraphs(text: str) -> tuple[str, ...]:
     """Return the paragraphs, the short ones of a section joined: headings and items of lists answer no question alone.
 
     A passage takes the next paragraph of its section while it has fewer than :data:`FEWEST_WORDS` words; a short rest
-    at the end of the section belongs to the passage before it.
+    at the end of the section belongs to the passage before it. Headings without a text go with the next section.
     """
-    passages = list[str]()
-    for section in _sections(paragraphs(text)):
-        in_section = list[str]()
-        for paragraph in section:
-            if in_section and word_count(in_section[-1]) < FEWEST_WORDS:
-                in_section[-1] += f" {paragraph}"
-            else:
-                in_section.append(paragraph)
-        if len(in_section) > 1 and word_count(in_section[-1]) < FEWEST_WORDS:
-            rest = in_section.pop()
-            in_section[-1] += f" {rest}"
-        passages += in_section
-    return tuple(passages)
-
-
-def _sections(parts: Sequence[str]) -> list[list[str]]:
-    """Return the paragraphs of each section, with single spaces; headings without a text go with the next section."""
+    # The passages of each section.
     sections: list[list[str]] = [[]]
     has_text = False
-    for part in parts:
-        first_line, _, rest = part.partition("\n")
-        starts_with_heading = is_heading(first_line)
-        if starts_with_heading and has_text:
+    for paragraph in paragraphs(text):
+        first_line, _, rest = paragraph.partition("\n")
+        if is_heading(first_line) and has_text:
             sections.append([])
             has_text = False
-        sections[-1].append(collapsed(part))
-        if rest or not starts_with_heading:
-            has_text = True
-    return sections
+        has_text = has_text or bool(rest) or not is_heading(first_line)
+        if sections[-1] and word_count(sections[-1][-1]) < FEWEST_WORDS:
+            sections[-1][-1] += f" {collapsed(paragraph)}"
+        else:
+            sections[-1].append(collapsed(paragraph))
+    for section in sections:
+        if len(section) > 1 and word_count(section[-1]) < FEWEST_WORDS:
+            section[-2:] = [" ".join(section[-2:])]
+    return tuple(chain.from_iterable(sections))

@@ -59,10 +59,12 @@ MARGIN = 2
 SEVERAL = -1
 """Stands for several groups of passages."""
 NO_SENTENCE = f"a passage without a sentence of {RUN} to {LONGEST} words next to {SHORTEST} other words"
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s[^)]*)?\)")
+_LINK = re.compile(r"!?\[([^\]]{0,500})\]\([^)\s]{0,300}(?:\s[^)]{0,300})?\)")
 _TAG = re.compile(r"<[^<>]{1,200}>|\{#[^{}]{1,200}\}")
 _CODE = re.compile(r"(`+[^`]+`+)")
-_MARKS = re.compile(r"[`*]+|(?<!\w)_+|_+(?!\w)")
+_MARKS = re.compile(r"[`*]+")
+_EMPHASIS = re.compile(r"(?<!\w)_([^\s_](?:[^_]*[^\s_])?)_(?!\w)")
+"""Emphasised words. Other underscores are part of names: ``_build``, ``__name__``."""
 _VERSION_OR_DATE = re.compile(
     r"(?i)v?\d+(?:\.\w+)+|\bv\d+\b|\b\d{1,4}[-/]\d{1,2}[-/]\d{1,4}\b|\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)?\b|"
     r"\b(?:a|b|rc|alpha|beta|dev|post|version|released?|unreleased|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|"
@@ -186,7 +188,7 @@ def plain(text: str) -> str:
         if _CODE.fullmatch(part):
             parts.append(part.strip("`"))
         else:
-            parts.append(_MARKS.sub("", part))
+            parts.append(_MARKS.sub("", _EMPHASIS.sub(r"\1", part)))
     words = collapsed("".join(parts))
     item = _ITEM.match(words)
     if item:

@@ -59,6 +59,7 @@ def load(
     about: About = "new-documents",
     language: str = "en",
     follow_links: bool = False,
+    exclude: str = "",
     method: Literal["auto", "headings", "cloze"] = "auto",
     count: int = QUERIES,
     seed: int = 0,
@@ -86,6 +87,8 @@ def load(
         The language whose rules decide where a sentence ends.
     follow_links
         Follow symbolic links in the folder; otherwise they are left out.
+    exclude
+        Files and folders to leave out: names or ends of paths, separated by ``;``, such as ``drafts;*.tmp``.
     method
         How queries are made without a table of questions: ``headings`` is a heading for its section, ``cloze`` a
         sentence for the passage that it was taken out of, ``auto`` the headings if there are enough.
@@ -102,8 +105,19 @@ def load(
         For invalid options.
     """
     path = Path(source)
+    if exclude and not path.is_dir():
+        raise SpecError(f"exclude= leaves out files of a folder; {path} is not a folder")
     cut = Cutter(passages, language)
-    read = partial(read_documents, path, id=id, text=text, follow_links=follow_links, option="{}=", titled=True)
+    read = partial(
+        read_documents,
+        path,
+        id=id,
+        text=text,
+        follow_links=follow_links,
+        exclude=exclude.split(";") if exclude else (),
+        option="{}=",
+        titled=True,
+    )
     if not questions:
         if question or document:
             raise SpecError("question= and document= name columns of a table of questions; add questions=FILE")

@@ -17,6 +17,8 @@ from typing import Any, Generic, cast
 
 import numpy as np
 
+from embassay.core.columns import ItemColumn
+from embassay.core.metric_key import MetricKey
 from embassay.core.result import (
     Comparison,
     Estimate,
@@ -29,7 +31,7 @@ from embassay.core.result import (
     rows_of,
 )
 from embassay.core.types import Draws, ItemScores
-from embassay.diagnostics.metrics.item_metric import Correlated, Headline, ItemMetric
+from embassay.diagnostics.metrics.headline import Headline
 from embassay.diagnostics.metrics.metric import WITHIN_ENCODER, Metric
 from embassay.diagnostics.metrics.scoreboard import AnyView, Scoreboard, pool_of, without_baselines
 from embassay.diagnostics.metrics.verdict import unranked, verdict
@@ -439,53 +441,86 @@ class Figures(Generic[AnyView]):
             return None
         headline = self._headline(figure)
         # Cosines that do not vary have no correlation, and so no influence on one.
-        if headline.correlated and all(np.isnan(items).all() for items in headline.values.values()):
+        if figure.metric.kind == "correlation" and all(np.isnan(items).all() for items in headline.values.values()):
             return None
         return headline
 
     def _headline(self, figure: Figure[AnyView]) -> Headline:
         """Return the item values of the headline, which may all be undefined."""
-        return Headline(**vars(self._item_metric(figure)) | {"margin": figure.metric.margin})
-
-    def item_metrics(self) -> Iterator[ItemMetric]:
-        """Yield the item values of each metric that is a mean over items, on which a possible loss is tested.
-
-        What has no common scale between encoders is left out: its difference says nothing.
-        """
-        headline = self.headline_figure
-        for figure in self.figures:
-            if figure.metric.kind == "computed" or figure.metric.compared == WITHIN_ENCODER:
-                continue
-            if not all(map(figure.is_of, self.views)):
-                continue
-            # What does not vary has no correlation.
-            if figure.metric.kind == "correlation" and (headline is None or figure.inside is not None):
-                continue
-            yield self._item_metric(figure)
-
-    def _item_metric(self, figure: Figure[AnyView]) -> ItemMetric:
-        """Return the item values of a figure; those of a correlation are influences, whose mean is the correlation."""
         metric, values = figure.metric, self.values(figure)
-        correlated = None
         if metric.kind == "correlation":
-            x = self._against(metric)
-            correlated = Correlated(x, values, _correlation_of(metric))
-            values = {encoder: influences(x, y, correlated.kind) for encoder, y in values.items()}
-        name, subset, similarity_function, condition = figure.key
-        return ItemMetric(
-            name,
-            None,
+            x, kind = self._against(metric), _correlation_of(metric)
+            values = {encoder: influences(x, y, kind) for encoder, y in values.items()}
+        return Headline(
+            MetricKey(*figure.key),
+            cast(float, metric.margin),
             values,
             self.labels(metric),
-            self.board.stream,
-            subset,
-            condition,
             of_shares=metric.kind in ("share", "mean over folds"),
             is_bounded=metric.is_bounded,
-            similarity_function=similarity_function,
             places=self.places(metric),
-            correlated=correlated,
         )
+
+    def columns(self, contents: Mapping[str, tuple[str, str]], documents: str) -> Iterator[ItemColumn]:
+        """Yield the item values of each encoder in each metric that is a mean over items or a correlation.
+
+        What has no common scale between encoders is left out: its difference says nothing.
+
+        Parameters
+        ----------
+        contents
+            The hashes of each item of the corpus by its id: of its content, and of its texts alone.
+        documents
+            A hash of the documents that are searched; empty where there are none.
+        """
+        headline = self.headline_figure if self.headline() else None
+        # Of the figures of a correlation, only the headline is known to vary.
+        figures = [figure for figure in self.figures if figure.metric.kind != "correlation" or self.headline_figure]
+        base_systems = self.board.roles().base_systems
+        for figure in sorted(figures, key=lambda figure: figure is not headline):
+            metric, labels = figure.metric, self.labels(figure.metric)
+            is_correlation = metric.kind == "correlation"
+            is_computed = metric.kind == "computed" or metric.compared == WITHIN_ENCODER
+            if is_computed or (is_correlation and figure.inside is not None):
+                continue
+            places = self.places(metric)
+            item = self.board.item if places is None else self.board.item[places]
+            hashes = [contents.get(name, ("", name)) for name in item.tolist()]
+            content, text = np.ascontiguousarray(np.array(hashes, dtype=np.str_).reshape(-1, 2).T)
+            low, high = metric.range
+            for view in filter(figure.is_of, self.views):
+                origin = view.scores.origin
+                yield ItemColumn(
+                    # Without the similarity function of the scores, which may be another one in another run.
+                    key=MetricKey(*figure.key, origin.diagnostic, origin.corpus),
+                    encoder=origin.encoder,
+                    fingerprint=origin.encoder_fingerprint,
+                    is_candidate=not origin.baseline and not origin.is_chance,
+                    is_base=origin.encoder in base_systems,
+                    version=origin.version,
+                    options=origin.options,
+                    corpus_fingerprint=origin.corpus_fingerprint,
+                    documents=documents,
+                    stream=self.board.stream,
+                    heading=metric.heading or metric.name,
+                    format=metric.style,
+                    better=metric.better,
+                    low=low,
+                    high=high,
+                    margin=metric.margin if figure is headline else None,
+                    is_headline=figure is headline,
+                    kind=metric.kind,
+                    is_bounded=metric.is_bounded,
+                    correlation=metric.correlation,
+                    item=item,
+                    content=content,
+                    text=text,
+                    unit=labels.label_set,
+                    unit_labels=labels.pairs,
+                    value=figure.defined_items(view),
+                    against=self._against(metric) if is_correlation else np.zeros(0),
+                    fold=self._folds(metric) if metric.kind == "mean over folds" else np.zeros(0, dtype=np.int64),
+                )
 
 
 def _correlation_of(metric: Metric) -> Kind:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from embassay.core.result import MAX_UNDEFINED, Difference, Estimate, Verdict
-from embassay.diagnostics.metrics.item_metric import Headline
+from embassay.diagnostics.metrics.headline import Headline
 from embassay.diagnostics.metrics.scoreboard import Scoreboard
 from embassay.stats.best import Standings
 from embassay.stats.detectable import Precision
@@ -57,12 +57,12 @@ def verdict(
     return Verdict(
         board.diagnostic,
         board.corpus,
-        headline.metric,
+        headline.key.metric,
         items=len(board.unit),
         units=board.labels.sets,
-        subset=headline.subset,
+        subset=headline.key.subset,
         similarity_function=board[0].similarity_function,
-        condition=headline.condition,
+        condition=headline.key.condition,
         # Of equal values, the one named first comes first.
         candidates=tuple(sorted((n for n in roles.candidates if n in values), key=lambda name: -values[name])),
         undefined=tuple(name for name in roles.candidates if name not in values),

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from embassay.core.claims import (
-    BEST_LIST,
     COUNT,
     EXCHANGE,
     INTERVAL,
@@ -338,7 +337,7 @@ NO_DIFFERENCE_CAN_BE_SHOWN = Template(
 TRAINED_ON = Template(
     "{encoder}: its model card names {datasets} among its training data, and {corpus} is from {family} ({evidence}); "
     "if these texts were in its training, its figures there are too high",
-    "the corpus is recognised by its loader, its file, its fingerprint or the ids of its items",
+    "the corpus is recognised by its content or its file",
     LIMIT,
 )
 VISIBLE_POINTS = Template(
@@ -389,21 +388,6 @@ NOTHING_DEFINED = Template(
     "no item has a value in both runs",
     LIMIT,
 )
-OVER_CORPORA = Template(
-    "{title}: mean difference {mean} {interval}. On a further corpus like these the true difference is expected in "
-    "{upcoming} (95% prediction interval).",
-    "five corpora or more",
-    INTERVAL,
-)
-NO_SUMMARY = Template(
-    "{title}: no summary: {reason}.", "too few corpora, or one on which nothing changed or that has no interval", LIMIT
-)
-BEST_OF_RUNS = Template(
-    "{diagnostic} on {corpus}: of {candidates} candidates, {best} may be the best (95% confidence).",
-    "two candidates or more in all runs together; the others are shown not to be the best",
-    BEST_LIST,
-)
-
 # A run against its baseline: embassay bless and check
 
 LOSS_SIGNIFICANT = Template(

@@ -1,35 +1,54 @@
 """The vector cache: exact float32 vectors by (fingerprint, role, text), in plain files.
 
-A vector of another model, prompt, role, text or dimension is never returned: the key is a hash of fingerprint, role and
-text, and a vector that does not match its checksum counts as absent (``blocks``). Each encoder has a folder
-(``encoder_vectors``). When the cache is full, files are removed, those of the least recently used encoder first.
+Each encoder has a folder. Each ``put`` writes one file into it, which is never changed:
+
+========  ======================================================================================
+part      content
+========  ======================================================================================
+head      CRC-32 of all that follows, number n and dimension d of the vectors (20 bytes)
+keys      n times 16 bytes, each a hash of fingerprint, role and text
+vectors   n times d float32 numbers
+========  ======================================================================================
+
+All numbers are little-endian. A vector of another model, prompt, role or text is never returned: the key is a hash of
+all of them, and a damaged file is skipped, so that its texts are encoded again. Other processes may read, write and
+remove files of the same folder meanwhile. When the cache is full, the least recently used encoders make room.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
+import secrets
 import shutil
+import struct
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import compress
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.core.errors import OutputError, UnknownNameError
+from embassay.core.errors import InputError, OutputError
 from embassay.core.formatting import written_bytes
 from embassay.core.samples.base import Text
-from embassay.core.store.files import VECTORS, default_folder, size_of
-from embassay.core.store.hashes import FileHashes, Remembered
-from embassay.run.cache import disks
-from embassay.run.cache.blocks import keys_of
-from embassay.run.cache.blocks import size_of as block_size
-from embassay.run.cache.encoder_vectors import EncoderNote, EncoderVectors, block_names, encoder_folder
+from embassay.core.store.canonical import write_whole
+from embassay.core.store.files import VECTORS, size_of
 
-__all__ = ["FileHashes", "Remembered", "VectorCache", "default_folder", "trouble_with"]
+SUFFIX = ".vectors"
+NOTE = "encoder.txt"
+HEAD = struct.Struct("<IQQ")
+KEY_SIZE = 16
+LIMIT = "EMBASSAY_CACHE_LIMIT"
+USUAL_LIMIT = 20
+"""In gigabytes, where ``EMBASSAY_CACHE_LIMIT`` sets no other limit and the disk has room."""
+
+Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -38,67 +57,34 @@ class Holding:
 
     Attributes
     ----------
-    note
-        Whose they are; None if that is no longer known.
+    fingerprint, name
+        Whose they are; empty if that is not known.
     dim
-        Their dimension; None if no file can be read.
+        Their dimension; 0 if there is none.
     bytes
         The size of the files.
     used
-        When they were last used, in seconds since 1970.
-    damaged
-        The number of files that are damaged; the vectors in them are encoded again when they are needed.
+        When they were last used, in seconds since 1970; 0 if that is not known.
     """
 
-    note: EncoderNote | None
-    folder: Path
-    dim: int | None
+    fingerprint: str
+    name: str
+    dim: int
     vectors: int
     bytes: int
     used: float
-    damaged: int
 
 
-@dataclass(frozen=True)
-class Info:
-    """What a cache holds: its size in bytes, its limit (None for none), and its encoders, the last used first."""
+class VectorCache(AbstractContextManager["VectorCache"]):
+    """Vectors on disk, to be used as a context manager. Several may be open at once, even on the same folder.
 
-    folder: Path
-    on_disk: int
-    limit: int | None
-    encoders: tuple[Holding, ...]
-
-    @property
-    def vectors(self) -> int:
-        """The number of all vectors."""
-        return sum(holding.vectors for holding in self.encoders)
-
-    @property
-    def damaged(self) -> int:
-        """The number of all damaged files."""
-        return sum(holding.damaged for holding in self.encoders)
-
-
-def trouble_with(folder: Path) -> str | None:
-    """Create the folder of a cache and return why it cannot be used; None when it can be used.
-
-    Raises
-    ------
-    InputError
-        If ``EMBASSAY_CACHE_LIMIT`` is not a size.
+    Attributes
+    ----------
+    limit
+        How many bytes it may take, see :func:`byte_limit`; None for no limit.
+    trouble
+        Why the cache could not be written; empty as long as it could.
     """
-    disks.limit(folder, 0)
-    try:
-        (folder / VECTORS).mkdir(parents=True, exist_ok=True)
-        # Permissions do not tell that a disk is read-only; writing a file does.
-        with tempfile.TemporaryFile(dir=folder):
-            return None
-    except OSError as error:
-        return error.strerror or "it cannot be written to"
-
-
-class VectorCache:
-    """Vectors on disk, to be used as a context manager. Several may be open at once, even on the same folder."""
 
     def __init__(self, folder: Path):
         """Open the cache in a folder; create it if it does not exist.
@@ -110,197 +96,222 @@ class VectorCache:
         InputError
             If ``EMBASSAY_CACHE_LIMIT`` is not a size.
         """
-        # Why the cache could not be read or written; empty as long as it could.
         self.trouble = ""
-        self._root = folder
         self._folder = folder / VECTORS
+        self._encoders: dict[str, _Encoder] = {}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
+            # Permissions do not tell that a disk is read-only; writing a file does.
+            with tempfile.TemporaryFile(dir=folder):
+                # In bytes. It is remembered: listing all files for each put is slow.
+                self._size = size_of(self._folder)
+            self.limit = byte_limit(shutil.disk_usage(folder).free + self._size)
         except OSError as error:
-            refusal = f"{folder}: no cache there ({error.strerror}); choose another with --cache, or --no-cache"
-            raise OutputError(refusal) from None
-        # In bytes; the limit is None for no limit. The size is remembered: listing all files for each put is slow.
-        self._size = size_of(self._folder)
-        self._limit = disks.limit(folder, self._size)
-        self._encoders: dict[str, EncoderVectors] = {}
-        # The display name of each encoder, by fingerprint.
-        self._names: dict[str, str] = {}
-        # The fingerprints of the encoders whose vectors were read or written.
-        self._used: set[str] = set()
+            raise OutputError(f"{folder}: cannot be used as a cache: {error.strerror}") from None
 
-    def __enter__(self) -> VectorCache:
-        """Return the open cache."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Record when the encoders were last used."""
-        for fingerprint in sorted(self._used):
-            try:
-                self._write_note(fingerprint)
-            except OSError:
-                # Only names and times of last use are lost; they decide nothing but the order of removal.
-                continue
+    def __exit__(self, *error: object) -> None:
+        """Do nothing: every file is complete."""
 
     def note(self, fingerprint: str, name: str) -> None:
-        """Set the display name of an encoder; ``embassay cache info`` shows it."""
-        self._names[fingerprint] = name
-        # The next vectors that are put write the name.
-        self._used.discard(fingerprint)
-
-    def get(self, fingerprint: str, texts: Sequence[Text]) -> list[NDArray[np.float32] | None]:
-        """Return the (d,) vector of each text; None where there is none or where it is damaged."""
+        """Record that an encoder is used now, and its name, which ``embassay cache info`` shows."""
+        content = f"{fingerprint}\n{name}".encode("utf-8", "surrogatepass")
         try:
-            rows = self._vectors(fingerprint).get(fingerprint, texts)
+            write_whole(self._encoder(fingerprint).folder / NOTE, lambda file: file.write(content))
         except OSError as error:
             self.trouble = error.strerror or str(error)
-            return [None] * len(texts)
-        if any(row is not None for row in rows):
-            self._used.add(fingerprint)
-        return rows
 
-    def put(self, fingerprint: str, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
+    def get(self, fingerprint: str, texts: Sequence[Text]) -> list[Vectors | None]:
+        """Return the (d,) vector of each text; None where there is none or where its file is damaged."""
+        return self._encoder(fingerprint).read(keys_of(fingerprint, texts))
+
+    def put(self, fingerprint: str, texts: Sequence[Text], rows: Vectors) -> None:
         """Store the (n, d) vectors of the n texts, all or none; after a failure (``trouble``) store nothing."""
         if self.trouble or not len(texts):
             return
-        added = block_size(len(texts), rows.shape[1])
+        rows = np.ascontiguousarray(rows, dtype="<f4")
+        keys = b"".join(keys_of(fingerprint, texts))
+        # The checksum comes first, and is that of what follows.
+        head = HEAD.pack(0, *rows.shape)[4:]
+        check = struct.pack("<I", crc32(rows.data, crc32(keys, crc32(head))))
+        added = HEAD.size + len(keys) + rows.nbytes
+        # A name begins with the time; the token keeps two processes apart.
+        path = self._encoder(fingerprint).folder / f"{time.time_ns():020d}-{secrets.token_hex(4)}{SUFFIX}"
         try:
-            if not self._make_room(fingerprint, added):
-                limit = written_bytes(self._limit or 0)
-                self.trouble = f"it is full, at {limit}; {disks.VARIABLE} sets another limit"
-                return
-            try:
-                self._store(fingerprint, texts, rows)
-            except FileNotFoundError:
-                # Another process has removed the encoder's folder meanwhile, to make room.
-                self._store(fingerprint, texts, rows)
+            if self._make_room(path.parent, added):
+                write_whole(path, lambda file: file.writelines((check, head, keys, rows.data)))
+                self._size += added
+            else:
+                limit = written_bytes(self.limit or 0)
+                self.trouble = f"it is full, at {limit}; {LIMIT} sets another limit"
         except OSError as error:
             self.trouble = error.strerror or str(error)
-            return
-        self._size += added
-        self._used.add(fingerprint)
-
-    def _store(self, fingerprint: str, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
-        """Write vectors, and whose they are where no file says so, also because another process has removed it."""
-        vectors = self._vectors(fingerprint)
-        vectors.put(keys_of(fingerprint, texts), rows)
-        if fingerprint not in self._used or not vectors.used():
-            self._write_note(fingerprint)
 
     def missing(self, fingerprint: str, texts: Sequence[Text]) -> tuple[Text, ...]:
-        """Return the texts that have no vector, in their order; all of them if the cache cannot be read (``trouble``).
+        """Return the texts that have no vector, in their order."""
+        places = self._encoder(fingerprint).refreshed()
+        keys = keys_of(fingerprint, texts)
+        return tuple(text for text, key in zip(texts, keys, strict=True) if key not in places)
 
-        The lookup does not count as a use of the encoder.
-        """
-        try:
-            is_there = self._vectors(fingerprint).has(fingerprint, texts)
-        except OSError as error:
-            self.trouble = error.strerror or str(error)
-            return tuple(texts)
-        return tuple(compress(texts, ~is_there))
-
-    def info(self) -> Info:
-        """Read every vector and return what the cache holds, the most recently used encoder first.
-
-        Raises
-        ------
-        OutputError
-            If it cannot be read.
-        """
+    def info(self) -> list[Holding]:
+        """Return what the cache holds of each encoder, the most recently used one first."""
         holdings = []
-        try:
-            for vectors in self._all():
-                damaged = vectors.check()
-                size = size_of(vectors.folder)
-                note, dim, count, used = vectors.note(), vectors.dim, vectors.count(), vectors.used()
-                # The folder of an encoder whose vectors made room for others stays: another process may write to it.
-                if count or damaged:
-                    holdings.append(Holding(note, vectors.folder, dim, count, size, used, damaged))
-        except OSError as error:
-            raise OutputError(f"{self._root}: the cache cannot be read: {error.strerror}") from None
-        holdings.sort(key=lambda holding: holding.used, reverse=True)
-        return Info(self._root, size_of(self._folder), self._limit, tuple(holdings))
+        for encoder in self._all():
+            # The folder of an encoder whose vectors made room for others stays: another process may write to it.
+            if places := encoder.refreshed():
+                fingerprint, name, used = encoder.note()
+                size = size_of(encoder.folder)
+                holdings.append(Holding(fingerprint, name, encoder.dim, len(places), size, used))
+        return sorted(holdings, key=lambda holding: holding.used, reverse=True)
 
-    def clear(self, encoder: str) -> int:
-        """Remove the vectors of all encoders with this fingerprint or name.
-
-        The scheme of a name may be omitted: ``all-MiniLM-L6-v2`` also stands for ``st:all-MiniLM-L6-v2``.
-
-        Returns
-        -------
-        int
-            The number of vectors removed.
-
-        Raises
-        ------
-        UnknownNameError
-            If the cache holds no such encoder.
-        OutputError
-            If it cannot be written to.
-        """
-        chosen: list[EncoderVectors] = []
-        names = set()
-        for vectors in self._all():
-            note = vectors.note()
-            if note is not None:
-                names.add(note.name or note.fingerprint)
-                # "st:all-MiniLM-L6-v2" -> "all-MiniLM-L6-v2"
-                without_scheme = note.name.partition(":")[2]
-                if encoder in {note.fingerprint, note.name, without_scheme} - {""}:
-                    chosen.append(vectors)
-        if not chosen:
-            raise UnknownNameError("encoder in the cache", encoder, names)
-        removed = 0
-        for vectors in chosen:
-            vectors.refresh()
-            removed += vectors.count()
-            try:
-                shutil.rmtree(vectors.folder)
-            except OSError as error:
-                raise OutputError(f"{vectors.folder}: cannot be removed: {error.strerror}") from None
-        self._encoders.clear()
-        self._size = size_of(self._folder)
-        return removed
-
-    def _vectors(self, fingerprint: str) -> EncoderVectors:
-        """Return the vectors of an encoder, with the keys that were read before."""
+    def _encoder(self, fingerprint: str) -> _Encoder:
+        """Return the vectors of an encoder, with the places that were found before."""
         if fingerprint not in self._encoders:
-            self._encoders[fingerprint] = EncoderVectors(encoder_folder(self._folder, fingerprint))
+            name = hashlib.blake2b(fingerprint.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+            self._encoders[fingerprint] = _Encoder(self._folder / name)
         return self._encoders[fingerprint]
 
-    def _all(self) -> Iterator[EncoderVectors]:
-        """Yield the vectors of all encoders, in the order of their folders' names."""
-        for folder in sorted(self._folder.iterdir()):
-            if folder.is_dir():
-                yield EncoderVectors(folder)
+    def _all(self) -> list[_Encoder]:
+        """Return the vectors of all encoders."""
+        return [_Encoder(folder) for folder in self._folder.iterdir() if folder.is_dir()]
 
-    def _write_note(self, fingerprint: str) -> None:
-        """Write whose vectors they are, and that they are used now."""
-        vectors = self._vectors(fingerprint)
-        note = vectors.note() or EncoderNote(fingerprint)
-        # Another process may have removed the encoder meanwhile.
-        if vectors.folder.is_dir():
-            vectors.write_note(replace(note, name=self._names.get(fingerprint, note.name)))
-
-    def _make_room(self, kept: str, added: int) -> bool:
-        """Return whether so many more bytes fit, after removing files of other encoders if needed."""
-        if self._limit is None or self._size + added <= self._limit:
+    def _make_room(self, kept: Path, added: int) -> bool:
+        """Return whether so many more bytes fit, after removing the vectors of other encoders if needed."""
+        if self.limit is None or self._size + added <= self.limit:
             return True
-        # Other processes write and remove files too.
-        self._size = size_of(self._folder)
-        kept_folder = encoder_folder(self._folder, kept)
-        others = [vectors for vectors in self._all() if vectors.folder != kept_folder]
-        for vectors in sorted(others, key=EncoderVectors.used):
-            # The oldest file of an encoder goes first: its name is a time.
-            for name in sorted(block_names(vectors.folder)):
-                if self._size + added <= self._limit:
-                    return True
-                path = vectors.folder / name
-                # Another process may make room at the same time.
-                with suppress(FileNotFoundError):
-                    self._size -= path.stat().st_size
-                    path.unlink()
-        # Another process may have removed some of them, whose sizes are not subtracted.
-        self._size = size_of(self._folder)
-        return self._size + added <= self._limit
+        for encoder in sorted(self._all(), key=lambda encoder: encoder.note()[2]):
+            if encoder.folder != kept:
+                encoder.remove()
+            # Other processes write and remove files too.
+            self._size = size_of(self._folder)
+            if self._size + added <= self.limit:
+                return True
+        return False
+
+
+class _Encoder:
+    """The vectors of one encoder on disk.
+
+    Attributes
+    ----------
+    dim
+        Their dimension: that of the newest file. A file of another one, and all that are older, are not used.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.dim = 0
+        # The file and the row of each key.
+        self._places: dict[bytes, tuple[Path, int]] = {}
+        self._paths: set[Path] = set()
+        # Damaged files, and those that another process has removed, so that they are read only once.
+        self._unusable: set[Path] = set()
+
+    def note(self) -> tuple[str, str, float]:
+        """Return the fingerprint and the name of the encoder, and when it was last used; empty where not known."""
+        try:
+            note = self.folder / NOTE
+            fingerprint, _, name = note.read_text("utf-8", "replace").partition("\n")
+            return fingerprint, name, note.stat().st_mtime
+        except OSError:
+            return "", "", 0.0
+
+    def remove(self) -> None:
+        """Remove all vectors. The folder stays, because another process may write to it."""
+        for path in self.folder.glob(f"*{SUFFIX}"):
+            path.unlink(missing_ok=True)
+
+    def refreshed(self) -> dict[bytes, tuple[Path, int]]:
+        """Return the file and the row of each key, found again if files are new, gone or damaged."""
+        paths = set(self.folder.glob(f"*{SUFFIX}")) - self._unusable
+        if paths == self._paths:
+            return self._places
+        self._paths = paths
+        self._places = {}
+        self.dim = 0
+        # The newest file is the first.
+        for path in sorted(paths, reverse=True):
+            dim, keys = _read_keys(path)
+            if not self.dim:
+                self.dim = dim
+            elif dim not in (0, self.dim):
+                break
+            for row, key in enumerate(keys):
+                self._places.setdefault(key, (path, row))
+        return self._places
+
+    def read(self, keys: Sequence[bytes]) -> list[Vectors | None]:
+        """Return the (d,) vector of each key; None where there is none or where its file is damaged."""
+        places = self.refreshed()
+        wanted: dict[Path, list[tuple[int, int]]] = defaultdict(list)
+        for number, key in enumerate(keys):
+            if key in places:
+                path, row = places[key]
+                wanted[path].append((number, row))
+        vectors: list[Vectors | None] = [None] * len(keys)
+        for path, numbers in wanted.items():
+            rows = _read_vectors(path)
+            if rows is None:
+                self._unusable.add(path)
+                # An older file may have the vectors of the one that cannot be used.
+                return self.read(keys)
+            for number, row in numbers:
+                # A copy, so that the other vectors of the file do not stay in memory.
+                vectors[number] = rows[row].copy()
+        return vectors
+
+
+def byte_limit(available: int) -> int | None:
+    """Return how many bytes a cache may take: half of those available, but at most 20 GB; None for no limit.
+
+    Raises
+    ------
+    InputError
+        If ``EMBASSAY_CACHE_LIMIT``, which sets another limit, is not a number.
+    """
+    setting = os.environ.get(LIMIT)
+    if not setting:
+        return min(USUAL_LIMIT * 10**9, available // 2)
+    try:
+        return int(float(setting) * 10**9) or None
+    except (ValueError, OverflowError):
+        raise InputError(f"{LIMIT}: {setting!r} is not a number of gigabytes; 0 sets no limit") from None
+
+
+def keys_of(fingerprint: str, texts: Iterable[Text]) -> list[bytes]:
+    """Return the keys of (role, text) pairs; keys of different inputs are equal only by chance (2^-128)."""
+    # The lengths keep two inputs apart whose joined texts are equal.
+    head = f"{len(fingerprint)}:{fingerprint}"
+    keys = []
+    for role, content in texts:
+        joined = f"{head}{len(role)}:{role}{content}".encode("utf-8", "surrogatepass")
+        keys.append(hashlib.blake2b(joined, digest_size=KEY_SIZE).digest())
+    return keys
+
+
+def _read_keys(path: Path) -> tuple[int, list[bytes]]:
+    """Return the dimension of the vectors in a file, and their keys; 0 and none if it is damaged or cannot be read.
+
+    A wrong key does no harm: before a vector is used, the whole file is compared with its checksum.
+    """
+    try:
+        with path.open("rb") as file:
+            _, count, dim = HEAD.unpack(file.read(HEAD.size))
+            # Damaged numbers could ask for more memory than there is.
+            if os.fstat(file.fileno()).st_size != HEAD.size + count * (KEY_SIZE + 4 * dim):
+                return 0, []
+            keys = file.read(count * KEY_SIZE)
+    except (OSError, struct.error):
+        return 0, []
+    return dim, [keys[start : start + KEY_SIZE] for start in range(0, len(keys), KEY_SIZE)]
+
+
+def _read_vectors(path: Path) -> Vectors | None:
+    """Return the (n, d) vectors of a file; None if it is damaged or cannot be read."""
+    try:
+        content = path.read_bytes()
+        check, count, dim = HEAD.unpack_from(content)
+    except (OSError, struct.error):
+        return None
+    if crc32(memoryview(content)[4:]) != check:
+        return None
+    return np.frombuffer(content, dtype="<f4", offset=HEAD.size + count * KEY_SIZE).reshape(count, dim)

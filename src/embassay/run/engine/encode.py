@@ -8,21 +8,30 @@ and a chunk is cached whole or not at all: so a run that is started again encode
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Protocol
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
-from embassay.core.errors import EncoderError
+from embassay.core.errors import EncoderError, reason_of
 from embassay.core.formatting import counted
 from embassay.core.samples.base import Role, Text
 from embassay.core.types import Encoder
-from embassay.core.vectors import VectorMatrix, Vectors, as_array, as_float32, check_finite, with_narrow_indices
+from embassay.core.vectors import (
+    VectorMatrix,
+    Vectors,
+    as_array,
+    as_float32,
+    check_finite,
+    described,
+    with_narrow_indices,
+)
 from embassay.models.base import adopted, encoder_of_vectors, key_in_cache
+from embassay.run.cache.cache import VectorCache
 from embassay.run.engine.timeline import TimeLine
 
 BLOCK = 128
@@ -34,19 +43,8 @@ CACHED = 64
 CHUNK = 1_024
 """The number of texts that are encoded and cached together, if a vector depends on its batch."""
 Vector = NDArray[np.float32]
-Rows = Sequence[Vector | None]
-
-
-class Cache(Protocol):
-    """Stores vectors by fingerprint, role and text."""
-
-    def get(self, fingerprint: str, texts: Sequence[Text]) -> Rows:
-        """Return the vector of each text, None for a text that is not stored."""
-        ...
-
-    def put(self, fingerprint: str, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
-        """Store the (n, d) vectors of the texts."""
-        ...
+Block = tuple[list[Text], VectorMatrix]
+"""Texts and their (n, d) vectors."""
 
 
 @dataclass(frozen=True)
@@ -68,17 +66,13 @@ class Effort:
 
     def __add__(self, other: Effort) -> Effort:
         """Add up two efforts."""
-        return Effort(
-            self.texts + other.texts,
-            self.encoded + other.encoded,
-            self.seconds + other.seconds,
-        )
+        return Effort(self.texts + other.texts, self.encoded + other.encoded, self.seconds + other.seconds)
 
 
 def encode(
     encoder: Encoder,
     texts: Sequence[Text],
-    cache: Cache | None = None,
+    cache: VectorCache | None = None,
     advance: Callable[[int], None] | None = None,
     timeline: TimeLine | None = None,
 ) -> tuple[Vectors, Effort]:
@@ -116,26 +110,25 @@ def encode(
         return derived(encoder, vectors), effort
     if not encoder.card.cached:
         cache = None
-    cached: Rows = [None] * len(texts)
+    stored: dict[Text, Vector] = {}
     if cache is not None:
-        cached = cache.get(key_in_cache(encoder), texts)
-    ready = {text: vector for text, vector in zip(texts, cached, strict=True) if vector is not None}
-    missing = _by_length(text for text in texts if text not in ready)
-    advance = advance or _ignore
-    advance(len(ready))
-    work = _Work(encoder, cache, advance)
+        cached = zip(texts, cache.get(key_in_cache(encoder), texts), strict=True)
+        stored = {text: vector for text, vector in cached if vector is not None}
+    advance = advance or (lambda done: None)
+    advance(len(stored))
+
+    # By role, then by length, then alphabetically.
+    missing = sorted(set(texts) - stored.keys(), key=lambda text: (text[0], len(text[1]), text[1]))
+    blocks: list[Block] = []
+    seconds = 0.0
     if missing:
-        with (timeline or TimeLine()).during("loading"), _failing():
-            adopted(encoder).prepare()
-        work.encode_all(missing)
+        with _failing():
+            with (timeline or TimeLine()).during("loading"):
+                adopted(encoder).prepare()
+            seconds = _encode_all(encoder, missing, cache, advance, blocks)
     row = {text: place for place, text in enumerate(texts)}
-    matrix = _assemble(row, work.texts, work.blocks, ready)
-    effort = Effort(len(texts), len(missing), work.seconds)
-    return Vectors(matrix, row, encoder.card.similarity), effort
-
-
-def _ignore(done: int) -> None:
-    """Show no progress."""
+    effort = Effort(len(texts), len(missing), seconds)
+    return Vectors(_matrix(row, blocks, stored), row, encoder.card.similarity), effort
 
 
 def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
@@ -148,100 +141,60 @@ def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
     return replace(vectors, matrix=matrix, similarity=encoder.card.similarity)
 
 
-def _is_batch_invariant(encoder: Encoder) -> bool:
-    """Return whether the encoder gives the same vectors in every batch, bit by bit."""
-    with _failing():
-        return adopted(encoder).batch_invariant()
+def _encode_all(
+    encoder: Encoder, texts: list[Text], cache: VectorCache | None, advance: Callable[[int], None], blocks: list[Block]
+) -> float:
+    """Encode sorted texts, cache their vectors, and append them to ``blocks``.
 
-
-def _by_length(texts: Iterable[Text]) -> list[Text]:
-    """Sort texts by role, then by length, then alphabetically."""
-    return sorted(texts, key=lambda text: (text[0], len(text[1]), text[1]))
-
-
-class _Work:
-    """Encodes texts, measures the time, and caches finished vectors.
-
-    Attributes
-    ----------
-    texts, blocks
-        The encoded texts, and their vectors in blocks, in the same order.
-    seconds
-        The time of the encoder for all but the first block.
+    Returns
+    -------
+    float
+        The seconds of the encoder for all but the first block, because a model may be loaded for that one.
     """
+    # The answers of a service cost money, so that each is kept, also if no batch gives the same answer.
+    in_parts = cache is None or encoder.card.remote
+    in_parts = in_parts or adopted(encoder).batch_invariant()
+    size = len(texts) if in_parts else CHUNK
+    seconds = 0.0
+    done = kept = 0
 
-    def __init__(self, encoder: Encoder, cache: Cache | None, advance: Callable[[int], None]):
-        self._encoder = encoder
-        self._cache = cache
-        self._advance = advance
-        self.texts: list[Text] = []
-        self.blocks: list[VectorMatrix] = []
-        self.seconds = 0.0
-        # Encoded, but not yet written to the cache.
-        self._uncached_texts: list[Text] = []
-        self._uncached_rows: list[VectorMatrix] = []
+    def store() -> None:
+        """Cache the blocks since the last call, except sparse ones; different lengths are an error later."""
+        nonlocal kept
+        parts = blocks[kept:]
+        kept = len(blocks)
+        if cache is not None and len({rows.shape[1] for _, rows in parts}) == 1 and not issparse(parts[0][1]):
+            in_order = [text for block, _ in parts for text in block]
+            cache.put(key_in_cache(encoder), in_order, np.concatenate([rows for _, rows in parts]))
 
-    def encode_all(self, texts: list[Text]) -> None:
-        """Encode and cache sorted texts."""
-        # The answers of a service cost money, so that each is kept, also if no batch gives the same answer.
-        if self._cache is None or self._encoder.card.remote or _is_batch_invariant(self._encoder):
-            try:
-                self._encode(texts, in_parts=True)
-            finally:
-                self._flush()
-            return
-        for start in range(0, len(texts), CHUNK):
-            self._encode(texts[start : start + CHUNK], in_parts=False)
-            self._flush()
-
-    def _encode(self, chunk: list[Text], *, in_parts: bool) -> None:
-        """Encode texts together; cache their vectors in parts, each as soon as it is large enough."""
+    for first in range(0, len(texts), size):
         start = time.perf_counter()
-        for texts, rows in _encoded(self._encoder, chunk):
-            # The model may be loaded for the first texts, so they are not timed.
-            if self.blocks:
-                self.seconds += time.perf_counter() - start
-            self.texts += texts
-            self.blocks.append(rows)
-            self._uncached_texts += texts
-            self._uncached_rows.append(rows)
-            if in_parts and len(self._uncached_texts) >= max(BLOCK, len(self.texts) // CACHED):
-                self._flush()
-            self._advance(len(texts))
-            start = time.perf_counter()
-
-    def _flush(self) -> None:
-        """Write the vectors that are not cached yet."""
-        texts = self._uncached_texts
-        rows = self._uncached_rows
-        self._uncached_texts = []
-        self._uncached_rows = []
-        # Sparse vectors are not cached. Vectors of different lengths are an error, which :func:`_assemble` raises.
-        widths = {part.shape[1] for part in rows}
-        if self._cache is not None and len(widths) == 1 and not issparse(rows[0]):
-            self._cache.put(key_in_cache(self._encoder), texts, np.concatenate(rows))
+        try:
+            for block, rows in _encoded(encoder, texts[first : first + size]):
+                if blocks:
+                    seconds += time.perf_counter() - start
+                blocks.append((block, rows))
+                done += len(block)
+                advance(len(block))
+                if in_parts and sum(len(texts) for texts, _ in blocks[kept:]) >= max(BLOCK, done // CACHED):
+                    store()
+                start = time.perf_counter()
+        except BaseException:
+            if in_parts:
+                store()
+            raise
+        store()
+    return seconds
 
 
-def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], VectorMatrix]]:
-    """Yield sorted texts and their vectors as they are ready: from the encoder's own batches, or block by block.
-
-    An encoder may have ``batches(texts, role)``. It gets all texts of a role at once, so that it can tokenise and sort
-    them, and yields (places in texts, their vectors).
-    """
+def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[Block]:
+    """Yield sorted texts and their vectors as they are ready: from the encoder's own batches, or block by block."""
     done = 0
-    for role in dict.fromkeys(role for role, _ in texts):
-        texts_of_role = [text for text in texts if text[0] == role]
-        contents = [content for _, content in texts_of_role]
-        with _failing():
-            iterator = adopted(encoder).batches(contents, role) or _blocks(encoder, contents, role, done)
-        while True:
-            with _failing():
-                batch = next(iterator, None)
-            if batch is None:
-                break
-            places, rows = batch
-            block = [texts_of_role[place] for place in places]
-            yield block, _checked(rows, block)
+    for role, group in groupby(texts, key=lambda text: text[0]):
+        contents = [content for _, content in group]
+        for places, returned in adopted(encoder).batches(contents, role) or _blocks(encoder, contents, role, done):
+            block = [contents[place] for place in places]
+            yield [(role, content) for content in block], _checked(returned, block)
         done += len(contents)
 
 
@@ -267,44 +220,32 @@ def _failing() -> Iterator[None]:
     except EncoderError:
         raise
     except (Exception, SystemExit) as error:
-        reason = " ".join(str(error).split())
-        raise EncoderError(f"{type(error).__name__}: {reason}") from error
+        raise EncoderError(reason_of(error)) from error
 
 
-def _checked(returned: object, block: Sequence[Text]) -> VectorMatrix:
+def _checked(returned: object, texts: Sequence[str]) -> VectorMatrix:
     """Return the output of an encoder as float32; raise EncoderError unless it is one finite vector for each text."""
-    texts = [text for _, text in block]
-    with _failing():
-        rows = as_array(returned)
-        if np.iscomplexobj(rows):
-            raise EncoderError("the encoder returned complex numbers")
-        rows = as_float32(rows, texts)
-    if rows.ndim != 2 or rows.shape[1] == 0:
-        raise EncoderError(
-            f"the encoder returned shape {rows.shape} for {counted(len(texts), 'text')}, not ({len(texts)}, d)"
-        )
-    if rows.shape[0] != len(texts):
-        raise EncoderError(f"the encoder returned {counted(rows.shape[0], 'vector')} for {counted(len(texts), 'text')}")
+    rows = as_array(returned)
+    if rows.dtype.kind not in "biufO" or rows.ndim != 2 or rows.shape[0] != len(texts) or rows.shape[1] == 0:
+        expected = f"({len(texts)}, d) for {counted(len(texts), 'text')}"
+        raise EncoderError(f"it returned {described(returned, rows)}, not real numbers of shape {expected}")
+    rows = as_float32(rows, texts)
     check_finite(rows, texts)
     return rows
 
 
-def _assemble(
-    row: dict[Text, int], encoded: Sequence[Text], blocks: Sequence[VectorMatrix], ready: dict[Text, Vector]
-) -> VectorMatrix:
+def _matrix(row: dict[Text, int], blocks: Sequence[Block], stored: dict[Text, Vector]) -> VectorMatrix:
     """Put the encoded blocks and the cached vectors into one matrix, each text in its row."""
-    widths = {block.shape[1] for block in blocks}
-    widths.update(len(vector) for vector in ready.values())
+    widths = {rows.shape[1] for _, rows in blocks} | {len(vector) for vector in stored.values()}
     if len(widths) > 1:
         raise EncoderError(f"vectors of different lengths: {', '.join(map(str, sorted(widths)))}")
-
-    rows = [row[text] for text in encoded]
-    if blocks and issparse(blocks[0]):
+    if blocks and issparse(blocks[0][1]):
         # Sparse vectors are not cached, so all texts are encoded.
-        return with_narrow_indices(vstack(blocks, format="csr")[np.argsort(rows)])
+        order = np.argsort([row[text] for texts, _ in blocks for text in texts])
+        return with_narrow_indices(vstack([rows for _, rows in blocks], format="csr")[order])
     matrix = np.empty((len(row), max(widths, default=0)), dtype=np.float32)
-    if blocks:
-        matrix[rows] = np.concatenate(blocks)
-    for text, vector in ready.items():
+    for texts, rows in blocks:
+        matrix[[row[text] for text in texts]] = rows
+    for text, vector in stored.items():
         matrix[row[text]] = vector
     return matrix

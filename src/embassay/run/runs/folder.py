@@ -1,4 +1,4 @@
-"""A run's folder: ``run.json``, ``scores/``, ``items/``, ``result.json``, ``report.html``.
+"""A run's folder: ``run.json``, ``scores/``, ``result.json``, ``values.npz``, ``items.json``, ``report.html``.
 
 ``run.json`` is written first (running) and last (finished), so a run that it calls finished is complete. Scores are
 stored in one file per encoder, corpus and diagnostic; a later command in the same folder reuses them.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -17,30 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
+from embassay.core.columns import FILE as VALUES
+from embassay.core.columns import ItemColumn, write_columns
 from embassay.core.errors import OutputError, one_line
 from embassay.core.plugins import FORMATS
 from embassay.core.result import Result
 from embassay.core.store.arrays import read_arrays, write_arrays
 from embassay.core.store.canonical import canonical, write
 from embassay.core.store.files import LISTS
-from embassay.core.store.partial_files import names_in, remove_left_overs
-from embassay.core.types import ItemScores, JsonObject, Origin, content_hash
+from embassay.core.store.partial_files import names_in
+from embassay.core.types import ItemScores, Origin, content_hash
 from embassay.run.runs import results
-from embassay.run.runs.items import CorpusItems, read_items, write_items
-from embassay.run.runs.record import (
-    RunRecord,
-    RunSettings,
-    as_written,
-    changed_code,
-    differences,
-    may_go_on,
-    read_record,
-)
+from embassay.run.runs.items import FILE as ITEMS
+from embassay.run.runs.items import Texts, write_texts
+from embassay.run.runs.record import RunRecord, RunSettings, changes, read_record
 
-ITEMS = "items"
-"""The folder with the items of each corpus; see ``store.items``."""
 RECORD = "run.json"
-FILES = (RECORD, "result.json", "report.html", "report.md")
+FILES = ("result.json", VALUES, ITEMS, "report.html", "report.md")
 
 
 class RunFolder:
@@ -51,13 +44,8 @@ class RunFolder:
         self.path = path
         self.report = path / "report.html"
 
-    def open(self, settings: RunSettings, overwrite: bool = False) -> tuple[str, ...]:
+    def open(self, settings: RunSettings, overwrite: bool = False) -> None:
         """Create the folder, or continue the run that it holds, perhaps with encoders or corpora added.
-
-        Returns
-        -------
-        tuple of str
-            The diagnostics whose code has changed since. Their scores are not reused.
 
         Raises
         ------
@@ -65,41 +53,27 @@ class RunFolder:
             If the folder cannot be written to, holds another run and ``overwrite`` is false, or holds files that are
             not from Embassay.
         """
-        key = content_hash([settings, __version__])
-        settings = as_written(settings)
         record = self.record()
-        self._check_ours(record)
-        for place in (self.path, self.path / "scores", self.path / ITEMS, self.path / LISTS):
-            remove_left_overs(place)
-        changed: tuple[str, ...] = ()
+        if names_in(self.path) and "settings" not in record:
+            raise OutputError(f"{self.path}: is not empty and not an Embassay run; choose another folder with -o")
         if overwrite:
             self._clear()
             record = {}
-        # A run with the same key is simply resumed.
-        elif record and record["key"] != key:
-            if not may_go_on(record, settings):
-                changes = differences(record, settings)
-                raise OutputError(
-                    f"{self.path}: contains a run with different settings ({changes}); "
-                    "choose another folder with -o, or --overwrite"
-                )
-            changed = changed_code(record, settings)
-        record["key"] = key
-        record["settings"] = settings
-        record["state"] = "running"
-        record["embassay"] = __version__
-        self.write_record(record)
-        return changed
+        elif record and (changed := changes(record, settings)):
+            what = f"contains a run with different settings ({', '.join(changed)})"
+            raise OutputError(f"{self.path}: {what}; choose another folder with -o, or --overwrite")
+        key = content_hash([settings, __version__])
+        self.write_record({**record, "key": key, "settings": settings, "state": "running", "embassay": __version__})
 
     def record(self) -> RunRecord:
-        """Return the content of ``run.json`` without its damaged parts; an empty record if there is none."""
-        return read_record(self.path / "run.json")
+        """Return the content of ``run.json``; an empty record if there is none, or if it is damaged."""
+        return read_record(self.path / RECORD)
 
     def write_record(self, record: RunRecord) -> None:
         """Write ``run.json`` with each note on one line."""
         if "notes" in record:
             record = {**record, "notes": [one_line(note) for note in record["notes"]]}
-        write(self.path / "run.json", canonical(record))
+        write(self.path / RECORD, canonical(record))
 
     def write_result(self, result: Result) -> None:
         """Write ``result.json``."""
@@ -108,25 +82,17 @@ class RunFolder:
     def save(self, scores: ItemScores) -> None:
         """Store the scores of one encoder, corpus and diagnostic.
 
-        The arrays ``item``, ``unit``, ``labels.NAME`` and ``values.NAME`` go into one .npz file. Its array ``head`` is
-        a JSON text with everything that is not an array.
+        The arrays ``item``, ``unit``, ``unit_labels``, ``labels.NAME`` and ``values.NAME`` go into one .npz file. Its
+        array ``head`` is a JSON text with everything that is not an array.
         """
-        arrays: dict[str, Any] = {"item": scores.item, "unit": scores.unit}
-        if len(scores.unit_labels):
-            arrays["unit_labels"] = scores.unit_labels
-        for name, labels in scores.labels.items():
-            arrays[f"labels.{name}"] = labels
-        for name, values in scores.values.items():
-            arrays[f"values.{name}"] = values
-        for array in arrays.values():
-            # Such an array could only be read with pickle, which may run any code.
-            if np.asarray(array).dtype.hasobject:
-                raise ValueError("scores must be arrays of numbers and strings, not of Python objects")
+        arrays: dict[str, Any] = {"item": scores.item, "unit": scores.unit, "unit_labels": scores.unit_labels}
+        arrays |= {f"labels.{name}": labels for name, labels in scores.labels.items()}
+        arrays |= {f"values.{name}": values for name, values in scores.values.items()}
         head = {
             "embassay": __version__,
             "similarity_function": scores.similarity_function,
             "scalars": dict(scores.scalars),
-            **_identity(scores.origin),
+            "origin": asdict(_identity(scores.origin)),
         }
         write_arrays(self._scores_path(scores.origin), {"head": np.array(json.dumps(head)), **arrays})
 
@@ -136,26 +102,16 @@ class RunFolder:
         if stored is None:
             return None
         version, scores = stored
-        # Scores of another origin or version are computed again.
-        if version != __version__ or _identity(scores.origin) != _identity(origin):
+        if version != __version__ or scores.origin != _identity(origin):
             return None
         return replace(scores, origin=origin)
 
-    def write_items(self, corpora: Iterable[CorpusItems]) -> None:
-        """Write the items of the corpora; those of an earlier run with other settings are removed."""
-        for path in (self.path / ITEMS).glob("*.json"):
-            path.unlink(missing_ok=True)
-        write_items(self.path / ITEMS, corpora)
-
-    def read_items(self) -> dict[str, CorpusItems]:
-        """Return the items of each corpus by the fingerprint of the corpus; empty if there are none.
-
-        Raises
-        ------
-        SourceError
-            If a file is damaged.
-        """
-        return read_items(self.path / ITEMS)
+    def write_items(self, columns: Iterable[ItemColumn], texts: Texts) -> None:
+        """Write the item values of the metrics, and the texts of the items where they are stored."""
+        write_columns(self.path, columns)
+        (self.path / ITEMS).unlink(missing_ok=True)
+        if texts:
+            write_texts(self.path, texts)
 
     def stored(self, *, any_version: bool = False) -> Iterator[ItemScores]:
         """Yield all scores in the folder that this version wrote, in the order of their file names.
@@ -167,93 +123,67 @@ class RunFolder:
         """
         for path in sorted((self.path / "scores").glob("*.npz")):
             stored = _read_scores(path)
-            if stored is None:
-                # A damaged file: the run computes its scores again, and here they are missing.
+            # Damaged scores are missing here, and computed again by a run. A file under another name is a copy.
+            if stored is None or path != self._scores_path(stored[1].origin):
                 continue
-            version, scores = stored
-            # A file under another name is a copy, or of a development version.
-            if path != self._scores_path(scores.origin):
-                continue
-            if any_version or version == __version__:
-                yield scores
+            if any_version or stored[0] == __version__:
+                yield stored[1]
 
     def _scores_path(self, origin: Origin) -> Path:
         """Return the file of the scores of one encoder, corpus and diagnostic; what has changed replaces it."""
         names = (origin.diagnostic, origin.corpus, origin.encoder)
-        parts = [re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:40] for name in names]
-        # The names are for people; the hash tells those apart whose shortened names are equal.
-        return self.path / "scores" / f"{'.'.join(parts)}.{content_hash(names)[:8]}.npz"
-
-    def _check_ours(self, record: RunRecord) -> None:
-        """Raise OutputError if the folder holds files, but no run."""
-        if names_in(self.path) and not record:
-            raise OutputError(f"{self.path}: is not empty and not an Embassay run; choose another folder with -o")
+        return self.path / "scores" / f"{_file_name(names, names)}.npz"
 
     def _clear(self) -> None:
-        """Remove the files of a run, and the files with a suffix in the folders of its exports, whoever made them.
+        """Remove the files of a run, and those with a suffix in its folders, whoever made them; other files stay.
 
-        Folders stay, and so do all other files.
+        Tables and figures of the run before would pass for those of the next. The folder that ``embassay report
+        --format`` writes by default has the name of the format.
         """
-        for name in FILES:
-            if name != RECORD:
-                (self.path / name).unlink(missing_ok=True)
-        for path in (*(self.path / "scores").glob("*.npz"), *(self.path / LISTS).glob("*.npz")):
+        formats = (name.replace("_", "-") for name in FORMATS.names())
+        paths = [self.path / name for name in FILES]
+        for folder in ("scores", LISTS, *formats):
+            paths += [path for path in (self.path / folder).glob("*.*") if not path.is_dir()]
+        # Without the record, the folder is not known as that of a run: it is the last.
+        for path in (*paths, self.path / RECORD):
             path.unlink(missing_ok=True)
-        for path in (self.path / ITEMS).glob("*.json"):
-            path.unlink(missing_ok=True)
-        # Tables and figures of the run before would pass for those of the next.
-        # The folder that 'embassay report --format' writes by default has the name of the format.
-        for folder in (name.replace("_", "-") for name in FORMATS.names()):
-            # Every exported file has a suffix.
-            for path in (self.path / folder).glob("*.*"):
-                if not path.is_dir():
-                    path.unlink(missing_ok=True)
-        # Last, because without it the folder is not known as that of a run.
-        (self.path / RECORD).unlink(missing_ok=True)
+
+
+def _file_name(names: Sequence[str], identity: Sequence[str]) -> str:
+    """Return a file name for people to read, with a hash that tells those apart whose shortened names are equal."""
+    parts = [re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:40] for name in names]
+    return f"{'.'.join(parts)}.{content_hash(identity)[:8]}"
+
+
+def _identity(origin: Origin) -> Origin:
+    """Return an origin with what identifies its scores.
+
+    Whether the encoder is a baseline, or the reference of the comparisons, does not affect its scores.
+    """
+    return replace(origin, baseline=False, reference=False)
 
 
 def _read_scores(path: Path) -> tuple[str, ItemScores] | None:
-    """Return the scores in a file, and the version that wrote them; None if there is no file or if it is damaged."""
+    """Return the version that wrote the scores in a file, and the scores; None if there are none or damaged ones."""
     arrays = read_arrays(path)
     try:
-        head = json.loads(str(arrays.pop("head")))
-        version = str(head.pop("embassay"))
-        parts = tuple(head.pop("parts", ()))
+        head = json.loads(str(arrays["head"]))
         scores = ItemScores(
-            similarity_function=head.pop("similarity_function"),
+            similarity_function=head["similarity_function"],
             item=arrays["item"],
             unit=arrays["unit"],
             labels=_group(arrays, "labels."),
             values=_group(arrays, "values."),
-            scalars=head.pop("scalars"),
-            unit_labels=arrays.get("unit_labels", np.zeros((0, 2), dtype=np.int64)),
-            # What remains of the head are the fields of the origin.
-            origin=Origin(**head, parts=parts),
+            scalars=head["scalars"],
+            unit_labels=arrays["unit_labels"],
+            origin=Origin(**{**head["origin"], "parts": tuple(head["origin"]["parts"])}),
         )
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError):
         # Scores that are missing or damaged are computed again from the cached vectors.
         return None
-    return version, scores
+    return str(head["embassay"]), scores
 
 
 def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
     """Return the arrays whose names begin with a prefix, by what follows it."""
-    group = {}
-    for name, array in arrays.items():
-        if name.startswith(prefix):
-            group[name.removeprefix(prefix)] = array
-    return group
-
-
-def _identity(origin: Origin) -> JsonObject:
-    """Return the fields of an origin that identify its scores.
-
-    Whether the encoder is a baseline, or the reference of the comparisons, does not affect its scores.
-    """
-    identity = asdict(origin)
-    del identity["baseline"], identity["reference"]
-    # Left out where they are empty, so that scores stored before these fields existed are still found.
-    for name in ("route", "group", "published", "parts", "step"):
-        if not identity[name]:
-            del identity[name]
-    return identity
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

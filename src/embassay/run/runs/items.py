@@ -1,4 +1,4 @@
-"""``items/`` in a run's folder: the items of each corpus with a hash of their content, and their texts.
+"""The items of the corpora of a run: hashes of their content, and ``items.json`` with their texts.
 
 Two runs are compared on the items that both have. An id alone does not tell whether an item is the same: a file of
 questions may have been edited between two runs. The texts are for people, who want to read what has changed.
@@ -6,13 +6,9 @@ questions may have been edited between two runs. The texts are for people, who w
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from functools import cache
 from pathlib import Path
-
-from pydantic import TypeAdapter, ValidationError
 
 from embassay.core.errors import SourceError, begun
 from embassay.core.samples.base import Sample
@@ -20,71 +16,13 @@ from embassay.core.samples.groups import Grouped
 from embassay.core.store.canonical import canonical, write
 from embassay.core.types import AnyCorpus, content_hash
 
+FILE = "items.json"
 NOT_CONTENT = ("id", "unit", "units")
 """The fields of a sample that its hash leaves out: a new line at the top of a file changes the numbers of all lines."""
 UNIT_KEY = "group"
 """A field that the hash leaves out too, unless the group is the right answer (``Grouped``); elsewhere it is a unit."""
-
-
-@dataclass(frozen=True)
-class StoredItem:
-    """One item of a corpus.
-
-    Attributes
-    ----------
-    hash
-        16 hexadecimal digits of its content: texts, and what is right.
-    text_hash
-        The same of its texts alone, without case and white space: near-duplicates have the same.
-    texts
-        By name, each cut after 400 characters; empty where texts are not stored.
-    """
-
-    id: str
-    hash: str
-    text_hash: str = ""
-    texts: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class CorpusItems:
-    """The items of a corpus, in its order.
-
-    Attributes
-    ----------
-    corpus
-        The label of the corpus.
-    fingerprint
-        That of the corpus.
-    documents
-        A hash of the documents that are searched, as they are cut; empty where there are none.
-    """
-
-    corpus: str
-    fingerprint: str
-    items: tuple[StoredItem, ...]
-    documents: str = ""
-
-    @classmethod
-    def of(cls, corpus: AnyCorpus, *, texts: bool) -> CorpusItems:
-        """Return the items of a corpus, with or without texts."""
-        items = []
-        for sample in corpus.samples:
-            shown = {}
-            if texts:
-                shown = {name: begun(text) for name, text in sample.fields().items()}
-            items.append(StoredItem(sample.id, item_hash(sample), text_hash(sample), shown))
-        documents = ""
-        if corpus.stored_documents is not None:
-            documents = corpus.stored_documents.fingerprint
-        elif corpus.documents:
-            parts = [[document.id, *document.passages] for document in corpus.documents]
-            documents = content_hash(parts)
-        return cls(corpus.name, corpus.fingerprint, tuple(items), documents)
-
-    def without_texts(self) -> CorpusItems:
-        """Return the same items without their texts."""
-        return replace(self, items=tuple(replace(item, texts={}) for item in self.items))
+Texts = Mapping[str, Mapping[str, str]]
+"""The texts of each item by the hash of its content, then by name, each cut after 400 characters."""
 
 
 def item_hash(sample: Sample) -> str:
@@ -101,37 +39,41 @@ def text_hash(sample: Sample) -> str:
     return content_hash([" ".join(text.casefold().split()) for _, text in sample.texts()])
 
 
-def write_items(folder: Path, corpora: Iterable[CorpusItems]) -> None:
-    """Write one file for each corpus into a folder."""
-    for corpus in corpora:
-        content = asdict(corpus)
-        for row in content["items"]:
-            if not row["texts"]:
-                del row["texts"]
-        safe_name = re.sub(r"[^A-Za-z0-9_-]+", "_", corpus.corpus)[:40]
-        # The name is for people; the hash keeps corpora apart whose shortened names are the same.
-        suffix = content_hash([corpus.corpus, corpus.fingerprint])[:8]
-        write(folder / f"{safe_name}.{suffix}.json", canonical(content))
+def documents_hash(corpus: AnyCorpus) -> str:
+    """Return a hash of the documents that are searched, as they are cut; empty where there are none."""
+    if corpus.stored_documents is not None:
+        return corpus.stored_documents.fingerprint
+    if not corpus.documents:
+        return ""
+    return content_hash([[document.id, *document.passages] for document in corpus.documents])
 
 
-def read_items(folder: Path) -> dict[str, CorpusItems]:
-    """Return the items of each corpus by the fingerprint of the corpus.
+def texts_of(corpora: Iterable[AnyCorpus]) -> Texts:
+    """Return the texts of all items of some corpora."""
+    samples = [sample for corpus in corpora for sample in corpus.samples]
+    return {item_hash(sample): {name: begun(text) for name, text in sample.fields().items()} for sample in samples}
+
+
+def write_texts(folder: Path, texts: Texts) -> None:
+    """Write the texts of the items into a run's folder."""
+    write(folder / FILE, canonical(texts))
+
+
+def read_texts(folder: Path) -> Texts:
+    """Return the texts of the items of a run; empty where they are not stored.
 
     Raises
     ------
     SourceError
-        If a file is damaged.
+        If the file is damaged.
     """
-    corpora = {}
-    for path in sorted(folder.glob("*.json")):
-        try:
-            corpus = _adapter().validate_json(path.read_bytes(), strict=True)
-        except (OSError, ValidationError):
-            raise SourceError("the list of items is damaged; repeat the run's command with --overwrite", path) from None
-        corpora[corpus.fingerprint] = corpus
-    return corpora
-
-
-@cache
-def _adapter() -> TypeAdapter[CorpusItems]:
-    return TypeAdapter(CorpusItems)
+    path = folder / FILE
+    if not path.is_file():
+        return {}
+    try:
+        texts: Texts = json.loads(path.read_bytes())
+        if all(isinstance(text, str) for of_item in texts.values() for text in of_item.values()):
+            return texts
+    except (OSError, ValueError, AttributeError):
+        pass
+    raise SourceError("the texts of the items are damaged; repeat the run's command with --overwrite", path)

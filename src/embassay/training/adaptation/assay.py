@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from embassay.core.columns import ItemColumn, read_columns
 from embassay.core.errors import OutputError
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result
 from embassay.core.samples.retrieval import Question
 from embassay.core.types import AnyCorpus, Corpus
-from embassay.diagnostics.base import DeclaresMetrics
 from embassay.diagnostics.metrics.metric import ranking_diagnostics
 from embassay.reports.layouts import layouts
 from embassay.run.command import attempt, write_outcome
@@ -23,7 +23,6 @@ from embassay.run.record import settings_of
 from embassay.run.request import RunRequest
 from embassay.run.runs.folder import RunFolder
 from embassay.run.specs import Spec
-from embassay.training.adaptation.gain import Headlines
 from embassay.training.adaptation.request import AdaptRequest
 
 NO_SHIFT = (
@@ -56,19 +55,19 @@ class VariantAssay:
         """The plan for the base alone, which can be prepared before any training."""
         return self._plan([self.base])
 
-    def run(self, variants: Sequence[Spec]) -> tuple[Result, Headlines]:
+    def run(self, variants: Sequence[Spec]) -> tuple[Result, tuple[ItemColumn, ...]]:
         """Assay the base and its variants into the folder of the run.
 
         Returns
         -------
-        The result, and the item values of the headline of each diagnostic and corpus.
+        The result, and its item values.
 
         Raises
         ------
         EncoderError
             If a variant cannot be assayed.
         OutputError
-            If the folder cannot be written to, or a score in it cannot be read.
+            If the folder cannot be written to.
         """
         start = time.perf_counter()
         folder = RunFolder(self.run_request.out)
@@ -84,7 +83,7 @@ class VariantAssay:
         outcome.check()
         result = outcome.result
         attempt("the report cannot be drawn", folder, lambda: draw(folder.report, result, layouts(result), record))
-        return result, _headlines(plan, folder)
+        return result, read_columns(folder.path)
 
     def limitations(self) -> tuple[str, ...]:
         """Return what the assay does not examine, one sentence each."""
@@ -135,31 +134,3 @@ class VariantAssay:
     def _general_questions(self) -> AnyCorpus | None:
         """The first general corpus of questions and documents."""
         return next((corpus for corpus in self.general if corpus.shape == "retrieval"), None)
-
-
-def _headlines(plan: Plan, folder: RunFolder) -> Headlines:
-    """Read the item values of each diagnostic's headline from the stored scores of a run.
-
-    Raises
-    ------
-    OutputError
-        If a score cannot be read.
-    """
-    headlines = {}
-    for task in plan.tasks:
-        if not isinstance(task.diagnostic, DeclaresMetrics):
-            continue
-        # These encoders are not fitted to a corpus, so their scores are stored under the encoders themselves.
-        scores = {}
-        for entry in plan.entries:
-            scores[entry.label] = folder.load(plan.origin(task, entry, entry.encoder.fingerprint))
-        readable = [score for score in scores.values() if score is not None]
-        if len(readable) < len(scores):
-            missing = ", ".join(label for label, score in scores.items() if score is None)
-            raise OutputError(
-                f"{folder.path}: the stored scores of {missing} ({task.name} on {task.corpus.name}) cannot be read"
-            )
-        headline = task.diagnostic.figures(readable).headline()
-        if headline is not None:
-            headlines[task.name, task.corpus.name] = headline
-    return headlines

@@ -227,9 +227,9 @@ class Adaptation:
             specs[stage.variant] = spec_of(self.folder.place(stage))
             facts[stage.variant] = self.folder.finished(stage) or {}
         # One assay of all variants, so that their differences are tested on the same test questions.
-        result, headlines = self.assay.run([Spec(spec, variant) for variant, spec in specs.items()])
+        result, columns = self.assay.run([Spec(spec, variant) for variant, spec in specs.items()])
         evaluations = {variant: of_training.get("evaluations", ()) for variant, of_training in facts.items()}
-        sentences = wording.verdict(result, headlines, self.domain, evaluations)
+        sentences = wording.verdict(result, columns, self.domain, evaluations)
         verdict = (*sentences, *self.assay.limitations())
         self._write_verdict(result, verdict)
         self._write_cards(result, facts, sentences)

@@ -57,7 +57,7 @@ def export(finished: FinishedRun) -> Export:
     rights = {f"{file_name(task.corpus.name, taken)}.qrels": qrels(task.corpus) for task in tasks}
     rankings = dict[str, Content]()
     notes = []
-    with VectorCache(default_folder()) as cache, Bar().counting("rankings", len(scored)) as advance:
+    with VectorCache(default_folder()) as cache, Bar().encoding("rankings", len(scored)) as advance:
         for corpus, scores in scored:
             label = scores.origin.encoder
             advance(1)
