@@ -395,7 +395,7 @@ def test_an_estimate_learns_from_the_journal(chat, make):
     ("spec", "message"),
     [
         ("m,temprature=1", "unknown option of generator 'm': 'temprature'; did you mean 'temperature'"),
-        ("m,temperature=hot", "generator 'm', option 'temperature': 'hot' is not a number"),
+        ("m,temperature=hot", "generator 'm', option 'temperature': must be a valid number, is 'hot'"),
         ("m,temperature=-1", "must be from 0 to 2, is -1"),
         ("m,temperature=nan", "must be from 0 to 2, is nan"),
         ("m,max_tokens=0", "option 'max_tokens': must be 1 or more, is 0"),

@@ -113,7 +113,6 @@ class Service:
         price: float | None = None,
         budget: float | None = None,
         headers: Mapping[str, str] | None = None,
-        secrets: Sequence[str] = (),
         tell: Callable[[str], None] = lambda line: None,
     ):
         """Read the key from the environment; nothing is sent yet.
@@ -133,8 +132,8 @@ class Service:
             Maximum number of simultaneous requests.
         price, budget
             See :class:`~embassay.models.services.spending.Spending`.
-        headers, secrets
-            Further headers of each request, and the secrets in them.
+        headers
+            Further headers of each request; ``$NAME`` as a value stands for the environment variable, a secret.
         tell
             Called with a line of text before each long pause between two attempts.
 
@@ -183,17 +182,23 @@ class Service:
             raise SpecError(f"{place}: {key_env} contains characters that no key has, such as a space or a line break")
         user = unquote(user)
         token = b64encode(user.encode()).decode() if user else key
-        if (token or secrets) and parts.scheme == "http" and not self._is_local:
-            raise SpecError(f"{place}: {self.url}: the key would be sent unencrypted; use https://, or send no key")
+        hidden = [token, *user.split(":")]
         self._headers = {
             "content-type": "application/json",
             "user-agent": f"embassay/{__version__}",
             "accept-encoding": "identity",
         }
-        self._headers |= headers or {}
         if token:
             self._headers["authorization"] = f"{'Basic' if user else 'Bearer'} {token}"
-        hidden = [token, *user.split(":"), *secrets]
+        for name, value in (headers or {}).items():
+            self._headers[name] = value
+            if value.startswith("$"):
+                self._headers[name] = os.environ.get(value[1:], "").strip()
+                hidden.append(self._headers[name])
+                if not hidden[-1]:
+                    raise SpecError(f"{place}: the environment variable {quoted(value[1:])} is not set")
+        if any(hidden) and parts.scheme == "http" and not self._is_local:
+            raise SpecError(f"{place}: {self.url}: the key would be sent unencrypted; use https://, or send no key")
         for parameter in parts.query.split("&"):
             # A service that repeats the path repeats its values percent-encoded, as they were sent.
             value = parameter.partition("=")[2] or parameter

@@ -7,7 +7,6 @@ of a GET. ``http://`` is for this machine, and for services that need no key.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -77,23 +76,13 @@ def create(
     check_whole(place, depth=depth)
     if query and body is not None:
         raise SpecError(f"{place}: query= asks by GET, which has no body; remove one of them")
-    sent_headers = dict(headers or {})
-    secrets = []
-    for header, value in sent_headers.items():
-        if value.startswith("$"):
-            secret = os.environ.get(value[1:], "").strip()
-            if not secret:
-                raise SpecError(f"{place}: the environment variable {quoted(value[1:])} is not set")
-            sent_headers[header] = secret
-            secrets.append(secret)
     service = Service(
         place,
         address,
         key_env,
         timeout=timeout,
         concurrency=concurrency,
-        headers=sent_headers,
-        secrets=secrets,
+        headers=headers,
         tell=runtime.tell,
     )
     asked = [ids, scores, query, body, headers, depth, version]
