@@ -17,18 +17,15 @@ def hider(secrets: Iterable[str], *, quarters: bool = False) -> Callable[[str], 
     With ``quarters``, for messages, each quarter of a long secret is replaced too: services repeat the beginning or the
     end of a wrong key. The case of letters is ignored, because host names are shown in lower case.
     """
-    pieces = set[str]()
-    for secret in secrets:
-        pieces.add(secret)
+    pieces = set(secrets)
+    for secret in list(pieces):
         if quarters and len(secret) >= LONG:
             size = len(secret) // 4
             pieces |= {secret[:size], secret[size : 2 * size], secret[2 * size : 3 * size], secret[3 * size :]}
     pieces.discard("")
+    if not pieces:
+        return str
     # The longest first, so that a secret is found as a whole; neighbouring pieces become one mark.
     longest_first = sorted(pieces, key=len, reverse=True)
     pattern = re.compile(f"(?:{'|'.join(map(re.escape, longest_first))})+", re.IGNORECASE)
-
-    def hide(text: str) -> str:
-        return pattern.sub(MARK, text) if pieces else text
-
-    return hide
+    return lambda text: pattern.sub(MARK, text)
