@@ -142,7 +142,7 @@ def test_check_takes_margins_and_floors_of_its_metrics(runs):
     assert "pass: 2 of 2 tests passed; 0 of 2 floors missed" in out
     code, _, err = embassay(*against, "--margin", "cosine[stranger]=0.1")
     assert code == 2
-    assert "cosine[stranger] cannot have a margin: its values are comparable within one encoder only" in err
+    assert "cosine[stranger] cannot have a margin" in err
     code, out, _ = embassay(*against, "--floor", "cosine[stranger]=0.01")
     # Where lower values are better, a floor is the largest value.
     assert code == 1
