@@ -149,7 +149,7 @@ def test_check_takes_margins_and_floors_of_its_metrics(runs):
     assert "exceeds the ceiling of 0.01 (lower is better)" in out
     code, _, err = embassay(*against, "--floor", "accuracy=2")
     assert code == 2
-    assert "share" in err
+    assert "the floor of accuracy must be a number of at most 1" in err
     code, _, err = embassay(*against, "--margin", "acuracy=0.1")
     assert code == 2
     assert "did you mean 'accuracy'" in err

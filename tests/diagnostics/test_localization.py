@@ -261,7 +261,7 @@ def test_names_of_groups_move_no_figure():
 class Remembering:
     """Places the texts that it has learnt from right, and all others at the origin."""
 
-    card = Card("remembering", fitted=True, cached=False)
+    card = Card("remembering", fitted=True, cached=False, relearns=True)
 
     def __init__(self, corpus, known=(), seen=None):
         self.corpus, self.known, self.seen = corpus, frozenset(known), [] if seen is None else seen

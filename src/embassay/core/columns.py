@@ -153,7 +153,7 @@ def read_columns(folder: Path) -> tuple[ItemColumn, ...]:
             columns.append(ItemColumn(**record))
     except (KeyError, TypeError, ValueError):
         raise SourceError(
-            "the item values are missing or damaged (a file in Git LFS comes with 'git lfs pull'); repeat the run's command",
+            "the item values are missing or damaged: repeat the run's command, or, for Git LFS, git lfs pull",
             folder / FILE,
         ) from None
     return tuple(columns)
