@@ -7,7 +7,7 @@ import embassay as ea
 import tiny_model
 from embassay.core.errors import EncoderError, SpecError
 from embassay.models.base import key_in_cache
-from embassay.models.neural.encoder import NeuralEncoder
+from embassay.models.neural.model import Model
 from embassay.run.cache.cache import VectorCache
 from embassay.run.engine.encode import encode
 from embassay.run.execute import execute
@@ -30,13 +30,13 @@ def model(tmp_path_factory):
 def encoded(monkeypatch):
     """The texts that the models were given, each as often as it was."""
     given = []
-    real = NeuralEncoder.batches
+    real = Model.batches
 
     def batches(self, texts, role):
         given.extend((role, text) for text in texts)
         return real(self, texts, role)
 
-    monkeypatch.setattr(NeuralEncoder, "batches", batches)
+    monkeypatch.setattr(Model, "batches", batches)
     return given
 
 

@@ -11,7 +11,7 @@ import pytest
 import embassay as ea
 from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
 from embassay.core.types import Runtime
-from embassay.models.neural import hf_loading
+from embassay.models.neural import library
 from embassay.models.neural import locations as models
 from embassay.models.neural.locations import BUNDLED_FILES, ModelFiles, find, find_offline
 from embassay.models.neural.model_files import folder_files, model_files
@@ -342,7 +342,7 @@ def test_more_dimensions_than_there_are_are_refused_before_the_model_is_loaded(c
     # A dense layer or two ways to pool change the number of dimensions; other modules may.
     pooling = json.loads((copy / "1_Pooling" / "config.json").read_text())
     (copy / "1_Pooling" / "config.json").write_text(json.dumps(pooling | {"pooling_mode": ["mean", "cls"]}))
-    assert load_encoder(f"{copy},dim=64").options.dim == 64
+    assert load_encoder(f"{copy},dim=64").options["dim"] == 64
     dense = {"path": "2_Dense", "type": "sentence_transformers.models.Dense"}
     modules = json.loads((copy / "modules.json").read_text())
     (copy / "modules.json").write_text(json.dumps([*modules, dense]))
@@ -351,7 +351,7 @@ def test_more_dimensions_than_there_are_are_refused_before_the_model_is_loaded(c
     with pytest.raises(SpecError, match="the model has 100 dimensions, so dim=101 is too large"):
         load_encoder(f"{copy},dim=101")
     (copy / "modules.json").write_text(json.dumps([*modules, {**dense, "type": "sentence_transformers.models.LSTM"}]))
-    assert load_encoder(f"{copy},dim=9999").options.dim == 9999
+    assert load_encoder(f"{copy},dim=9999").options["dim"] == 9999
 
 
 def test_a_released_model_is_loaded_again(bundled):
@@ -384,6 +384,7 @@ def test_a_module_without_a_type_is_named(copy):
 def test_a_missing_shard_is_named_before_any_work(copy):
     index = {"metadata": {}, "weight_map": {"a": "model.safetensors", "b": "model-00002.safetensors"}}
     (copy / "model.safetensors.index.json").write_text(json.dumps(index))
+    (copy / "model.safetensors").rename(copy / "model-00001.safetensors")
     with pytest.raises(ModelNotFoundError, match="all of its weights"):
         load_encoder(str(copy))
 
@@ -509,7 +510,7 @@ def test_weights_under_other_names_or_pickled_are_not_missing(tiny, monkeypatch)
     (tiny / "model.safetensors").unlink()
     torch.save(own, tiny / "pytorch_model.bin")
     for there in (True, None):
-        monkeypatch.setattr(hf_loading, "find_spec", lambda name, there=there: there)
+        monkeypatch.setattr(library, "find_spec", lambda name, there=there: there)
         # The light route reads no pickles.
         assert np.abs(load_encoder(str(tiny)).encode(["tea"]) - before).max() < 1e-6
 
@@ -567,8 +568,8 @@ def test_a_modules_json_without_pooling_is_refused_before_anything_is_loaded(tin
 def test_a_pooling_of_which_nothing_is_said(tiny, content):
     path = tiny / "1_Pooling" / "config.json"
     path.unlink() if content is None else path.write_text(content)
-    with pytest.raises(ModelNotFoundError, match=r"1_Pooling/config.json is missing or has no embedding_dimension"):
-        load_encoder(str(tiny))
+    with pytest.raises(EncoderError, match="the model cannot be loaded: .*embedding_dimension"):
+        load_encoder(str(tiny)).encode(["tea"])
 
 
 @pytest.mark.parametrize("scheme", ["st:", "hf:"])
@@ -592,8 +593,11 @@ def test_no_more_is_read_than_there_are_positions(tiny, said, kind, read):
 def test_what_the_card_says_is_what_is_read(tiny):
     change(tiny / "sentence_bert_config.json", max_seq_length=99)
     encoder = load_encoder(str(tiny))
-    assert encoder.card.max_tokens == encoder.load("cpu").max_seq_length == 64
+    assert encoder.card.max_tokens == 64
     assert np.isfinite(encoder.encode(["x" * 99])).all()
+    on_torch = load_encoder(str(tiny), Runtime(backend="torch"))
+    on_torch.prepare()
+    assert on_torch.runner.model.max_seq_length == 64
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])

@@ -16,35 +16,33 @@ from embassay.models.base import (
     Remote,
     Routed,
 )
-from embassay.models.exported.encoder import ExportedEncoder
 from embassay.models.exported.vectors import VectorsEncoder
 from embassay.models.lexical.counts import ProjectedEncoder
-from embassay.models.neural.hf import TransformersEncoder
+from embassay.models.neural.model import Model
 from embassay.models.objects.foreign import ObjectEncoder
 from embassay.models.remote.api import ApiEncoder
 from embassay.models.static.words import WordsEncoder
 
 
 def encoders(
-    hf: TransformersEncoder,
+    hf: Model,
     api: ApiEncoder,
     words: WordsEncoder,
-    exported: ExportedEncoder,
     vectors: VectorsEncoder,
     thing: ObjectEncoder,
     projected: ProjectedEncoder,
 ) -> None:
-    batches: list[Batches] = [hf, api, exported, vectors]
+    batches: list[Batches] = [hf, api, vectors]
     invariant: BatchInvariant = hf
-    counts: list[CountsTokens] = [hf, exported]
+    counts: list[CountsTokens] = [hf]
     knows: KnowsWords = words
     changes: MayChange = thing
-    derived: list[Derived] = [hf, exported]
-    prepares: list[Prepares] = [hf, words, exported, vectors]
+    derived: list[Derived] = [hf]
+    prepares: list[Prepares] = [hf, words, vectors]
     relearns: Relearns = projected
     releases: list[Releases] = [hf, words]
     remote: Remote = api
-    routed: list[Routed] = [hf, api, exported, words]
+    routed: list[Routed] = [hf, api, words]
 
 
 def diagnostics(localization: Localization, shift: Shift) -> None:

@@ -12,13 +12,14 @@ from pathlib import Path
 
 from embassay.core.errors import ModelNotFoundError
 from embassay.models.exported.pooling import configured
-from embassay.models.neural.locations import read_json
+from embassay.models.neural.model_files import read_json
 from embassay.models.neural.modules import (
     configured_prompts,
-    configured_similarity,
     dimensions,
     modules,
+    settings_of,
     token_limit,
+    transformer_settings,
 )
 
 PLACES = ("model.onnx", "onnx/model.onnx")
@@ -95,7 +96,7 @@ class ExportedFolder:
             raise ModelNotFoundError(
                 f"{config_file.parent}: leaving the prompt out of the pooling (include_prompt=false) is not supported"
             )
-        settings = read_json(modules(path)[0][1] / "sentence_bert_config.json")
+        settings = transformer_settings(modules(path)[0][1])
         return cls(
             path,
             graph,
@@ -103,7 +104,7 @@ class ExportedFolder:
             normalize=any(kind.endswith(".Normalize") for kind, _ in modules(path)),
             max_length=token_limit(path),
             prompts={str(role): prompt for role, prompt in configured_prompts(path).items()},
-            similarity=configured_similarity(path),
+            similarity=settings_of(path).get("similarity_fn_name") or "cosine",
             lower=bool(settings.get("do_lower_case")),
             # Another way to pool may give other dimensions.
             dim=None if pooling else dimensions(path),

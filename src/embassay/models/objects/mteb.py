@@ -22,8 +22,7 @@ from embassay.core.vectors import DenseVectors
 from embassay.models.base import Route, spec_of, supported_similarity
 from embassay.models.checks import check_whole
 from embassay.models.loaded import LoadedEncoder
-from embassay.models.neural.devices import available_device
-from embassay.models.neural.library_messages import quiet, reason
+from embassay.models.neural.library import available_device, quiet, reason
 from embassay.models.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
 from embassay.models.objects.mteb_registry import known_prompts, loader_name, odd_prompts, runs_own_code, written
 

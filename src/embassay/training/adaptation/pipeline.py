@@ -16,7 +16,7 @@ from embassay.core.formatting import DASH
 from embassay.core.result import Result
 from embassay.core.store.canonical import canonical, write
 from embassay.core.types import AnyCorpus, Draws, JsonObject, content_hash
-from embassay.models.neural.st import SentenceTransformersEncoder
+from embassay.models.neural.model import Model
 from embassay.run.cuts import limited
 from embassay.run.record import environment
 from embassay.run.specs import Spec
@@ -70,7 +70,7 @@ class Adaptation:
     """
 
     request: AdaptRequest
-    base: SentenceTransformersEncoder
+    base: Model
     material: Material
     general: tuple[AnyCorpus, ...]
     stages: tuple[Stage, ...]
