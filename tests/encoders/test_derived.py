@@ -80,9 +80,7 @@ def test_a_prompt_or_a_length_is_another_model(model, tmp_path):
             assert vectors_of(f"{model},{other}", cache)[1].encoded == len(TEXTS)
 
 
-def test_too_many_dimensions_are_refused_also_from_the_cache(model, tmp_path, monkeypatch):
-    # For example a model with modules of its own, whose files do not tell its dimensions.
-    monkeypatch.setattr("embassay.models.neural.st.dimensions", lambda folder: None)
+def test_too_many_dimensions_are_refused_also_from_the_cache(model, tmp_path):
     with VectorCache(tmp_path) as cache:
         vectors_of(model, cache)
         with pytest.raises(EncoderError, match="the model has 32 dimensions, so dim=500 is too large"):

@@ -242,7 +242,7 @@ def test_a_folder_without_a_model(tmp_path):
 
 
 def test_offline_is_said_at_once():
-    with pytest.raises(ModelNotFoundError, match="HF_HUB_OFFLINE is set"):
+    with pytest.raises(ModelNotFoundError, match="HF_HUB_OFFLINE"):
         find("org/nothing", "", RUNTIME)
 
 
@@ -336,22 +336,13 @@ def test_an_adapter_is_refused(copy):
         load_encoder(str(copy))
 
 
-def test_more_dimensions_than_there_are_are_refused_before_the_model_is_loaded(copy):
-    with pytest.raises(SpecError, match="the model has 32 dimensions, so dim=33 is too large"):
-        load_encoder(f"{copy},dim=33")
-    # A dense layer or two ways to pool change the number of dimensions; other modules may.
+def test_more_dimensions_than_there_are_are_refused(copy):
+    with pytest.raises(EncoderError, match="the model has 32 dimensions, so dim=33 is too large"):
+        load_encoder(f"{copy},dim=33").encode(["tea"])
+    # Two ways to pool have more dimensions.
     pooling = json.loads((copy / "1_Pooling" / "config.json").read_text())
     (copy / "1_Pooling" / "config.json").write_text(json.dumps(pooling | {"pooling_mode": ["mean", "cls"]}))
-    assert load_encoder(f"{copy},dim=64").options["dim"] == 64
-    dense = {"path": "2_Dense", "type": "sentence_transformers.models.Dense"}
-    modules = json.loads((copy / "modules.json").read_text())
-    (copy / "modules.json").write_text(json.dumps([*modules, dense]))
-    (copy / "2_Dense").mkdir()
-    (copy / "2_Dense" / "config.json").write_text('{"in_features": 64, "out_features": 100}')
-    with pytest.raises(SpecError, match="the model has 100 dimensions, so dim=101 is too large"):
-        load_encoder(f"{copy},dim=101")
-    (copy / "modules.json").write_text(json.dumps([*modules, {**dense, "type": "sentence_transformers.models.LSTM"}]))
-    assert load_encoder(f"{copy},dim=9999").options["dim"] == 9999
+    assert load_encoder(f"{copy},dim=64").encode(["tea"]).shape == (1, 64)
 
 
 def test_a_released_model_is_loaded_again(bundled):
@@ -371,7 +362,7 @@ def test_a_released_model_is_loaded_again(bundled):
 
 @pytest.mark.parametrize("target", ["org/na me", "modèle", "a/b/c"])
 def test_what_cannot_be_a_model_s_name(target):
-    with pytest.raises(ModelNotFoundError, match="neither a folder with a model nor a model's name"):
+    with pytest.raises(ModelNotFoundError, match="the hub does not give it"):
         find(target, "", RUNTIME)
 
 
@@ -568,7 +559,7 @@ def test_a_modules_json_without_pooling_is_refused_before_anything_is_loaded(tin
 def test_a_pooling_of_which_nothing_is_said(tiny, content):
     path = tiny / "1_Pooling" / "config.json"
     path.unlink() if content is None else path.write_text(content)
-    with pytest.raises(EncoderError, match="the model cannot be loaded: .*embedding_dimension"):
+    with pytest.raises(EncoderError, match=r"the model cannot be loaded: .*embedding_dimension"):
         load_encoder(str(tiny)).encode(["tea"])
 
 

@@ -13,7 +13,8 @@ from embassay.core.vectors import DenseVectors
 from embassay.models.base import Route
 from embassay.models.exported.graph import KNOWN, Session, feed, open_graph, text_vectors
 from embassay.models.exported.model_folder import ExportedFolder
-from embassay.models.neural.batching import TOKENS_ON_CPU, TokenIds, TokenizerRunner, check_finite, read_tokenizer
+from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer
+from embassay.models.neural.batching import TOKENS_ON_CPU, check_finite
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

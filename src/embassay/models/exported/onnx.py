@@ -13,7 +13,7 @@ from embassay.core.vectors import Similarity
 from embassay.models.exported.graph_runner import GraphRunner
 from embassay.models.exported.model_folder import ExportedFolder
 from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
-from embassay.models.neural.model import Model, check_dimensions, explicit, with_prompts
+from embassay.models.neural.model import Model, explicit, with_prompts
 
 TARGET = "FOLDER"
 EXTRA = "onnx"
@@ -67,9 +67,8 @@ def create(
         For a length or a number of dimensions below 1, for more dimensions than the model has, and for a device of an
         unknown kind.
     """
-    place = f"encoder 'onnx:{target}'"
     options = explicit(
-        place,
+        f"encoder 'onnx:{target}'",
         file=file or None,
         pooling=pooling,
         query_prompt=query_prompt,
@@ -83,7 +82,6 @@ def create(
     device = device or runtime.device
     check_device(device)
     folder = ExportedFolder.of(source_path(target), file, pooling or "")
-    check_dimensions(place, options, folder.dim)
     limits = (max_length, folder.max_length)
     return Model(
         scheme="onnx",
@@ -98,6 +96,7 @@ def create(
         limit=min(filter(None, limits), default=None),
         load=lambda model: GraphRunner.load(folder, device, model.limit),
         similarity=folder.similarity,
+        settings={"file": file, "pooling": pooling},
         known_route={"graph": folder.graph.relative_to(folder.path).as_posix()},
         warnings=folder.warnings,
     )

@@ -20,7 +20,8 @@ from embassay.models.exported.pooling import pool
 from embassay.models.light.architecture import POSITION_BIAS
 from embassay.models.light.graph import Array, build, position_bias
 from embassay.models.light.model import Dense, LightModel
-from embassay.models.neural.batching import TokenIds, TokenizerRunner, check_finite, read_tokenizer
+from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer
+from embassay.models.neural.batching import check_finite
 from embassay.models.neural.derived import unit
 from embassay.models.neural.model_files import safetensors_files
 

@@ -20,14 +20,13 @@ from embassay.models.neural.library import UNUSED, LibraryRunner, check_weights,
 from embassay.models.neural.locations import find_tokenizer
 from embassay.models.neural.model import (
     Model,
-    check_dimensions,
     explicit,
     file_warnings,
     locate,
     on_light_route,
     with_prompts,
 )
-from embassay.models.neural.model_files import folder_files, read_json
+from embassay.models.neural.model_files import folder_files, parameters, read_json
 from embassay.models.neural.modules import first_number, modules, own_code, transformer_limit
 
 if TYPE_CHECKING:
@@ -43,10 +42,7 @@ POOLINGS = {"mean": "mean", "cls": "cls", "max": "max", "last": "lasttoken"}
 OTHERS = re.compile(r"modules\.json|config_sentence_transformers\.json|sentence_\w+_config\.json|\d+_\w+/.*")
 """File names that only sentence-transformers reads."""
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_transformer_layers", "num_layers", "encoder_layers")
-DIMENSIONS = ("hidden_size", "n_embd", "d_model")
-"""The names of two numbers in configurations; the first that a configuration has is used."""
-DECODER = ("decoder.", "model.decoder.", "lm_head.")
-"""Beginnings of the names of tensors that a model with an encoder and a decoder does not need here."""
+"""The names of a number in configurations; the first that a configuration has is used."""
 
 
 def create(
@@ -136,7 +132,6 @@ def create(
     kind = _kind(config)
     pooling = pooling or ("last" if kind == "a decoder" else "mean")
     _check_pooling(place, pooling, layer, template, first_number(config, LAYERS))
-    check_dimensions(place, options, first_number(config, DIMENSIONS))
 
     def describe() -> LightModel:
         if layer != -1 or template or tokenizer or pooling not in POOLINGS:
@@ -162,10 +157,10 @@ def create(
         prompts=with_prompts({}, options),
         limit=transformer_limit(folder, tokens, max_length),
         load=_load,
-        settings={"pooling": pooling},
+        parameters=lambda: parameters(folder),
+        settings={"pooling": pooling, "layer": layer, "template": template or "{text}"},
         known_route={"device": device, "dtype": dtype},
         warnings=tuple(warnings),
-        without=DECODER if kind.startswith("an encoder with") else (),
     )
     light, _ = choose_route(target, describe, runtime.backend, device, dtype)
     return on_light_route(model, light)
@@ -185,19 +180,16 @@ def _kind(config: JsonObject) -> str:
     """Return what a model is, for messages: an encoder, a decoder, or both."""
     if config.get("is_encoder_decoder"):
         return "an encoder with a decoder, and only the encoder is used"
-    if config.get("use_bidirectional_attention") or config.get("is_causal") is False:
-        return "an encoder"
-    names = [str(name) for name in config.get("architectures") or ()]
-    if config.get("is_decoder") or any(name.endswith("ForCausalLM") for name in names):
-        return "a decoder"
-    if config.get("model_type") in FAMILIES:
-        # The library, whose tables tell the others, takes seconds to import.
-        return "an encoder"
-    from transformers.models.auto import modeling_auto
+    model_type, names = config.get("model_type"), config.get("architectures") or ()
+    is_decoder = config.get("is_decoder") or any(str(name).endswith("ForCausalLM") for name in names)
+    # The library, whose tables tell most decoders, takes seconds to import.
+    if not is_decoder and model_type not in (*FAMILIES, "xlnet"):
+        from transformers.models.auto import modeling_auto as auto
 
-    masked = {*modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES, "xlnet"}
-    is_causal = config.get("model_type") in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
-    return "a decoder" if is_causal and config["model_type"] not in masked else "an encoder"
+        is_causal = model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+        is_decoder = is_causal and model_type not in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    reads_both_ways = config.get("use_bidirectional_attention") or config.get("is_causal") is False
+    return "a decoder" if is_decoder and not reads_both_ways else "an encoder"
 
 
 def _check_pooling(place: str, pooling: Pooling, layer: int, template: str, layers: int | None) -> None:
@@ -257,14 +249,14 @@ def _load(model: Model) -> LibraryRunner:
     else:
         later = [PoolingModule(transformer.get_embedding_dimension(), POOLINGS[pooling])]
     loaded = SentenceTransformer(modules=[transformer, *later], device=device)
-    return LibraryRunner(loaded, dtype, model.options.get("template", "{text}"), model.limit)
+    return LibraryRunner(loaded, dtype, model.settings["template"], model.limit)
 
 
 def _output(model: Model) -> str | tuple[str, int]:
     """Return where the output of a transformer has the vectors of tokens, or the pooled one."""
     if model.settings["pooling"] == "pooler":
         return "pooler_output"
-    return ("hidden_states", model.options["layer"]) if "layer" in model.options else "last_hidden_state"
+    return ("hidden_states", model.settings["layer"]) if "layer" in model.options else "last_hidden_state"
 
 
 def _mask_pooling(template: str, tokenizer: PreTrainedTokenizerBase) -> Module:
@@ -272,10 +264,8 @@ def _mask_pooling(template: str, tokenizer: PreTrainedTokenizerBase) -> Module:
     import torch
 
     mask = tokenizer.mask_token
-    if mask is None:
-        raise EncoderError("pooling=mask cannot be used: the tokenizer has no mask token")
-    if template.count(mask) != 1:
-        raise EncoderError(f"the template must contain the mask token {mask!r} exactly once")
+    if mask is None or template.count(mask) != 1:
+        raise EncoderError(f"pooling=mask needs a template with the tokenizer's mask token ({mask}) exactly once")
 
     class MaskPooling(torch.nn.Module):
         def forward(self, features: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from embassay.core.types import check_device
 from embassay.core.vectors import DenseVectors, VectorMatrix
 from embassay.models.base import Batch, Route
 from embassay.models.neural.batching import (
-    CHUNK,
     TOKENS_ON_CPU,
     TOKENS_ON_DEVICE,
     Runner,
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 BACKENDS = ("auto", "light", "torch")
 """What ``--backend`` may name."""
-UNPADDED = {"text": {"padding": False}, "common": {"return_tensors": None}}
-"""Arguments with which sentence-transformers returns token ids without padding."""
 UNUSED = ("pooler", "lm_head", "position_ids")
 """Parts of the names of tensors that may be missing, because no vector depends on them."""
 
@@ -85,7 +82,7 @@ class LibraryRunner(Runner):
             chosen = [texts[n] for n in window]
             if self.template != "{text}":
                 chosen, prompt = [self._templated(prompt + text) for text in chosen], ""
-            lengths = self._lengths(chosen, prompt, role)
+            lengths = self._lengths(chosen, prompt)
             for places in batches(lengths, self.tokens):
                 # The model cannot encode a text without any token.
                 full = [chosen[n] if lengths[n] else self._nothing() for n in places]
@@ -118,33 +115,25 @@ class LibraryRunner(Runner):
         halves = [self.encode(half, prompt, role) for half in (texts[:middle], texts[middle:])]
         return np.concatenate(halves)
 
-    def _lengths(self, texts: Sequence[str], prompt: str, role: Role) -> list[int]:
+    def _lengths(self, texts: Sequence[str], prompt: str) -> list[int]:
         """Return the number of tokens of each text; 1 for a model that is not a transformer, and does not pad."""
         if self.model.transformers_model is None:
             return [1] * len(texts)
-        lengths = []
-        for start in range(0, len(texts), CHUNK):
-            chunk = list(texts[start : start + CHUNK])
-            task = None if role == "text" else role
-            features = self.model.preprocess(chunk, prompt=prompt or None, task=task, processing_kwargs=UNPADDED)
-            lengths += [len(ids) for ids in features["input_ids"]]
-        return lengths
+        tokens = self.model.tokenizer([prompt + text for text in texts], truncation=bool(self.model.max_seq_length))
+        return [len(ids) for ids in tokens["input_ids"]]
 
     def _templated(self, text: str) -> str:
         """Return the longest beginning of a text that fits with the template, which is never truncated, within it."""
-        tokenizer = self.model.tokenizer
-
-        def inserted(characters: int) -> str:
-            return self.template.replace("{text}", text[:characters])
 
         def length(characters: int) -> int:
-            return len(tokenizer(inserted(characters), truncation=False)["input_ids"])
+            tokens = self.model.tokenizer(self.template.replace("{text}", text[:characters]), truncation=False)
+            return len(tokens["input_ids"])
 
-        if not self.limit or length(len(text)) <= self.limit:
-            return inserted(len(text))
-        if length(0) > self.limit:
-            raise EncoderError(f"the template alone has {length(0)} tokens, the model's limit is {self.limit}")
-        return inserted(bisect_right(range(1, len(text)), self.limit, key=length))
+        characters = len(text)
+        if self.limit and length(characters) > self.limit:
+            check_limit(self.limit, length(0))
+            characters = bisect_right(range(1, characters), self.limit, key=length)
+        return self.template.replace("{text}", text[:characters])
 
     def _nothing(self) -> str:
         """Return the text for a text without tokens: the start token, otherwise the end or the padding token."""
@@ -227,16 +216,6 @@ def available_device(device: str) -> str:
         # Of whatever kind: torch has another one for each kind of device.
         raise EncoderError(f"device {device!r} is not available ({first_line_of(error)}); leave --device out") from None
     return device
-
-
-def devices_here() -> list[str]:
-    """Return the devices on which torch can run models here: ``cpu``, and the names of the GPUs."""
-    import torch
-
-    devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-    if torch.backends.mps.is_available():
-        devices.append("mps")
-    return ["cpu", *devices]
 
 
 @contextmanager

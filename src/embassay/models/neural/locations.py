@@ -196,30 +196,29 @@ def _hub_files(repository: str, revision: str, target: str, how: str) -> dict[st
         If the name cannot be one of the hub, the hub cannot be reached, or it restricts access to the model.
     """
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineModeIsEnabled
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        OfflineModeIsEnabled,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
 
     hub = HfApi(endpoint=os.environ.get("HF_ENDPOINT"))
     try:
         model = hub.model_info(repository, revision=revision or None, timeout=HUB_TIMEOUT, files_metadata=True)
         # The bytes of a file may be unknown.
         return {file.rfilename: file.size or 0 for file in model.siblings or ()}
-    except HFValidationError:
-        raise ModelNotFoundError(f"encoder {target!r}: neither a folder with a model nor a model's name") from None
-    except OfflineModeIsEnabled:
-        why = "HF_HUB_OFFLINE is set"
-    except HfHubHTTPError as error:
-        status = error.response.status_code
-        # Without a token the hub answers 401 for a name that does not exist, so as not to reveal private ones.
-        if status in (401, 404):
-            return {}
-        why = "the hub restricts access to this model" if status == 403 else f"the hub answered HTTP {status}"
-    except Exception:
+    except Exception as error:
         # Of whatever kind: the connection fails in another way with each version of the hub's library.
-        why = "the hub does not answer"
-    raise ModelNotFoundError(
-        f"encoder {target!r}: not in the local cache, and {why}{_guess(target)}; a folder with the model's files works "
-        f"offline: {how}./FOLDER"
-    )
+        unknown = isinstance(error, RepositoryNotFoundError | RevisionNotFoundError)
+        if unknown and not isinstance(error, GatedRepoError):
+            return {}
+        is_offline = isinstance(error, OfflineModeIsEnabled)
+        why = "HF_HUB_OFFLINE is set" if is_offline else f"the hub does not give it ({first_line_of(error)})"
+        raise ModelNotFoundError(
+            f"encoder {target!r}: not in the local cache, and {why}{_guess(target)}; a folder with the model's files "
+            f"works offline: {how}./FOLDER"
+        ) from None
 
 
 def _download(repository: str, revision: str, files: tuple[str, ...]) -> Path:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from embassay.models.base import BaseEncoder, Batch, Prompts, Route, supported_s
 from embassay.models.checks import check_whole
 from embassay.models.light.model import LightModel
 from embassay.models.light.runner import LIGHT_TOKENS, LightRunner
-from embassay.models.neural.batching import Runner, encode_distinct, read_tokenizer
+from embassay.models.light.tokenized import read_tokenizer
+from embassay.models.neural.batching import Runner, encode_distinct
 from embassay.models.neural.derived import Options, derived_vectors
 from embassay.models.neural.library import LibraryRunner, check_place, check_weights, placement, quiet, reason
 from embassay.models.neural.locations import LOCAL_FOLDER, PUBLISHED_WEIGHTS, ModelFiles, find, is_path
@@ -39,10 +40,11 @@ from embassay.models.neural.modules import (
 )
 from embassay.models.neural.prompts import missing_prompts, unprompted_texts
 
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
 OF_VECTORS = ("dim", "normalize", "vectors")
 """Options that are applied to finished vectors."""
-WITHOUT_EFFECT = ("revision", "similarity", "tokenizer", "query_prompt", "document_prompt", "text_prompt")
-"""Options on which no vector depends, or whose effect is in another part of the fingerprint."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,12 +69,12 @@ class Model(BaseEncoder):
         The number of tokens after which texts are truncated; None for no limit.
     load
         Loads the model.
+    parameters
+        Counts its parameters; None if that is not known.
     settings
-        What is not an option, and changes vectors.
+        What else vectors depend on.
     known_route
         How the model runs, as far as it is known before loading.
-    without
-        Beginnings of the names of tensors that are not loaded.
     """
 
     scheme: str
@@ -86,12 +88,12 @@ class Model(BaseEncoder):
     prompts: Prompts = field(repr=False)
     limit: int | None
     load: Callable[[Self], Runner] = field(repr=False, compare=False)
+    parameters: Callable[[], int | None] = field(default=lambda: None, repr=False, compare=False)
     similarity: str = "cosine"
     settings: Options = field(default_factory=dict)
     known_route: Route = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     missing_prompts: str = ""
-    without: tuple[str, ...] = ()
     light: LightModel | None = field(default=None, repr=False)
 
     @property
@@ -103,9 +105,10 @@ class Model(BaseEncoder):
     def fingerprint(self) -> str:
         """A hash of all files of the model and its tokenizer, and of all options that change vectors."""
         files = [self.runtime.hashes(folder, names) for folder, names in self.files.items()]
-        options = {name: value for name, value in self.options.items() if name not in WITHOUT_EFFECT}
+        settings = {name: self.options.get(name) for name in (*OF_VECTORS, "max_length")}
+        dtype = self.options.get("dtype", "float32")
         runs_own_code = self.runtime.trust_remote_code and any(map(own_code, self.files))
-        return content_hash([self.scheme, files, self.prompts, {**options, **self.settings}, runs_own_code])
+        return content_hash([self.scheme, *files, self.prompts, {**settings, **self.settings}, dtype, runs_own_code])
 
     @cached_property
     def card(self) -> Card:
@@ -125,7 +128,7 @@ class Model(BaseEncoder):
             target=head,
             options=self.options,
             revision=self.found.revision,
-            parameters=parameters(next(iter(self.files)), self.without),
+            parameters=self.parameters(),
             prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
             missing_prompts=missing,
             max_tokens=self.limit,
@@ -193,25 +196,22 @@ class Model(BaseEncoder):
         runner: Runner | None = vars(self.full or self).get("runner")
         return {**self.known_route, **(runner.route if runner else {})}
 
-    def count_tokens(self, texts: Sequence[str], role: Role) -> Indices:
-        """Return the number of tokens of each text before truncation: prompt, template, special tokens included."""
-        template = self.options.get("template", "{text}")
-        counts = self._count([template.replace("{text}", self.prompts[role] + text) for text in texts])
+    def count_tokens(self, texts: Sequence[str], role: Role) -> Indices | None:
+        """Return the number of tokens of each text before truncation: prompt, template, special tokens included.
+
+        None if the model has no ``tokenizer.json``.
+        """
+        if self._tokenizer is None:
+            return None
+        template = self.settings.get("template", "{text}")
+        prompted = [template.replace("{text}", self.prompts[role] + text) for text in texts]
         # A text without tokens is encoded as one special token.
-        return np.maximum(np.array(counts, dtype=np.int64), 1)
+        return np.array([max(1, len(encoding.ids)) for encoding in self._tokenizer.encode_batch(prompted)])
 
     @cached_property
-    def _count(self) -> Callable[[list[str]], list[int]]:
-        """A function that counts the tokens of texts; it needs no weights."""
-        if (self.tokens / "tokenizer.json").is_file():
-            # Without the library, which takes seconds to import.
-            tokenizer = read_tokenizer(self.tokens)
-            return lambda texts: [len(encoding.ids) for encoding in tokenizer.encode_batch(texts)]
-        from transformers import AutoTokenizer
-
-        trusted = self.runtime.trust_remote_code
-        library = AutoTokenizer.from_pretrained(str(self.tokens), trust_remote_code=trusted, local_files_only=True)
-        return lambda texts: [len(ids) for ids in library(texts, verbose=False)["input_ids"]]
+    def _tokenizer(self) -> Tokenizer | None:
+        # Without the library, which takes seconds to import.
+        return read_tokenizer(self.tokens) if (self.tokens / "tokenizer.json").is_file() else None
 
     def name_of_weights(self) -> str:
         """Return what papers call the model of a local folder; empty if its weights are not known, or with options."""
@@ -248,12 +248,6 @@ def explicit(place: str, **options: object) -> Options:
 def with_prompts(prompts: Prompts, options: Options) -> Prompts:
     """Return the prompt of each role: that of the options, else the model's own."""
     return {role: options.get(f"{role}_prompt", prompts.get(role, "")) for role in ROLES}
-
-
-def check_dimensions(place: str, options: Options, dimensions: int | None) -> None:
-    """Raise SpecError if ``dim`` exceeds the number of dimensions in the model's files, None if they do not tell."""
-    if dimensions and options.get("dim", 0) > dimensions:
-        raise SpecError(f"{place}: the model has {dimensions} dimensions, so dim={options['dim']} is too large")
 
 
 def locate(target: str, runtime: Runtime, options: Options, device: str, how: str) -> ModelFiles:
@@ -351,6 +345,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
         prompts=with_prompts(configured_prompts(folder), options),
         limit=min(filter(None, limits), default=None),
         load=load,
+        parameters=lambda: parameters(folder),
         similarity=settings.get("similarity_fn_name") or "cosine",
         known_route={"device": device, "dtype": options.get("dtype", "float32")},
         warnings=tuple(file_warnings(target, found, own_code(folder), runtime)),

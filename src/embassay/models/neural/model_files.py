@@ -6,9 +6,9 @@ They are downloaded, hashed and counted; nothing is loaded.
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from glob import glob
 from math import prod
 from pathlib import Path
 
@@ -65,12 +65,12 @@ def model_files(names: Iterable[str]) -> tuple[str, ...]:
 def folder_files(folder: Path) -> tuple[str, ...]:
     """Return :func:`model_files` of a folder, relative to it, with forward slashes; linked folders are followed."""
     names = []
-    for top, _, files in os.walk(folder, followlinks=True):
-        for file in files:
-            path = Path(top) / file
-            # A named pipe would block its reader. A broken link stays, so that reading it raises an error.
-            if path.is_file() or not path.exists():
-                names.append(path.relative_to(folder).as_posix())
+    # Path.rglob does not follow links.
+    for name in glob("**", root_dir=folder, recursive=True):  # noqa: PTH207
+        path = folder / name
+        # A named pipe would block its reader. A broken link stays, so that reading it raises an error.
+        if path.is_file() or not path.exists():
+            names.append(Path(name).as_posix())
     return model_files(names)
 
 
@@ -93,15 +93,10 @@ def safetensors_files(folder: Path) -> list[Path]:
     return [folder / name for name in sorted(set(map(str, shards.values())))]
 
 
-def parameters(folder: Path, without: Sequence[str] = ()) -> int | None:
-    """Return the number of floating-point parameters in the safetensors headers.
+def parameters(folder: Path) -> int | None:
+    """Return the number of floating-point parameters in the safetensors headers of all modules.
 
     It is None if there are no safetensors files, or if any weights are pickled.
-
-    Parameters
-    ----------
-    without
-        Prefixes of the names of tensors that are not loaded, for example ``decoder.``.
 
     Raises
     ------
@@ -109,14 +104,10 @@ def parameters(folder: Path, without: Sequence[str] = ()) -> int | None:
         For a damaged file.
     """
     names = folder_files(folder)
-    if any(map(PICKLED.fullmatch, names)):
-        return None
     total = 0
     for parent in {_parent(name) for name in names}:
-        for name, (kind, shape) in _headers(folder / parent).items():
-            if kind.startswith(("F", "BF")) and not name.startswith(tuple(without)):
-                total += prod(shape)
-    return total or None
+        total += sum(prod(shape) for kind, shape in _headers(folder / parent).values() if kind.startswith(("F", "BF")))
+    return None if any(map(PICKLED.fullmatch, names)) else total or None
 
 
 def tensor_shapes(folder: Path) -> dict[str, tuple[int, ...]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from embassay.core.errors import ModelNotFoundError
 from embassay.core.types import JsonObject
 from embassay.models.base import Prompts
-from embassay.models.exported.pooling import configured
 from embassay.models.neural.model_files import read_json
 from embassay.models.neural.prompts import by_role
 
@@ -57,24 +56,11 @@ def own_modules(folder: Path) -> tuple[str, ...]:
 
 
 def own_code(folder: Path) -> tuple[str, ...]:
-    """Return the names of a model's own code that may run when it is loaded: module types, classes in ``auto_map``."""
-    names = [*own_modules(folder)]
-    # Several modules may be in one folder; it is read once.
-    for place in dict.fromkeys(place for _, place in modules(folder)):
-        for file in CODE_MAPS:
-            names += _names(read_json(place / file).get("auto_map"))
-    return tuple(dict.fromkeys(names))
-
-
-def _names(listed: object) -> Iterator[str]:
-    """Yield the class names in an ``auto_map``. A tokenizer has a list of two, of which one may be None."""
-    if isinstance(listed, str):
-        yield listed
-    elif isinstance(listed, dict):
-        yield from _names([*listed.values()])
-    elif isinstance(listed, list):
-        for part in listed:
-            yield from _names(part)
+    """Return the model's own code that may run when it is loaded: types of modules, contents of ``auto_map``."""
+    code = [*own_modules(folder)]
+    for _, place in modules(folder):
+        code += [str(read_json(place / file).get("auto_map") or "") for file in CODE_MAPS]
+    return tuple(filter(None, dict.fromkeys(code)))
 
 
 def has_tokenizer(folder: Path) -> bool:
@@ -133,19 +119,3 @@ def transformer_limit(folder: Path, tokenizer: Path, limit: int | None) -> int |
 def first_number(config: JsonObject, names: Sequence[str]) -> int | None:
     """Return the value of the first of these names that is a whole number in the configuration; None if none is."""
     return next((int(config[name]) for name in names if isinstance(config.get(name), int)), None)
-
-
-def dimensions(folder: Path) -> int | None:
-    """Return the number of dimensions of a model's vectors; None if its configuration does not tell it."""
-    dim: int | None = None
-    for kind, place in modules(folder):
-        config = read_json(place / "config.json")
-        if kind.endswith(".Pooling"):
-            of_tokens = config.get("embedding_dimension") or config.get("word_embedding_dimension")
-            # The vectors of several ways to pool are concatenated.
-            dim = int(of_tokens or 0) * len(configured(config)) or None
-        elif kind.endswith(".Dense"):
-            dim = config.get("out_features")
-        elif not kind.endswith((".Transformer", ".Normalize", ".Dropout")):
-            return None
-    return settings_of(folder).get("truncate_dim") or dim

@@ -6,17 +6,16 @@ A model is described by its files; it is loaded when the first text is encoded.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal
 
-from embassay.core.errors import ModelNotFoundError, SpecError
+from embassay.core.errors import ModelNotFoundError
 from embassay.core.types import Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.light.choice import check_installed, choose_route
 from embassay.models.light.model import LightModel
 from embassay.models.neural.locations import find_offline
-from embassay.models.neural.model import Model, check_dimensions, configured_model, explicit, on_light_route
-from embassay.models.neural.modules import dimensions, modules, own_modules, settings_of, transformer_settings
+from embassay.models.neural.model import Model, configured_model, explicit, on_light_route
+from embassay.models.neural.modules import modules, transformer_settings
 
 EXTRA = "light"
 REQUIRES = ("huggingface_hub",)
@@ -70,9 +69,8 @@ def create(
     SpecError
         If an option does not fit the model, or the model needs code of its own.
     """
-    place = f"encoder {target!r}"
     options = explicit(
-        place,
+        f"encoder {target!r}",
         revision=revision or None,
         query_prompt=query_prompt,
         document_prompt=document_prompt,
@@ -86,16 +84,18 @@ def create(
     )
     model = configured_model("SentenceTransformer", "st", target, runtime, options, device)
     folder = model.found.folder
-    _check_modules(target, folder)
-    check_dimensions(place, options, dimensions(folder))
+    (kind, transformer), *others = modules(folder)
+    # Some transformers pool by themselves.
+    pools = bool(others) or transformer_settings(transformer).get("module_output_name") == "sentence_embedding"
+    if kind.endswith(".Transformer") and (folder / "modules.json").is_file() and not pools:
+        raise ModelNotFoundError(
+            f"encoder {target!r}: its modules.json has no Pooling module; hf:{target},pooling=mean uses the mean of "
+            "its tokens"
+        )
     light, why_not = choose_route(target, lambda: LightModel.of(folder), runtime.backend, model.device, dtype)
     notes = [why_not] if why_not else []
     if not (folder / "modules.json").is_file():
         notes.append("the model has no modules.json: mean pooling is used")
-    if model.prompts["document"] and document_prompt is None and not settings_of(folder)["prompts"].get("document"):
-        notes.append(
-            "the model's prompt for documents is used here, but not by encode_document of sentence-transformers"
-        )
     return on_light_route(replace(model, warnings=(*notes, *model.warnings)), light)
 
 
@@ -109,20 +109,3 @@ def at_hand(target: str, runtime: Runtime) -> bool:
     """
     check_installed(target)
     return find_offline(target, "", runtime) is not None
-
-
-def _check_modules(target: str, folder: Path) -> None:
-    """Refuse modules that give no vector for a text, or one for each role."""
-    kinds = [kind for kind, _ in modules(folder)]
-    if any(kind.endswith((".Router", ".Asym")) for kind in kinds):
-        raise SpecError(
-            f"encoder {target!r} uses different modules for queries and documents (Router), which is not supported"
-        )
-    # Some transformers pool by themselves; modules with code of their own may.
-    pools_itself = transformer_settings(modules(folder)[0][1]).get("module_output_name") == "sentence_embedding"
-    is_bare = kinds[0].endswith(".Transformer") and not any(kind.endswith(".Pooling") for kind in kinds)
-    if is_bare and (folder / "modules.json").is_file() and not (pools_itself or own_modules(folder)):
-        raise ModelNotFoundError(
-            f"encoder {target!r}: its modules.json has no Pooling module; hf:{target},pooling=mean uses the mean of "
-            "its tokens"
-        )
