@@ -21,6 +21,7 @@ from embassay.core.formatting import counted, written_bytes
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
 from embassay.core.processes.cores import cores
 from embassay.core.store.files import default_folder, exists, size_of
+from embassay.models.neural.library import devices_here
 from embassay.models.neural.locations import BUNDLED_PACKAGE
 from embassay.reports.terminal import stdout
 from embassay.run.cache.disks import VARIABLE as LIMIT
@@ -62,7 +63,7 @@ def _sections() -> Iterator[tuple[str, list[str]]]:
     yield "plug-ins", [f"of other packages: {', '.join(others)}" if others else "none of other packages"]
     yield "models", [_models()]
     yield "cache", [_cache()]
-    yield "devices", [", ".join(_devices_here()) if find_spec("torch") else "cpu (without torch no GPU is used)"]
+    yield "devices", [", ".join(devices_here()) if find_spec("torch") else "cpu (without torch no GPU is used)"]
     given = [f"{name}={os.environ[name]}" for name in VARIABLES if name in os.environ]
     yield "environment", [", ".join(given) or f"none of {', '.join(VARIABLES)} is set"]
 
@@ -114,13 +115,3 @@ def _cache() -> str:
     if not exists(folder):
         return f"{folder}: no vectors yet"
     return f"{folder}: {written_bytes(size_of(folder))} ('embassay cache info' says more)"
-
-
-def _devices_here() -> list[str]:
-    """Return the devices on which torch can run models here: ``cpu``, and the names of the GPUs."""
-    import torch
-
-    devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-    if torch.backends.mps.is_available():
-        devices.append("mps")
-    return ["cpu", *devices]

@@ -17,14 +17,12 @@ from embassay.core.errors import EncoderError, ModelNotFoundError
 from embassay.core.processes.cores import cores, single_threads
 from embassay.core.samples.base import Role
 from embassay.core.vectors import DenseVectors, Indices, VectorBatch
-from embassay.models.neural.batching import Runner, batches, check_limit, windows
+from embassay.models.neural.batching import CHUNK, Runner, batches, check_limit, windows
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 TokenIds = NDArray[np.int32]
-CHUNK = 256
-"""Number of texts per call of a tokenizer."""
 LEAST = 128
 """The smallest number of tokens for which another core is used."""
 

@@ -22,6 +22,8 @@ WINDOW = 32_768
 """Number of texts that are tokenised and sorted together; meanwhile the next ones are tokenised."""
 FIRST = 512
 """Number of texts in the first window, which is small because nothing can be encoded before it is tokenised."""
+CHUNK = 256
+"""Number of texts per call of a tokenizer."""
 TOKENS_ON_CPU = 1_024
 TOKENS_ON_DEVICE = 16_384
 """Number of tokens in a batch, on the CPU and on other devices."""

@@ -267,7 +267,7 @@ def _mask_pooling(template: str, tokenizer: PreTrainedTokenizerBase) -> Module:
     if mask is None or template.count(mask) != 1:
         raise EncoderError(f"pooling=mask needs a template with the tokenizer's mask token ({mask}) exactly once")
 
-    class MaskPooling(torch.nn.Module):
+    class MaskPooling(torch.nn.Module):  # type: ignore[misc]
         def forward(self, features: dict[str, Any]) -> dict[str, Any]:
             states, is_mask = features["token_embeddings"], (features["input_ids"] == tokenizer.mask_token_id).int()
             # A text may contain the mask token, too: that of the template is the first or the last one.

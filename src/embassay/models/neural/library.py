@@ -17,9 +17,10 @@ from scipy.sparse import csr_array
 from embassay.core.errors import EncoderError, UnknownNameError, first_line_of
 from embassay.core.samples.base import Role
 from embassay.core.types import check_device
-from embassay.core.vectors import DenseVectors, VectorMatrix
+from embassay.core.vectors import DenseVectors
 from embassay.models.base import Batch, Route
 from embassay.models.neural.batching import (
+    CHUNK,
     TOKENS_ON_CPU,
     TOKENS_ON_DEVICE,
     Runner,
@@ -73,22 +74,23 @@ class LibraryRunner(Runner):
     @property
     def route(self) -> Route:
         """How it computes, for ``run.json``."""
-        route = {"device": str(self.model.device), "dtype": self.dtype, "backend": "torch"}
-        return {**route, "tokens_per_batch": self.tokens, "batch_invariant": False}
+        route = {"device": str(self.model.device), "backend": "torch", "tokens_per_batch": self.tokens}
+        return {**route, "batch_invariant": False}
 
     def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
         """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first."""
+        if self.template != "{text}":
+            texts, prompt = [self._templated(prompt + text) for text in texts], ""
         for window in windows(texts):
             chosen = [texts[n] for n in window]
-            if self.template != "{text}":
-                chosen, prompt = [self._templated(prompt + text) for text in chosen], ""
-            lengths = self._lengths(chosen, prompt)
+            lengths = self._lengths([prompt + text for text in chosen])
             for places in batches(lengths, self.tokens):
                 # The model cannot encode a text without any token.
                 full = [chosen[n] if lengths[n] else self._nothing() for n in places]
-                yield window[places], self.encode(full, prompt, role)
+                rows = self.encode(full, prompt, role)
+                yield window[places], csr_array(rows) if self.is_sparse else rows
 
-    def encode(self, texts: list[str], prompt: str, role: Role) -> VectorMatrix:
+    def encode(self, texts: list[str], prompt: str, role: Role) -> DenseVectors:
         """Return the (n, d) float32 vectors of texts of equal length. If memory runs out, the batch is halved.
 
         Raises
@@ -106,21 +108,22 @@ class LibraryRunner(Runner):
                 raise
             if len(texts) == 1:
                 raise EncoderError("a text does not fit into memory; set max_length=") from error
-        else:
-            # Half precision overflows earlier than float32.
-            check_finite(vectors, advice="" if self.dtype == "float32" else "; set dtype=float32")
-            return csr_array(vectors) if self.is_sparse else vectors
-        self.tokens = max(1, self.tokens // 2)
-        middle = len(texts) // 2
-        halves = [self.encode(half, prompt, role) for half in (texts[:middle], texts[middle:])]
-        return np.concatenate(halves)
+            self.tokens = max(1, self.tokens // 2)
+            middle = len(texts) // 2
+            return np.concatenate([self.encode(half, prompt, role) for half in (texts[:middle], texts[middle:])])
+        # Half precision overflows earlier than float32.
+        check_finite(vectors, advice="" if self.dtype == "float32" else "; set dtype=float32")
+        return vectors
 
-    def _lengths(self, texts: Sequence[str], prompt: str) -> list[int]:
+    def _lengths(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text; 1 for a model that is not a transformer, and does not pad."""
-        if self.model.transformers_model is None:
+        if self.model.transformers_model is None or not callable(self.model.tokenizer):
             return [1] * len(texts)
-        tokens = self.model.tokenizer([prompt + text for text in texts], truncation=bool(self.model.max_seq_length))
-        return [len(ids) for ids in tokens["input_ids"]]
+        lengths: list[int] = []
+        for start in range(0, len(texts), CHUNK):
+            chunk = list(texts[start : start + CHUNK])
+            lengths += map(len, self.model.tokenizer(chunk, truncation=True, verbose=False)["input_ids"])
+        return lengths
 
     def _templated(self, text: str) -> str:
         """Return the longest beginning of a text that fits with the template, which is never truncated, within it."""
@@ -138,8 +141,7 @@ class LibraryRunner(Runner):
     def _nothing(self) -> str:
         """Return the text for a text without tokens: the start token, otherwise the end or the padding token."""
         tokenizer = self.model.tokenizer
-        tokens = filter(None, (tokenizer.bos_token, tokenizer.eos_token, tokenizer.pad_token))
-        return str(next(tokens, ""))
+        return tokenizer.bos_token or tokenizer.eos_token or tokenizer.pad_token or ""
 
 
 def check_weights(model: PreTrainedModel, folder: Path, unused: Sequence[str] = UNUSED) -> None:
@@ -216,6 +218,16 @@ def available_device(device: str) -> str:
         # Of whatever kind: torch has another one for each kind of device.
         raise EncoderError(f"device {device!r} is not available ({first_line_of(error)}); leave --device out") from None
     return device
+
+
+def devices_here() -> list[str]:
+    """Return the devices on which torch can run models here: ``cpu``, and the names of the GPUs."""
+    import torch
+
+    devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+    if torch.backends.mps.is_available():
+        devices.append("mps")
+    return ["cpu", *devices]
 
 
 @contextmanager

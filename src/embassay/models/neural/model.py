@@ -60,7 +60,7 @@ class Model(BaseEncoder):
     files
         The names of the files on which vectors depend, by their folder.
     tokens
-        The folder of the tokenizer.
+        The folder of the tokenizer; None if its tokens cannot be counted.
     options
         The options of the spec; the device is not among them.
     prompts
@@ -83,7 +83,7 @@ class Model(BaseEncoder):
     runtime: Runtime = field(repr=False)
     device: str = "auto"
     files: Mapping[Path, Sequence[str]] = field(repr=False)
-    tokens: Path = field(repr=False)
+    tokens: Path | None = field(default=None, repr=False)
     options: Options
     prompts: Prompts = field(repr=False)
     limit: int | None
@@ -211,7 +211,7 @@ class Model(BaseEncoder):
     @cached_property
     def _tokenizer(self) -> Tokenizer | None:
         # Without the library, which takes seconds to import.
-        return read_tokenizer(self.tokens) if (self.tokens / "tokenizer.json").is_file() else None
+        return read_tokenizer(self.tokens) if self.tokens and (self.tokens / "tokenizer.json").is_file() else None
 
     def name_of_weights(self) -> str:
         """Return what papers call the model of a local folder; empty if its weights are not known, or with options."""
@@ -223,10 +223,10 @@ class Model(BaseEncoder):
 
     def training_datasets(self) -> tuple[str, ...]:
         """Return the data sets that the model card beside the model's files names as training data."""
-        return training_datasets(self.found.folder)
+        return training_datasets(self.found.folder) if self.files else ()
 
 
-def explicit(place: str, **options: object) -> Options:
+def explicit(place: str, **options: Any) -> Options:
     """Return the options that are set. None, False and the precision of float32 are the defaults of all options.
 
     Parameters
@@ -245,7 +245,7 @@ def explicit(place: str, **options: object) -> Options:
     return chosen
 
 
-def with_prompts(prompts: Prompts, options: Options) -> Prompts:
+def with_prompts(prompts: Mapping[Any, str], options: Options) -> Prompts:
     """Return the prompt of each role: that of the options, else the model's own."""
     return {role: options.get(f"{role}_prompt", prompts.get(role, "")) for role in ROLES}
 
@@ -314,7 +314,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
     found = locate(target, runtime, options, device, "-e " if scheme == "st" else f"-e {scheme}:")
     folder, settings = found.folder, settings_of(found.folder)
     limits = (options.get("max_length"), token_limit(folder))
-    transformer = modules(folder)[0][1]
+    first_module, transformer = modules(folder)[0]
 
     def load(model: Model) -> LibraryRunner:
         import sentence_transformers
@@ -329,7 +329,7 @@ def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, opti
                 model_kwargs={"dtype": dtype, "device_map": device_map},
                 local_files_only=True,
             )
-            if loaded.transformers_model is not None:
+            if first_module.endswith(".Transformer"):
                 check_weights(loaded.transformers_model, transformer)
         return LibraryRunner(loaded, dtype, limit=model.limit, is_sparse=kind == "SparseEncoder")
 

@@ -116,7 +116,6 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
         runtime=runtime,
         device=device,
         files={},
-        tokens=Path(),
         options=options,
         prompts=with_prompts(prompts, {}),
         limit=int(meta.max_tokens) if meta.max_tokens and np.isfinite(meta.max_tokens) else None,

@@ -64,9 +64,9 @@ def encode(
     return np.asarray(off_device(rows), dtype=np.float32)
 
 
-def prompts_of(model_prompts: Mapping[str, str]) -> dict[Role, str]:
+def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
     """Return the prompts by role, for roles that have one among a model's named prompts."""
-    prompts = {role: next(filter(None, map(model_prompts.get, names)), "") for role, names in PROMPTS.items()}
+    prompts = {str(role): next(filter(None, map(model_prompts.get, names)), "") for role, names in PROMPTS.items()}
     return {role: prompt for role, prompt in prompts.items() if prompt}
 
 

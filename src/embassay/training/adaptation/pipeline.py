@@ -117,8 +117,8 @@ class Adaptation:
             "split": {"by": options.by, "test": options.test},
             "seed": options.seed,
         }
-        if base.options.explicit:
-            identity["options"] = base.options.explicit
+        if base.options:
+            identity["options"] = base.options
         if texts:
             identity["text"] = content_hash(list(texts))
         if material.own:
@@ -143,7 +143,7 @@ class Adaptation:
     @cached_property
     def assay(self) -> VariantAssay:
         """The assay of the variants."""
-        base = Spec(f"st:{self.base.target}", BASE, self.base.options.explicit)
+        base = Spec(f"st:{self.base.target}", BASE, self.base.options)
         return VariantAssay(self.request, base, self.material.tests, self.general)
 
     @property
