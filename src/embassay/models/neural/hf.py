@@ -138,13 +138,14 @@ def create(
             raise NotSupportedError("it has an option that only torch has")
         return LightModel.pooled(folder, POOLINGS[pooling])
 
-    warnings = file_warnings(target, found, [*own_code(folder), *own_code(tokens)], runtime)
-    if (found.folder / "modules.json").is_file():
-        warnings.insert(
-            0, "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them"
-        )
+    warnings = []
     if "pooling" not in options:
-        warnings.insert(0, f"pooling={pooling} is used by default, because the model is {kind}")
+        warnings.append(f"pooling={pooling} is used by default, because the model is {kind}")
+    if (found.folder / "modules.json").is_file():
+        warnings.append(
+            "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them"
+        )
+    warnings += file_warnings(target, found, [*own_code(folder), *own_code(tokens)], runtime)
     model = Model(
         scheme="hf",
         target=target,

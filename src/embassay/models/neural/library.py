@@ -157,23 +157,23 @@ def check_weights(model: PreTrainedModel, folder: Path, unused: Sequence[str] = 
     """
     stored = frozenset(tensor_shapes(folder))
     prefix = f"{model.base_model_prefix}."
+
+    def is_used(name: str) -> bool:
+        return not any(part in name for part in unused)
+
     # The files of a model with a head have the name of the base model before each name.
     absent = [n for n in model.state_dict() if not stored & {n, prefix + n, n.removeprefix(prefix)}]
-    if not _used(absent, unused):
+    if not any(map(is_used, absent)):
         return
     place = {"device_map": "meta"} if find_spec("accelerate") else {}
     _, info = type(model).from_pretrained(
         str(folder), config=model.config, local_files_only=True, output_loading_info=True, **place
     )
-    missing = _used(info["missing_keys"], unused)
+    missing = sorted(filter(is_used, info["missing_keys"]))
     if missing:
         raise EncoderError(
             f"{len(missing)} of the model's weights are missing from its files (first: {', '.join(missing[:3])})"
         )
-
-
-def _used(names: Sequence[str], unused: Sequence[str]) -> list[str]:
-    return sorted(name for name in names if not any(part in name for part in unused))
 
 
 def check_place(device: str, backend: str) -> None:

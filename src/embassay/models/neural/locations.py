@@ -117,14 +117,6 @@ def _folder(folder: Path) -> Path:
 
 def _in_cache(repository: str, revision: str) -> ModelFiles | None:
     """Return a model in the hub's cache; None if it is not there, or only in part."""
-    folder = cached_folder(repository, revision)
-    if folder is None or not is_complete(folder):
-        return None
-    return ModelFiles(folder, folder.name)
-
-
-def cached_folder(repository: str, revision: str) -> Path | None:
-    """Return the folder of a repository in the hub's cache, complete or not; None if there is none."""
     from huggingface_hub import constants
 
     # The import that follows takes long, and a model may have been installed as a package.
@@ -134,10 +126,11 @@ def cached_folder(repository: str, revision: str) -> Path | None:
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
     try:
-        return Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
+        folder = Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError):
         # It is not in the cache, or its name cannot be one of the hub.
         return None
+    return ModelFiles(folder, folder.name) if is_complete(folder) else None
 
 
 def _bundled(runtime: Runtime) -> ModelFiles | None:
