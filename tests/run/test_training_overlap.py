@@ -55,10 +55,10 @@ def squad(name="x", prefix="56be"):
     return Corpus(name, "retrieval", tuple(questions), documents=(Document("d", ("text",)),), loader="squad")
 
 
-def test_a_card_names_data_in_its_front_matter(tmp_path):
+def test_a_card_names_data_in_its_front_matter_and_below_training_data(tmp_path):
     assert training_datasets(tmp_path) == ()
     (tmp_path / "README.md").write_text(CARD, encoding="utf-8")
-    names = ("ms_marco", "sentence-transformers/natural-questions")
+    names = ("ms_marco", "sentence-transformers/natural-questions", "SQuAD2.0", "Quora")
     assert training_datasets(tmp_path) == names
 
 

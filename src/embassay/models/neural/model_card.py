@@ -3,25 +3,65 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 CARD = "README.md"
 LARGEST = 2_000_000
 """Bytes of a card that is read."""
-FRONT_MATTER = re.compile(r"\s*---\s*?\n(.*?)\n---\s*?(?:\n|$)", re.DOTALL)
+_FRONT_MATTER = re.compile(r"\s*---\s*?\n(.*?)\n---\s*?(?:\n|$)", re.DOTALL)
+_HEADING = re.compile(r"#{1,6}\s")
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 
 def training_datasets(folder: Path) -> tuple[str, ...]:
-    """Return the data sets in the front matter of a model card, its training data; empty without a card."""
-    import yaml
+    """Return the data sets that a model card names as training data, as it writes them; empty without a card.
 
+    They are in the field ``datasets`` of its front matter, and in the first column of a table below a heading with the
+    words "training data" in it. What the text says is not read: it also names data that the model was evaluated on.
+    """
     path = folder / CARD
     try:
-        text = path.read_text(encoding="utf-8", errors="replace") if path.stat().st_size <= LARGEST else ""
-        block = FRONT_MATTER.match(text)
-        datasets = yaml.safe_load(block[1])["datasets"] if block else ()
-    except Exception:
-        # Of whatever kind: anybody may have written the card, and the encoder works without it.
+        if not path.is_file() or path.stat().st_size > LARGEST:
+            return ()
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        # A card is no part of the model: the encoder works without it.
         return ()
-    names = [datasets] if isinstance(datasets, str) else datasets
-    return tuple(dict.fromkeys(n for n in names if isinstance(n, str))) if isinstance(names, list) else ()
+    return tuple(dict.fromkeys([*_front_matter(text), *_table(text)]))
+
+
+def _front_matter(text: str) -> Iterator[str]:
+    """Yield the data sets in the front matter of a card."""
+    import yaml
+
+    block = _FRONT_MATTER.match(text)
+    if block is None:
+        return
+    try:
+        datasets = yaml.safe_load(block[1])["datasets"]
+    except Exception:
+        # Of whatever kind: the front matter is text that anybody may have written.
+        return
+    if isinstance(datasets, str):
+        datasets = [datasets]
+    if isinstance(datasets, list):
+        yield from (name for name in datasets if isinstance(name, str))
+
+
+def _table(text: str) -> Iterator[str]:
+    """Yield the first column of each table of data sets below a heading about training data."""
+    is_about_training = False
+    is_table = False
+    for line in text.splitlines():
+        if _HEADING.match(line):
+            is_about_training = "training data" in line.lower()
+        if not line.startswith("|"):
+            is_table = False
+        elif is_about_training:
+            name = _LINK.sub(r"\1", line.split("|")[1]).strip()
+            if name.lower() in ("dataset", "datasets", "data set", "data sets"):
+                is_table = True
+            elif is_table and name.strip("-: *"):
+                # "Natural Questions (NQ)" and "GOOAQ: Open Question Answering" begin with a name.
+                yield re.split(r" \(|: ", name)[0]
