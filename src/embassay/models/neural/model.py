@@ -82,16 +82,16 @@ class Model(BaseEncoder):
     found: ModelFiles
     runtime: Runtime = field(repr=False)
     device: str = "auto"
-    files: Mapping[Path, Sequence[str]] = field(repr=False)
+    files: Mapping[Path, Sequence[str]] = field(repr=False, hash=False)
     tokens: Path | None = field(default=None, repr=False)
-    options: Options
-    prompts: Prompts = field(repr=False)
+    options: Options = field(hash=False)
+    prompts: Prompts = field(repr=False, hash=False)
     limit: int | None
     load: Callable[[Self], Runner] = field(repr=False, compare=False)
     parameters: Callable[[], int | None] = field(default=lambda: None, repr=False, compare=False)
     similarity: str = "cosine"
-    settings: Options = field(default_factory=dict)
-    known_route: Route = field(default_factory=dict)
+    settings: Options = field(default_factory=dict, hash=False)
+    known_route: Route = field(default_factory=dict, hash=False)
     warnings: tuple[str, ...] = ()
     missing_prompts: str = ""
     light: LightModel | None = field(default=None, repr=False)
@@ -239,8 +239,9 @@ def explicit(place: str, **options: Any) -> Options:
     SpecError
         For a length or a dimension under 1.
     """
-    defaults = (None, False, "float32")
-    chosen = {name: value for name, value in sorted(options.items()) if not any(value is x for x in defaults)}
+    # The layer 0 is no default, although it equals False.
+    unset = {name for name, value in options.items() if value is None or value is False or value == "float32"}
+    chosen = {name: options[name] for name in sorted(options.keys() - unset)}
     check_whole(place, max_length=chosen.get("max_length"), dim=chosen.get("dim"))
     return chosen
 
