@@ -206,8 +206,8 @@ def test_text_vectors_of_a_graph_go_before_its_token_vectors(folder):
 def test_what_is_missing_is_named(copy):
     with pytest.raises(ModelNotFoundError, match="no such folder; export the model with"):
         load_encoder(f"onnx:{copy}/nowhere")
-    with pytest.raises(SpecError, match="the model has 32 dimensions, so dim=99 is too large"):
-        load_encoder(f"onnx:{copy},dim=99")
+    with pytest.raises(EncoderError, match="the model has 32 dimensions, so dim=99 is too large"):
+        load_encoder(f"onnx:{copy},dim=99").encode(["a"])
     with pytest.raises(SpecError, match="option 'dim': must be 1 or more"):
         load_encoder(f"onnx:{copy},dim=0")
     (copy / "tokenizer.json").unlink()

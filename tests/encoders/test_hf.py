@@ -205,7 +205,7 @@ def test_of_a_text_that_is_too_long_the_template_is_kept(folder):
     assert encoder.count_tokens(["the " * 40], "text").tolist() == [50]
     assert near(encoder.encode(["the " * 40]), encoder.encode(["the " * 4]))
     assert not near(encoder.encode(["the " * 40]), encoder.encode(["the " * 3]))
-    with pytest.raises(EncoderError, match="the template alone has 10 tokens, the model's limit is 6"):
+    with pytest.raises(EncoderError, match="the limit of 6 tokens is too short"):
         load_encoder(Spec(f"hf:{path}", options=options | {"max_length": 6})).encode(["the"])
 
 
@@ -227,13 +227,13 @@ def test_options_that_do_not_fit(folder, options, says):
 
 def test_a_template_without_a_mask_token(folder):
     options = {"pooling": "mask", "template": "{text} means"}
-    with pytest.raises(EncoderError, match=r"must contain the mask token '\[MASK\]' exactly once"):
+    with pytest.raises(EncoderError, match=r"the tokenizer's mask token \(\[MASK\]\) exactly once"):
         load_encoder(Spec(f"hf:{folder('BertForMaskedLM')}", options=options)).encode(["rains"])
 
 
 def test_a_tokenizer_without_a_mask_token(folder):
     options = {"pooling": "mask", "template": TEMPLATE}
-    with pytest.raises(EncoderError, match="the tokenizer has no mask token"):
+    with pytest.raises(EncoderError, match=r"the tokenizer's mask token \(None\)"):
         load_encoder(Spec(f"hf:{folder('LlamaModel')}", options=options)).encode(["rains"])
 
 
