@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from embassay.core.errors import ModelNotFoundError
+from embassay.core.errors import ModelNotFoundError, SpecError
 from embassay.core.types import Runtime
 from embassay.core.vectors import Similarity
 from embassay.models.light.choice import check_installed, choose_route
@@ -85,6 +85,10 @@ def create(
     model = configured_model("SentenceTransformer", "st", target, runtime, options, device)
     folder = model.found.folder
     (kind, transformer), *others = modules(folder)
+    if kind.endswith((".Router", ".Asym")):
+        raise SpecError(
+            f"encoder {target!r} uses different modules for queries and documents (Router), which is not supported"
+        )
     # Some transformers pool by themselves.
     pools = bool(others) or transformer_settings(transformer).get("module_output_name") == "sentence_embedding"
     if kind.endswith(".Transformer") and (folder / "modules.json").is_file() and not pools:
