@@ -36,8 +36,8 @@ SPECS = {
     "sparse": "sparse:{sparse}",
 }
 LOADED = {"prepare", "release"}
-EXPORTED = {"batches", "count_tokens", "derive", "route", *LOADED}
-NEURAL = {*EXPORTED, "batch_invariant", "training_datasets"}
+OF_FILES = {"count_tokens", "training_datasets", "name_of_weights"}
+MODEL = {"batches", "derive", "route", "batch_invariant", *OF_FILES, *LOADED}
 KNOWN_WORDS = {"unknown_words", "route", *LOADED}
 ABILITIES = {
     "api": {"batches", "release", "route", "known_fingerprint", "estimate_tokens", "outlook"},
@@ -45,20 +45,20 @@ ABILITIES = {
     "bow": {"fit"},
     "tfidf": {"fit"},
     "hashing": set(),
-    "hf": NEURAL,
+    "hf": MODEL,
     "random": set(),
     "python": set(),
-    "st": {*NEURAL, "name_of_weights"},
+    "st": MODEL,
     "words": {"fit", *KNOWN_WORDS},
     "paragraphs": KNOWN_WORDS,
     "urae": KNOWN_WORDS,
-    "onnx": EXPORTED,
+    "onnx": MODEL,
     "vectors": {"batches", "route", *LOADED},
     "infersent": KNOWN_WORDS,
     "laser": LOADED,
-    "mteb": {"route", *LOADED},
+    "mteb": MODEL,
     "use": LOADED,
-    "sparse": LOADED,
+    "sparse": MODEL,
 }
 """What each encoder can do beyond encoding; a method that is renamed by mistake takes an ability away."""
 WITH_OPTIONS = {"relearn", "vectors_of", "with_other", "of_one_run"}
