@@ -18,8 +18,7 @@ from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus, Draws, Origin
 from embassay.diagnostics.published import published
 from embassay.diagnostics.retrieval.retrieval import create, layout
-from embassay.diagnostics.retrieval.scores import EncodedCorpus, similarity_to_random
-from embassay.diagnostics.retrieval.view import NAME
+from embassay.diagnostics.retrieval.scores import NAME, EncodedCorpus, similarity_to_random
 from embassay.reports.findings.support import verdict as words_of
 from embassay.reports.layouts import layouts
 from embassay.reports.tables import Scope, corpus_table, encoder_table
@@ -81,7 +80,7 @@ def scored(corpus, vectors, search=topk.search, similarity="cosine", matrix=np.a
 
 def run(encoders, corpus, options="", **settings):
     settings = {"baselines": False, "resamples": 100, "cache": None, **settings}
-    return assay(encoders, [corpus], [f"retrieval,transforms=all{options}"], **settings)
+    return assay(encoders, [corpus], [f"retrieval,transforms=all,paper=true{options}"], **settings)
 
 
 def values(result, metric, encoder="t", condition=""):
@@ -389,7 +388,7 @@ def test_scores_equal_those_of_a_naive_search_to_the_last_bit(naive_search, simi
 def literal_world():
     corpus = many(70, 40, unanswerable=9, seed=3)
     scores = scored(corpus, noisy(corpus, 0.9, seed=4))
-    result = create(psi=7, loss=0.05).summarise([scores], DRAWS)
+    result = create(paper=True, psi=7, loss=0.05).summarise([scores], DRAWS)
     answered = scores.values["answered"] == 1
     own = {name: scores.values[name][answered] for name in ("top", "own", "random", "Success@5")}
     drawn = exams(70, DRAWS, NAME, corpus.fingerprint)
@@ -421,7 +420,7 @@ def test_coe_and_roe_equal_the_formulas_in_every_sample(literal_world):
 
 def test_the_number_and_the_length_of_exams_and_the_one_random_document_of_the_paper(literal_world):
     corpus, scores, _, own, _, _ = literal_world
-    found = rows(create(exams=200, length=30, random=1).summarise([scores], DRAWS))
+    found = rows(create(paper=True, exams=200, length=30, random=1).summarise([scores], DRAWS))
     drawn = exams(70, DRAWS, NAME, corpus.fingerprint, size=(200, 30))
     assert_spread(found["accuracy_l30", "all", ""], [sum(own["Success@5"][q] for q in exam) / 30 for exam in drawn])
     thetas = [np.percentile([s for q in exam for s in own["top"][q]], 25) for exam in drawn]
@@ -438,12 +437,12 @@ def test_the_number_and_the_length_of_exams_and_the_one_random_document_of_the_p
 
 def test_the_page_names_the_exams_that_were_drawn(literal_world):
     scores = literal_world[1]
-    result = create(exams=200, length=30, random=1).summarise([scores], DRAWS)
+    result = create(paper=True, exams=200, length=30, random=1).summarise([scores], DRAWS)
     page = str(layout(result))
     assert "The mean over 200 exams of 30 questions" in page
     assert "accuracy (l = 30)" in page
     assert "Random documents for each question: 1." in page
-    assert "The mean over 500 exams of 100 questions" in str(layout(create().summarise([scores], DRAWS)))
+    assert "The mean over 500 exams of 100 questions" in str(layout(create(paper=True).summarise([scores], DRAWS)))
 
 
 def test_widths_of_exams_are_compared_on_the_same_questions():
@@ -1385,7 +1384,7 @@ def xquad(data):
         # The model card names SQuAD, which XQuAD comes from.
         warnings.filterwarnings("ignore", message=".*its model card names")
         result = assay(
-            ["t=all-MiniLM-L6-v2"], corpora, ["retrieval,transforms=all"], cache=None, resamples=100, baselines=False
+            ["t=all-MiniLM-L6-v2"], corpora, ["retrieval,transforms=all,paper=true"], cache=None, resamples=100, baselines=False
         )
     return {name: dict(_of(result, name)) for name in ("sentences", "paragraphs")}
 

@@ -8,8 +8,9 @@ they have the names that fit their values (``docs/retrieval.md``).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -18,7 +19,6 @@ import numpy as np
 from embassay.core.layout import (
     Column,
     CorpusTable,
-    Curves,
     EncoderTable,
     Part,
     SeriesTable,
@@ -48,9 +48,67 @@ WIDTHS = {
     "to": "percent",
 }
 """The columns of the table of the widths of the ranges of exams, with their formats."""
-CURVES = {"coe": "COE", "roe": "ROE"}
-"""The title of each metric that is drawn over ψ."""
 KINDS: tuple[Kind, ...] = ("pearson", "spearman")
+TABLES = ("telecomquad", "squad", "transforms", "correlations")
+"""The published tables, each in a file: the paper's lines, and the figures of a line that is measured here."""
+ENCODER = "{encoder}"
+"""What stands for the label of an encoder in a line."""
+AT_PSI = {
+    "coe": (
+        "COE",
+        "The share of right documents that are more similar than the lowest ψ% of what is retrieved: high is good. "
+        "Means over exams, with the range of 95% of them.",
+    ),
+    "roe": ("ROE", "The same for random documents: low is good."),
+    "psi": (
+        "The paper's ψ",
+        "minima: τ is the ψ-th percentile of the smallest similarity of each exam, as the paper prints it; pooled: of "
+        "all retrieved similarities. Of ψ = 5, 10, … 95 the one with the highest success at τ; range: the largest with "
+        "a success in the range of one exam. The paper prints ψ of 20 to 45.",
+    ),
+    "tau": ("Every threshold τ: its value", ""),
+    "accuracy_at_tau": ("Every threshold τ: success at it", ""),
+    "kept": ("Every threshold τ: share of the retrieved that is kept", ""),
+    "unanswerable_dropped": ("Every threshold τ: unanswerable questions that find nothing", ""),
+}
+"""The title and the note of the table of each metric that has a subset for each ψ."""
+EXAM = (
+    "The mean over 500 exams (exams=), drawn with replacement, with the range of 95% of them: that of a single test of "
+    "as many questions (length=), about √(questions/length) times as wide as the interval of Success@k."
+)
+WIDTH = (
+    "2 · 1.96 · √(variance/length). The variance of a share p is p(1 − p), so above 50% a higher success alone makes "
+    "the range narrower. Intervals are paired on the same questions. The paper's ranges before and after adaptation: "
+    "17.0 and 13.0 points."
+)
+ACROSS = (
+    "Over the encoders of this run, which are not a random sample: Fisher's intervals understate the uncertainty. With "
+    "fewer than four encoders there is no correlation."
+)
+
+
+def exam_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
+    """Yield the accuracy, COE and ROE: means over exams with the 95 % range of one exam."""
+    options, answers, of = view.options, view.answers, view.has_full_top_k
+    made = partial(row, view.scores, draws, interval="exams")
+    # What the lists of a retriever lack is missed; a question without similarities is undefined.
+    examined = np.ones_like(of) if view.is_lists else of
+    success = view.values(view.headline)[examined]
+    if len(success):
+        of_exams = success[_exams(view, len(success), draws)].mean(axis=1, keepdims=True)
+        yield made(f"accuracy_l{options.length}", "all", *_over_exams(view, of_exams, examined))
+    if not len(answers.top) or view.listed is not None:
+        reason = f"it needs the score of every document; there are lists of {view.listed or 0:,.0f} or fewer"
+        undefined = Estimate(None, None, None, 0, 0, len(of), reason if len(answers.top) else view.no_similarities)
+        for metric in ("coe", "roe"):
+            yield made(metric, f"psi{options.psi}", undefined)
+        return
+    levels = _levels(options)
+    thresholds = percentile_of_top(answers.top, _exams(view, len(answers.top), draws), levels)
+    for metric, similarities in (("coe", answers.own), ("roe", view.random.ravel())):
+        estimates = _over_exams(view, above(similarities, thresholds), of)
+        for psi, estimate in zip(levels, estimates, strict=True):
+            yield made(metric, f"psi{psi}", estimate)
 
 
 def _levels(options: RetrievalOptions) -> tuple[int, ...]:
@@ -63,37 +121,6 @@ def _exams(view: RetrievalView, questions: int, draws: Draws) -> Ints:
     return exams(questions, draws, *view.stream, size=(view.options.exams, view.options.length))
 
 
-def exam_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
-    """Yield the accuracy, COE and ROE: means over exams with the 95 % range of one exam."""
-    options, answers = view.options, view.answers
-
-    def made(metric: str, subset: str, estimate: Estimate) -> Row:
-        return row(view.scores, draws, metric, subset, estimate, interval="exams", **options.recipe)
-
-    # What the lists of a retriever lack is missed; a question without similarities is undefined.
-    examined = np.ones_like(view.has_full_top_k) if view.is_lists else view.has_full_top_k
-    undefined = Estimate(None, None, None, 0, 0, len(examined), view.why_no_similarities)
-    accuracy = undefined
-    if examined.any():
-        success = view.values(view.headline)[examined]
-        of_exams = success[_exams(view, len(success), draws)].mean(axis=1, keepdims=True)
-        (accuracy,) = _over_exams(view, of_exams, examined)
-    yield made(f"accuracy_l{options.length}", "all", accuracy)
-    if not len(answers.top) or view.listed is not None:
-        if len(answers.top):
-            reason = f"it needs the score of every document; there are lists of {view.listed:,} or fewer"
-            undefined = replace(undefined, reason=reason)
-        for metric in CURVES:
-            yield made(metric, f"psi{options.psi}", undefined)
-        return
-    levels = _levels(options)
-    thresholds = percentile_of_top(answers.top, _exams(view, len(answers.top), draws), levels)
-    for metric, similarities in (("coe", answers.own), ("roe", view.random.ravel())):
-        estimates = _over_exams(view, above(similarities, thresholds), view.has_full_top_k)
-        for psi, estimate in zip(levels, estimates, strict=True):
-            yield made(metric, f"psi{psi}", estimate)
-
-
 def _over_exams(view: RetrievalView, replicates: Floats, of: Bools) -> Iterator[Estimate]:
     """Yield the mean over exams and the 95 % range of one exam for each column of (exams, k) values.
 
@@ -104,16 +131,16 @@ def _over_exams(view: RetrievalView, replicates: Floats, of: Bools) -> Iterator[
     of
         (m,) the answered questions that the exams are drawn from.
     """
-    for mean, low, high in zip(*spread(replicates), strict=True):
-        estimate = view.estimate(float(mean), of=of)
+    for mean, low, high in np.stack(spread(replicates), axis=1).tolist():
+        estimate = view.estimate(mean, of=of)
         if estimate.units < MIN_UNITS:
             yield replace(estimate, reason=too_few(estimate.units))
         else:
-            yield replace(estimate, low=float(low), high=float(high))
+            yield replace(estimate, low=low, high=high)
 
 
-def paper_thresholds(view: RetrievalView, draws: Draws) -> tuple[dict[str, float], dict[str, int]]:
-    """Return τ by subset, both definitions at each ψ and at the ψ that are chosen, and these ψ by subset.
+def threshold_rows(view: RetrievalView, draws: Draws) -> tuple[list[Row], dict[str, float]]:
+    """Return τ by subset, both definitions at each ψ and at the ψ that are chosen, and its rows and those of these ψ.
 
     τ is a percentile of the smallest retrieved similarity of each exam (``minima``, as the paper prints it), or of all
     retrieved ones (``pooled``). The paper prints the ψ of the highest mean accuracy; of equal ones, the largest is
@@ -123,21 +150,26 @@ def paper_thresholds(view: RetrievalView, draws: Draws) -> tuple[dict[str, float
     """
     answers, levels = view.answers, _levels(view.options)
     if not len(answers.top):
-        return {}, {}
-    drawn = _exams(view, len(answers.top), draws)
-    _, (lowest,), _ = spread(answers.success[drawn].mean(axis=1, keepdims=True))
+        return [], {}
     thresholds, chosen = dict[str, float](), dict[str, int]()
+    drawn = _exams(view, len(answers.top), draws)
     for definition, similarities in (("minima", minima(answers.top, drawn)), ("pooled", answers.top)):
         at = dict(zip(levels, np.percentile(similarities, levels).tolist(), strict=True))
-        accuracy = {psi: answers.right_at(at[psi]).mean() for psi in GRID}
-        choices = {"paper": max(GRID, key=lambda psi, of=accuracy: (of[psi], psi))}
-        in_range = [psi for psi in GRID if accuracy[psi] >= lowest]
-        if definition == "pooled" and in_range:
-            choices["range"] = in_range[-1]
         thresholds |= {f"{definition}:psi{psi}": threshold for psi, threshold in at.items()}
-        thresholds |= {f"{definition}:{choice}": at[psi] for choice, psi in choices.items()}
-        chosen |= {f"{definition}:{choice}": psi for choice, psi in choices.items()}
-    return thresholds, chosen
+        accuracy = {psi: answers.right_at(at[psi]).mean() for psi in GRID}
+        chosen[f"{definition}:paper"] = max(psi for psi in GRID if accuracy[psi] == max(accuracy.values()))
+    _, (lowest,), _ = spread(answers.success[drawn].mean(axis=1, keepdims=True))
+    in_range = [psi for psi in GRID if accuracy[psi] >= lowest]
+    if in_range:
+        chosen["pooled:range"] = max(in_range)
+    for subset, psi in chosen.items():
+        thresholds[subset] = thresholds[f"{subset.partition(':')[0]}:psi{psi}"]
+    figures = [("psi", chosen), ("tau", thresholds)]
+    return [
+        row(view.scores, draws, metric, subset, view.estimate(float(value)))
+        for metric, values in figures
+        for subset, value in values.items()
+    ], thresholds
 
 
 def correlations(views: Sequence[RetrievalView], rows: Sequence[Row], draws: Draws) -> Iterator[Row]:
@@ -154,12 +186,11 @@ def correlations(views: Sequence[RetrievalView], rows: Sequence[Row], draws: Dra
     if len(views) < MIN_ITEMS:
         return
     options = views[0].options
-    success = (views[0].headline, "all")
-    coe, roe = (("coe", f"psi{options.psi}"), ("roe", f"psi{options.psi}"))
+    success, psi = (options.headline, "all"), f"psi{options.psi}"
     pairs = {
-        "COE and success": (coe, success),
-        "ROE and τ": (roe, ("tau", "minima:paper")),
-        "ROE and success": (roe, success),
+        "COE and success": (("coe", psi), success),
+        "ROE and τ": (("roe", psi), ("tau", "minima:paper")),
+        "ROE and success": (("roe", psi), success),
         "I-A and success": (("i_a", "documents"), success),
         "IsoScore and success": (("isoscore", "documents"), success),
     }
@@ -170,18 +201,14 @@ def correlations(views: Sequence[RetrievalView], rows: Sequence[Row], draws: Dra
     # A correlation depends on the scores of all encoders, so its signature contains all their digests.
     digests = np.array(sorted(view.scores.digest for view in views))
     scores_of_all = replace(views[0].scores.of_corpus("answered"), labels={"encoders": digests})
+    conditions = [name for name in ("", *TRANSFORMS) if any(r.condition == name for r in rows)]
     for subset, pair in pairs.items():
-        conditions = [""]
-        if pair[0][1] == "documents":
-            # COE, ROE and τ are of the untransformed vectors.
-            conditions += [name for name in TRANSFORMS if any(r.condition == name for r in rows)]
-        for condition in conditions:
-            x, y = (
-                np.array([value_of.get((view.encoder, *figure, condition)) for view in views], dtype=np.float64)
-                for figure in pair
-            )
+        # COE, ROE and τ are of the untransformed vectors.
+        for condition in conditions if pair[0][1] == "documents" else [""]:
+            values = [[value_of.get((view.encoder, *figure, condition)) for view in views] for figure in pair]
+            x, y = np.array(values, dtype=np.float64)
             for kind in KINDS:
-                yield row(scores_of_all, draws, kind, subset, across_models(x, y, kind), condition, **options.recipe)
+                yield row(scores_of_all, draws, kind, subset, across_models(x, y, kind), condition)
 
 
 # Series
@@ -192,9 +219,9 @@ def widths(views: Sequence[RetrievalView], draws: Draws) -> Iterator[Series]:
 
     The intervals are paired: each resample of units gives the widths of all encoders.
     """
-    unit = views[0].labels.label_set
-    if len(views) < 2 or len(np.unique(unit)) < MIN_UNITS:
+    if len(views) < 2 or views[0].labels.sets < MIN_UNITS:
         return
+    unit = views[0].labels.label_set
     success = np.stack([view.values(view.headline) for view in views], axis=1)
     moments = np.hstack([success, success**2])
     replicates = bootstrap_means(moments, unit, draws, *views[0].stream)
@@ -205,27 +232,9 @@ def widths(views: Sequence[RetrievalView], draws: Draws) -> Iterator[Series]:
     lines = list[list[object]]()
     for a, b in combinations(range(len(views)), 2):
         differences = width[:, [a]] - width[:, [b]]
-        ends = percentiles(differences[1:], share)
-        numbers = np.concatenate([width[0, [a, b]], differences[0], *ends])
+        numbers = np.concatenate([width[0, [a, b]], differences[0], *percentiles(differences[1:], share)])
         lines.append([f"{views[a].encoder} − {views[b].encoder}", *numbers.tolist()])
     yield table(NAME, views[0].corpus, "widths", WIDTHS, lines)
-
-
-def curves(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[Series]:
-    """Yield COE and ROE over ψ, with the options that the page names."""
-    value_of = {(r.encoder, r.metric, r.subset): r.value for r in rows}
-    for metric, title in CURVES.items():
-        lines, options = list[dict[str, object]](), dict[str, int]()
-        for view in views:
-            if len(view.answers.top):
-                values = [value_of.get((view.encoder, metric, f"psi{psi}")) for psi in GRID]
-                lines.append({"encoder": view.encoder, "line": title, "y": values})
-            names = {"psi": "psi", "exams": "exams", "length": "length", "random_documents": "random"}
-            options = {shown: getattr(view.options, name) for shown, name in names.items()}
-        if any(value is not None for line in lines for value in line["y"]):  # type: ignore[attr-defined]
-            x = "ψ, percentile of the retrieved similarities"
-            data = {"x": x, "y": title, "at": GRID, "lines": lines, "options": options}
-            yield Series(NAME, views[0].corpus, metric, "curve", data)
 
 
 def beside_published(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[Series]:
@@ -234,141 +243,66 @@ def beside_published(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Ite
     The table on SQuAD is for questions of SQuAD, the one of transforms for encoders that were transformed; with another
     number of documents than the paper's there is no encoder of the run beside the paper's.
     """
-    is_transformed = any(row.condition for row in rows)
-    applies = {
-        "telecomquad": True,
-        "squad": all(SQUAD_ID.fullmatch(item) for item in views[0].scores.item.tolist()),
-        "transforms": is_transformed,
-        "correlations": is_transformed,
-    }
-    by_key = {(r.encoder, r.metric, r.subset, r.condition): r for r in rows}
     encoders = [view.encoder for view in without_baselines(views)] if views[0].options.k == K else []
-    for name, is_shown in applies.items():
-        if not is_shown or not (encoders or name == "telecomquad"):
+    by_key = {(r.encoder, r.metric, r.subset, r.condition): r for r in rows}
+    is_transformed = any(r.condition for r in rows)
+    is_of_squad = all(SQUAD_ID.fullmatch(item) for item in views[0].scores.item.tolist())
+    for name, applies in zip(TABLES, (True, is_of_squad, is_transformed, is_transformed), strict=True):
+        if not applies or not (encoders or name == TABLES[0]):
             continue
         paper = published(name)
-        lines = [_line(cells, "", by_key) for cells in paper["rows"]]
-        # Sparse vectors are not transformed.
-        needed = paper.get("needs")
-        measured = [encoder for encoder in encoders if not needed or (encoder, *needed) in by_key]
-        if "measured" in paper:
-            lines += [_line(paper["measured"], encoder, by_key) for encoder in measured]
-        columns = {key: paper[key] for key in ("columns", "formats", "source")}
-        yield Series(NAME, views[0].corpus, paper["series"], "table", {**columns, "rows": lines})
+        data = {key: paper[key] for key in ("columns", "formats", "source")}
+        data["rows"] = [_line(cells, "", by_key) for cells in paper["rows"]]
+        for encoder in encoders if "measured" in paper else ():
+            # Sparse vectors are not transformed.
+            if "needs" not in paper or (encoder, *paper["needs"]) in by_key:
+                data["rows"].append(_line(paper["measured"], encoder, by_key))
+        yield Series(NAME, views[0].corpus, paper["series"], "table", data)
 
 
-def _line(
-    cells: Sequence[Any], encoder: str, by_key: Mapping[tuple[str, str, str, str], Row]
-) -> list[str | float | None]:
+def _line(cells: Sequence[Any], encoder: str, by_key: Mapping[tuple[str, ...], Row]) -> list[Any]:
     """Return a line of a table; a cell that is a list names a figure: metric, subset, condition, value or end."""
-    line = list[str | float | None]()
+    line = list[Any]()
     for cell in cells:
         if isinstance(cell, list):
-            *key, part = cell
-            line.append(getattr(by_key.get((encoder, *key)), part, None))
+            line.append(getattr(by_key.get((encoder, *cell[:3])), cell[3], None))
         else:
-            line.append(cell.format(encoder=encoder) if isinstance(cell, str) else cell)
+            line.append(encoder + cell.removeprefix(ENCODER) if str(cell).startswith(ENCODER) else cell)
     return line
 
 
 # Page
 
 
-def paper_parts(options: RetrievalOptions) -> tuple[Part, ...]:
-    """Return the parts of the page, folded below the others."""
-    k, psi, length = options.k, options.psi, options.length
-    exam = (
-        f"The mean over {options.exams:,} exams of {length:,} questions drawn with replacement, with the range of 95% "
-        "of them."
+def paper_parts(metrics: Iterable[str]) -> Iterator[Part]:
+    """Yield the parts of the page, folded below the others: each metric at each ψ, and the published tables.
+
+    Parameters
+    ----------
+    metrics
+        The names of the metrics of a result.
+    """
+    for metric in metrics:
+        if metric.startswith("accuracy_l"):
+            length = metric.removeprefix("accuracy_l")
+            yield EncoderTable(f"One exam of {length} questions", (Column(f"accuracy (l = {length})", metric),), EXAM)
+    yield SeriesTable("How wide the range of one exam is", "widths", WIDTH)
+    yield ThresholdCurves(
+        "What a threshold on the similarity does",
+        "tau",
+        "pooled:",
+        (
+            ("accuracy_at_tau", "questions whose right document is found"),
+            ("kept", "retrieved documents that are kept"),
+            ("unanswerable_dropped", "unanswerable questions that find nothing"),
+        ),
+        note="Documents that are less similar than the threshold are dropped.",
     )
-    readings = {"minima:paper": "minima", "pooled:paper": "pooled", "pooled:range": "pooled, in range"}
-    of_readings = list[Column]()
-    for subset, reading in readings.items():
-        for heading, metric in {"ψ": "psi", "τ": "tau", "success at τ": "accuracy_at_tau", "kept": "kept"}.items():
-            of_readings.append(Column(f"{heading}, {reading}", metric, subset))
-    at_all = {
-        "its value": "tau",
-        f"Success@{k} at it": "accuracy_at_tau",
-        "share of the retrieved that is kept": "kept",
-        "unanswerable questions that find nothing": "unanswerable_dropped",
-    }
-    transformed = [Column(f"Pearson, {name.replace('_', ' ')}", "pearson", "", name) for name in TRANSFORMS]
-    return (
-        EncoderTable(
-            f"One exam of {length:,} questions",
-            (Column(f"accuracy (l = {length})", f"accuracy_l{length}"),),
-            note=f"{exam} The range is that of a single test of {length:,} questions, about √(questions/{length}) "
-            f"times as wide as the interval of Success@k.",
-        ),
-        SeriesTable(
-            "How wide the range of one exam is",
-            "widths",
-            note=f"2 · 1.96 · √(variance/{length}). The variance of a share p is p(1 − p), so above 50% a higher "
-            "success alone makes the range narrower. Intervals are paired on the same questions. The paper's "
-            "ranges before and after adaptation: 17.0 and 13.0 points.",
-        ),
-        EncoderTable(
-            "Overlap of distributions",
-            (Column("COE", "coe", f"psi{psi}"), Column("ROE", "roe", f"psi{psi}")),
-            note="Of right documents (COE) and of random ones (ROE): the share that is more similar than the lowest "
-            f"{psi}% of what is retrieved (ψ = {psi}). High COE and low ROE are good. {exam} Random documents for each "
-            f"question: {options.random}.",
-        ),
-        Curves(
-            "COE over ψ", "coe", note="The share of right documents above the ψ-th percentile of what is retrieved."
-        ),
-        Curves("ROE over ψ", "roe", note="The same for random documents."),
-        ThresholdCurves(
-            "What a threshold on the similarity does",
-            "tau",
-            "pooled:",
-            (
-                ("accuracy_at_tau", "questions whose right document is found"),
-                ("kept", "retrieved documents that are kept"),
-                ("unanswerable_dropped", "unanswerable questions that find nothing"),
-            ),
-            note="Documents that are less similar than the threshold are dropped.",
-        ),
-        EncoderTable(
-            "The paper's thresholds",
-            tuple(of_readings),
-            note="minima: the ψ-th percentile of the smallest similarity of each exam, as the paper prints it; pooled: "
-            "of all retrieved similarities. Of ψ = 5, 10, … 95 the one with the highest success at τ; in range: the "
-            "largest with a success in the range of one exam. The paper prints ψ of 20 to 45.",
-        ),
-        *(
-            SubsetTable(f"Every threshold τ: {title}", metric, ("pooled:", "minima:"))
-            for title, metric in at_all.items()
-        ),
-        CorpusTable(
-            "Across encoders: what goes with success",
-            (Column("Pearson", "pearson", ""), Column("Spearman", "spearman", ""), *transformed),
-            note="Over the encoders of this run, which are not a random sample: Fisher's intervals understate the "
-            "uncertainty. With fewer than four encoders there is no correlation.",
-        ),
-        SeriesTable(
-            "The paper's figures: TelecomQuAD (tables 2 and 4), and here",
-            "published",
-            note="With K = 5. Here, τ and ψ are those of pooled, in range. The isotropy columns are labelled "
-            "swapped in the paper; here they have the names that fit their values. The corpus is "
-            "not public: do not compare single values with it.",
-        ),
-        SeriesTable(
-            "The paper's figures: a sample of SQuAD (table 3), and yours",
-            "published_squad",
-            note="Sentences, K = 5, the range of exams of 100 questions. The paper took 1,009 questions on 651 "
-            "sentences at random and does not say which, so numbers differ with the sample. Two isotropy pairs "
-            "are printed for two models each, so one of each is wrong.",
-        ),
-        SeriesTable(
-            "The paper's figures: what transforms do on TelecomQuAD (table 4), and here",
-            "published_transforms",
-            note="Another corpus: compare what a transform changes, not the numbers. Measured here: "
-            f"Success@{k}, which is what the paper's accuracy is on average.",
-        ),
-        SeriesTable(
-            "The paper's figures: the correlation of isotropy with accuracy (table 4), and here",
-            "published_correlations",
-            note="Pearson, over the paper's 14 models; here over the requested encoders, if there are four or more.",
-        ),
-    )
+    for metric, (title, note) in AT_PSI.items():
+        yield SubsetTable(title, metric, ("recommended", "recommended_on_average"), others=True, note=note)
+    across = (Column("Pearson", "pearson", ""), Column("Spearman", "spearman", ""))
+    transformed = (Column(f"Pearson, {name.replace('_', ' ')}", "pearson", "", name) for name in TRANSFORMS)
+    yield CorpusTable("Across encoders: what goes with success", (*across, *transformed), ACROSS)
+    for name in TABLES:
+        paper = published(name)
+        yield SeriesTable(paper["title"], paper["series"], paper["note"])

@@ -35,21 +35,21 @@ from embassay.core.layout import (
     Part,
     SeriesTable,
 )
-from embassay.core.result import Estimate, Example, Finding, Result, Row, Series, answers_and_findings
-from embassay.core.samples.retrieval import Question, right_pairs, words_of_a_passage
+from embassay.core.result import Estimate, Example, Finding, Result, Row, Series
+from embassay.core.samples.retrieval import Question, words_of_a_passage
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
 from embassay.diagnostics.metrics.metric import Kind, Meaning, Metric, with_options
-from embassay.diagnostics.metrics.scoreboard import item_example, pool_of, roles_of, without_baselines
+from embassay.diagnostics.metrics.scoreboard import item_example, without_baselines
 from embassay.diagnostics.metrics.summary import Figures, row
 from embassay.diagnostics.published import table
 from embassay.diagnostics.retrieval import paper
 from embassay.diagnostics.retrieval.scores import (
-    LOSS,
     NAME,
+    RECOMMENDED,
     RIGHT,
     EncodedCorpus,
     K,
@@ -63,13 +63,12 @@ from embassay.diagnostics.retrieval.scores import (
     success_of_blind_choice,
     transformed_values,
 )
-from embassay.stats.density import FINE, bandwidth, density
+from embassay.stats.density import bandwidth, density
 from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
 from embassay.stats.overlap import COMPARED
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.separation import separation
-from embassay.stats.shares import bounded_means
-from embassay.stats.thresholds import Guarantee, questions_needed
+from embassay.stats.thresholds import questions_needed
 from embassay.stats.units import Bools, Floats, Ints
 
 CITATION = """@misc{roychowdhury2024,
@@ -87,15 +86,55 @@ VERSION = 6
 MEANING = Meaning("retrieval", "questions", task="information-retrieval", about=("search",))
 FOUND = 5
 """How many of the documents found for a question are listed, at most."""
-RECOMMENDED: dict[Guarantee, str] = {"confidence": "recommended", "average": "recommended_on_average"}
-"""The subset of a recommended threshold's rows, by the guarantee on its loss."""
+COMPARED_ON = (
+    "Paired on the same questions; p by exchanging questions that share documents, corrected within each family."
+)
+OF_WEIGHTS = (
+    "The mean reciprocal rank of all questions by weight. weight=auto is the weight of the highest point, which is too "
+    "high: it was chosen on these questions."
+)
+OF_DENSITIES = (
+    "Retrieved: the nearest k documents. Where the curves of right and retrieved documents overlap, no threshold can "
+    "separate them."
+)
+OF_CARD = (
+    "For each encoder: the share of random, retrieved and right pairs that are less similar. A similarity of 0.6 means "
+    "something different for each encoder."
+)
+OF_THRESHOLD = (
+    "The highest similarity for which the upper 95% confidence limit of the loss is no more than allowed (2 points "
+    "unless said otherwise; that needs 149 independent questions). On average: with 49 questions or more, the loss "
+    "averaged over many such samples of questions is no more than allowed; the limit is its upper bound."
+)
+OF_RANKS = (
+    "Names as in ir-measures. Tied documents count with the expected value over all their orders: an encoder that "
+    "gives all documents the same similarity scores as random choice does."
+)
+OF_ISOTROPY = (
+    "Transforms are fitted on the passages and applied to passages and questions; then cosine. More isotropic is not "
+    "better by itself. IsoScore, as published, is too low where there are few passages; the unbiased one is of the "
+    "vectors without a transform."
+)
+"""What the notes of the page say."""
 OF_PASSAGES = ("i_a", "isoscore", "isoscore_unbiased", "rank")
 """The metrics of isotropy that are computed of the passages."""
+RowKey = tuple[str, str, str]
+"""Encoder, metric and subset of a row without a transform."""
 POINTS = 160
 """Points of each density curve."""
+LARGEST = 1e6
+"""Larger scores are not drawn: floating-point numbers cannot tell them apart finely enough for a density."""
 STEP = 0.05
 STEPS = 20
 """The lines of the table of similarities: every 0.05 of a cosine, twentieths of the range of a dot product."""
+AT_THRESHOLD = {
+    "τ": "tau",
+    "success at τ": "accuracy_at_tau",
+    "kept": "kept",
+    "limit of the loss": "loss_limit",
+    "unanswerable questions that find nothing": "unanswerable_dropped",
+}
+"""The columns of the table of recommended thresholds, with their metrics."""
 CARD = {
     "encoder": "text",
     "similarity": "number",
@@ -107,8 +146,6 @@ RERANKED = 50
 """How many documents a reranker usually reads for a question."""
 SEPARATED = 0.9
 """From this area under the ROC curve on, a score tells unanswerable questions from the others."""
-SATURATED = 0.95
-"""From this share on, a headline leaves little room to tell good encoders apart."""
 SETTLED = 0.2
 """Weights chosen on parts of the questions that span more do not agree."""
 
@@ -130,7 +167,7 @@ BELOW_CHANCE = replace(
     consequence="For search on this corpus it is worse than random order.",
 )
 LISTED = Template(
-    "{encoder} lists at most {listed:,} of {documents:,.0f} documents; for {missed} no right one is listed, which "
+    "{encoder} lists at most {listed:,.0f} of {documents:,.0f} documents; for {missed} no right one is listed, which "
     "counts as missed.",
     "a retriever lists some of the documents, and not every question has a right one among them",
     COUNT,
@@ -152,7 +189,7 @@ CHOSEN = Template(
     question="Weight",
 )
 UNSETTLED = Template(
-    "The weight is not settled by {questions} ({low:g} to {high:g}).",
+    " The weight is not settled by {questions} ({low:g} to {high:g}).",
     f"the same, where the weights that are chosen on four fifths of the units span more than {SETTLED:g}",
     COUNT,
 )
@@ -198,14 +235,6 @@ EQUAL_VALUES = Template(
     COUNT,
     title="Equal values",
 )
-SATURATED_HEADLINE = Template(
-    "{headline} is {reached} for {encoders}: it can hardly tell them apart.",
-    f"two encoders that may be the best reach {SATURATED:.0%} or more",
-    LIMIT,
-    title="The headline is saturated",
-    severity="medium",
-    action="Compare Success@1: add -d retrieval,k=1.",
-)
 BY_DOT_PRODUCT = Template(
     "{encoders}: compared by dot product; its thresholds are on another scale than cosines.",
     "the encoder compares by dot product",
@@ -213,7 +242,7 @@ BY_DOT_PRODUCT = Template(
     title="Compared by dot product",
 )
 OVERFITTED = Template(
-    "{encoders}: whitening overfits: {passages} are fewer than twice the dimensions.",
+    "{encoders}: whitening overfits: {passages:,.0f} passages are fewer than twice the dimensions.",
     "there are fewer distinct passages than twice the directions that are scaled",
     LIMIT,
     title="Whitening overfits",
@@ -232,6 +261,28 @@ WORDS_READ = Template(
 def _answered_places(view: RetrievalView) -> Ints:
     """Return the (m,) places of the questions that have a right document."""
     return np.flatnonzero(view.answered)
+
+
+def _unanswerable_places(view: RetrievalView) -> Ints:
+    """Return the (u,) places of the questions that have no right document."""
+    return np.flatnonzero(~view.answered)
+
+
+def _separation(view: RetrievalView) -> Mapping[str, Estimate]:
+    """Return how well the top similarity separates answered from unanswerable questions, where there are such."""
+    answered = (view.values("top")[:, 0], view.labels)
+    area = separation(answered, (view.largest_of_unanswerable, view.labels_of_unanswerable))
+    return {} if area is None else {"unanswerable": area}
+
+
+def _recommended(view: RetrievalView) -> Mapping[str, Estimate]:
+    """Return the recommended threshold by its guarantee; also why there is none with 95 % confidence."""
+    reason = view.recommended.reason or (
+        f"a threshold with 95% confidence needs {ceil(questions_needed(view.options.loss, 'confidence')):,} independent "
+        "questions; these are fewer, enough for one that holds on average"
+    )
+    thresholds = {RECOMMENDED["confidence"]: view.estimate(None, reason)}
+    return thresholds | {subset: view.estimate(tau) for subset, tau in view.recommended_tau.items()}
 
 
 def ranking_metric(
@@ -381,6 +432,7 @@ METRICS = (
     Metric(
         "tau",
         "recommended*",
+        of=_recommended,
         kind="computed",
         better="neither",
         compared="within one encoder",
@@ -438,6 +490,7 @@ METRICS = (
     Metric(
         "auc",
         "unanswerable",
+        of=_separation,
         kind="computed",
         better="higher",
         low=0.0,
@@ -453,6 +506,7 @@ METRICS = (
     _share_without_items(
         "loss_limit",
         "*",
+        of=lambda view: {subset: view.estimate(view.recommended.loss_limit) for subset in view.recommended_tau},
         better="lower",
         meaning="upper limit of the success that the recommended threshold loses",
         source="Bates et al. (2021), Angelopoulos et al. (2024)",
@@ -482,21 +536,14 @@ class Retrieval(RetrievalOptions):
     @property
     def options(self) -> str:
         """The options that change item scores, as text for their origin; the others change the summary."""
-        default = RetrievalOptions()
-        changing = ("k", "transforms", "pcs")
-        return ",".join(
-            f"{name}={getattr(self, name)}" for name in changing if getattr(self, name) != getattr(default, name)
-        )
-
-    @property
-    def metrics(self) -> tuple[Metric, ...]:
-        """The declared metrics for k retrieved documents."""
-        return with_options(METRICS, k=self.k)
+        defaults = {"k": K, "transforms": "none", "pcs": 0}
+        values = {name: getattr(self, name) for name in defaults}
+        return ",".join(f"{name}={value}" for name, value in values.items() if value != defaults[name])
 
     @property
     def ranking_metrics(self) -> list[RankingMetric]:
         """The metrics of ranks, for k retrieved documents."""
-        return [metric for metric in self.metrics if isinstance(metric, RankingMetric)]
+        return [metric for metric in with_options(METRICS, k=self.k) if isinstance(metric, RankingMetric)]
 
     def check(self, corpus: Corpus[Question]) -> None:
         """Check that fewer documents are retrieved than there are, and that some question has an answer.
@@ -506,18 +553,18 @@ class Retrieval(RetrievalOptions):
         SpecError
             If not; the message says what to do.
         """
+        problem = ""
         if self.k >= len(corpus.documents):
-            raise SpecError(
-                f"corpus {corpus.name!r} has {len(corpus.documents)} documents, of which k={self.k} would be "
-                f"retrieved: every question would succeed; set a smaller k (retrieval,k=N)"
+            problem = (
+                f"{len(corpus.documents)} documents, of which k={self.k} would be retrieved: every question would "
+                "succeed; set a smaller k (retrieval,k=N)"
             )
         if corpus.stored_documents and self.transforms != "none":
-            raise SpecError(
-                f"corpus {corpus.name!r}: transforms={self.transforms} needs all vectors in memory, and those of "
-                f"{corpus.stored_documents.path} are read from its parts; leave the option out"
-            )
+            problem = "documents whose vectors are read from their parts; transforms=all needs all of them in memory"
         if not any(sample.right for sample in corpus.samples):
-            raise SpecError(f"corpus {corpus.name!r}: no question has a right document, so nothing can be found")
+            problem = "no question with a right document, so nothing can be found"
+        if problem:
+            raise SpecError(f"corpus {corpus.name!r} has {problem}")
 
     def score(self, corpus: Corpus[Question], vectors: Vectors, origin: Origin) -> ItemScores:
         """Search the vectors, and score the lists; what only vectors have is beside it."""
@@ -535,22 +582,20 @@ class Retrieval(RetrievalOptions):
         """Score the lists of a retriever.
 
         ``scored`` is 1 where there are scores, else 0. Where some lists lack documents, ``listed`` is the length of the
-        longest of these.
+        longest of these, and no similarity to random documents is known.
         """
         drawn = random_documents(corpus)
+        values, missing = {"random": np.full(drawn.shape, np.nan)}, np.zeros(len(drawn), dtype=np.bool_)
         # Scores are on the retriever's own scale, as dot products are.
         scalars = {"scored": float(not np.isnan(nearest.similarity).all()), "dot": 1.0}
         lengths = (nearest.documents >= 0).sum(axis=1)
         lacking = lengths[lengths < len(corpus.documents)]
         if len(lacking):
             scalars["listed"] = float(lacking.max())
-            random = np.full(drawn.shape, np.nan)
         else:
-            # By place: the similarity of every document.
-            similarity = np.take_along_axis(nearest.similarity, np.argsort(nearest.documents, axis=1), axis=1)
-            random = np.take_along_axis(similarity, drawn, axis=1)
-        missing = np.zeros(len(drawn), dtype=np.bool_)
-        return self._item_scores(corpus, nearest, origin, missing, {"random": random}, scalars)
+            by_place = np.take_along_axis(nearest.similarity, np.argsort(nearest.documents), axis=1)
+            values["random"] = np.take_along_axis(by_place, drawn, axis=1)
+        return self._item_scores(corpus, nearest, origin, missing, values, scalars)
 
     def _item_scores(
         self,
@@ -562,8 +607,6 @@ class Retrieval(RetrievalOptions):
         scalars: dict[str, float],
     ) -> ItemScores:
         """Return the scores of lists, with the values and scalars of what made them."""
-        pairs = right_pairs(corpus.samples, corpus.documents)
-        values |= list_values(corpus, nearest, pairs, self.k, self.ranking_metrics, missing)
         scalars |= {"documents": float(len(corpus.documents)), "chance": success_of_blind_choice(corpus, self.k)}
         if not corpus.stored_documents:
             scalars["passage_words"] = words_of_a_passage(corpus.documents)
@@ -573,7 +616,7 @@ class Retrieval(RetrievalOptions):
             item=np.array([sample.id for sample in corpus.samples]),
             unit=corpus.units,
             labels={},
-            values=values,
+            values=values | list_values(corpus, nearest, self.k, self.ranking_metrics, missing),
             scalars=scalars,
             unit_labels=corpus.unit_labels,
         )
@@ -583,83 +626,65 @@ class Retrieval(RetrievalOptions):
         figures = self.figures(scores)
         views, requested = figures.views, figures.requested
         summary = figures.summarise(draws, on_request=self.compare == "all")
-        rows, series = list(summary.rows), list[Series]()
-        thresholds = {view.encoder: recommended_threshold(view) for view in views}
+        rows = list(summary.rows)
+        thresholds = {view.encoder: dict(view.recommended_tau) for view in views}
         for view in views:
-            rows += computed_rows(view, draws)
+            if self.paper or self.transforms == "all":
+                rows += isotropy_rows(view, draws)
             if self.paper:
                 rows += paper.exam_rows(view, draws)
-                of_paper, chosen = paper.paper_thresholds(view, draws)
-                thresholds[view.encoder] |= of_paper
-                for subset, psi in chosen.items():
-                    rows.append(row(view.scores, draws, "psi", subset, view.estimate(float(psi)), **self.recipe))
-        rows += threshold_rows(views, thresholds, draws)
+                of_view, at = paper.threshold_rows(view, draws)
+                rows += of_view
+                thresholds[view.encoder] |= at
+        rows += share_rows(figures, thresholds, draws)
         if self.paper:
             rows += list(paper.correlations(requested, rows, draws))
-        place = {view.encoder: number for number, view in enumerate(views)}
-        rows.sort(key=lambda row: place.get(row.encoder, len(place)))
+        row_of = {(r.encoder, r.metric, r.subset): r for r in rows if not r.condition}
 
-        success = {name: row.value for name, row in summary.headline.items()}
         drawable = [view for view in views if len(view.answers.top)]
-        series += similarity_series(drawable, success)
+        series = list(similarity_series(drawable))
         if self.paper:
             series += paper.widths(without_baselines(drawable), draws)
         series += weight_series(views)
         if self.paper:
-            series += [*paper.curves(views, rows), *paper.beside_published(views, rows)]
+            series += paper.beside_published(views, rows)
 
-        # About all encoders, then about each, then warnings. A baseline that joined by itself is none to choose.
-        may_be_best = [view for view in requested if view.encoder in summary.verdict.best_set]
-        findings = [*saturation(may_be_best, success), *first_place(requested, success)]
+        # About all encoders, then about each, then warnings.
+        findings = [*first_place(requested, row_of)]
         for view in requested:
-            findings += findings_of(view, rows)
+            findings += [*findings_of(view, row_of[view.encoder, self.headline, "all"]), *threshold_of(view, row_of)]
         findings += [*words_read(requested), *scale_warnings(requested)]
-        return Result(
-            draws.seed,
-            draws.resamples,
-            rows=tuple(rows),
-            comparisons=tuple(summary.comparisons),
-            series=tuple(series),
-            verdicts=(summary.verdict,),
-            **answers_and_findings(findings),
-        )
+        signed = [replace(one, signature=f"{one.signature}|{self.recipe}") for one in rows]
+        return replace(summary, rows=signed).result(series, findings)
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[RetrievalView]:
         """Return the declared metrics of all encoders."""
-        return Figures.of(lambda of_encoder: RetrievalView(of_encoder, self), scores, self.metrics)
+        return Figures.of(lambda one: RetrievalView(one, self), scores, with_options(METRICS, k=self.k))
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return which questions succeed at k; those without a right document are undecided, and a subset."""
         requested = self.figures(scores).requested
-        correct = np.stack([view.scores.values[view.headline] for view in requested])
-        return Outcomes(_subsets(requested[0]), correct)
+        return Outcomes(requested[0].subset, np.stack([view.scores.values[self.headline] for view in requested]))
 
     def examples(
         self, corpus: Corpus[Question], scores: Sequence[ItemScores], items: NDArray[np.int64]
     ) -> Iterator[Example]:
         """Yield each question with its right documents, and their rank and what was found by each encoder."""
         views, starts = self.figures(scores).views, starts_of(corpus)
-        subsets = _subsets(views[0])
         for index in items.tolist():
-            sample, subset = corpus.samples[index], str(subsets[index])
+            sample, subset = corpus.samples[index], str(views[0].subset[index])
             outcomes = [_outcome(view, index, subset, corpus, starts) for view in views]
             texts = corpus.shown(sample.id)
-            for name, reference in chain.from_iterable(outcome.labels.items() for outcome in outcomes):
-                if name != "ties":
-                    texts[reference] = begun(corpus.passage(reference))
+            for outcome in outcomes:
+                for reference in outcome.labels.values():
+                    if "#" in reference:
+                        texts[reference] = begun(corpus.passage(reference))
             labels = {f"right{place}": document for place, document in enumerate(sample.right, start=1)}
             yield item_example(scores[0], index, texts, subset, labels)
             yield from outcomes
 
 
 create = Retrieval
-
-
-def _subsets(view: RetrievalView) -> NDArray[np.str_]:
-    """Return (n,) whether a question has a right document; empty where all have one."""
-    if view.answered.all():
-        return np.full(len(view.answered), "")
-    return np.where(view.answered, "answerable", "unanswerable")
 
 
 def _outcome(view: RetrievalView, index: int, subset: str, corpus: Corpus[Question], starts: Ints) -> Example:
@@ -674,307 +699,191 @@ def _outcome(view: RetrievalView, index: int, subset: str, corpus: Corpus[Questi
         (N,) the first passage of each document.
     """
     values = {name: of_questions[index] for name, of_questions in view.scores.values.items()}
-    rank, tied = values["rank"], values["tied"]
-    numbers, labels, of_wrong = {"right": values[RIGHT], "rank": rank}, dict[str, str](), np.nan
-    if tied > 1:
-        labels["ties"] = f"tied up to rank {rank + tied - 1:.0f}"
-    passages = {"right": values["right_passage"]}
-    for place, passage in enumerate(values["found"].tolist(), start=1):
-        passages[f"found{place}"] = passage
-        numbers[f"found{place}"] = values["top"][place - 1]
-    for name, passage in passages.items():
+    found = {f"found{place}": one for place, one in enumerate(zip(values["found"], values["top"]), start=1)}
+    numbers, labels, wrong = {"rank": values["rank"]}, dict[str, str](), [np.nan]
+    if values["tied"] > 1:
+        labels["ties"] = f"tied up to rank {values['rank'] + values['tied'] - 1:.0f}"
+    for name, (passage, similarity) in {"right": (values["right_passage"], values[RIGHT]), **found}.items():
         if np.isnan(passage):
             continue
-        document = int(np.searchsorted(starts, passage, side="right")) - 1
-        document_id = corpus.documents[document].id
-        labels[name] = f"{document_id}#{int(passage - starts[document])}"
-        if np.isnan(of_wrong) and document_id not in corpus.samples[index].right:
-            of_wrong = numbers[name]
-    beyond = {f"found{place}" for place in range(FOUND + 1, view.options.k + 1)}
+        place = int(np.searchsorted(starts, passage, side="right")) - 1
+        document = corpus.documents[place].id
+        if document not in corpus.samples[index].right:
+            wrong.append(similarity)
+        # Of many, the first ones are listed.
+        if len(numbers) <= 1 + FOUND:
+            numbers[name], labels[name] = similarity, f"{document}#{passage - starts[place]:.0f}"
     return view.outcome(
         index,
-        {name: numbers[name] for name in numbers if name not in beyond},
+        numbers,
         correct=values[view.headline],
-        margin=values[RIGHT] - of_wrong,
+        margin=values[RIGHT] - wrong[:2][-1],
         subset=subset,
-        labels={name: labels[name] for name in labels if name not in beyond},
+        labels=labels,
     )
 
 
 # Rows that are no means of the questions
 
 
-def computed_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
-    """Yield isotropy where it is requested, how well scores separate unanswerable questions, and limits of the loss."""
-    scores, options, threshold = view.scores, view.options, view.recommended
+def isotropy_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
+    """Yield I_A and IsoScore of the distinct passages, as they are and after each transform, and the rank it leaves."""
     # The lists of a retriever have no passages.
-    passages = int(scores.scalars.get("distinct_passages", 0))
-    if options.paper or options.transforms == "all":
-        for condition in ("", *TRANSFORMS):
-            for metric in OF_PASSAGES:
-                value = scores.scalars.get(f"{metric}/{condition}")
-                if value is not None:
-                    estimate = Estimate(value, None, None, passages, passages)
-                    yield row(scores, draws, metric, "documents", estimate, condition)
-    area = separation(
-        (view.values("top")[:, 0], view.labels), (view.largest_of_unanswerable, view.labels_of_unanswerable)
-    )
-    if area is not None:
-        yield row(scores, draws, "auc", "unanswerable", area)
-    if threshold.guarantee != "confidence":
-        # A reader looks for this row first, so it is there also where the guarantee is weaker or missing.
-        reason = threshold.reason or (
-            f"a threshold with 95% confidence needs {ceil(questions_needed(options.loss, 'confidence')):,} independent "
-            "questions; these are fewer, enough for one that holds on average"
-        )
-        yield row(scores, draws, "tau", RECOMMENDED["confidence"], view.estimate(None, reason), **options.recipe)
-    for subset in recommended_threshold(view):
-        yield row(scores, draws, "loss_limit", subset, view.estimate(threshold.loss_limit), **options.recipe)
+    passages = int(view.scores.scalars.get("distinct_passages", 0))
+    for metric, _, condition in (name.partition("/") for name in view.scores.scalars):
+        if metric in OF_PASSAGES:
+            estimate = Estimate(view.scores.scalars[f"{metric}/{condition}"], None, None, passages, passages)
+            yield row(view.scores, draws, metric, "documents", estimate, condition)
 
 
-def recommended_threshold(view: RetrievalView) -> dict[str, float]:
-    """Return the recommended threshold by its subset; empty where there is none."""
-    threshold = view.recommended
-    if threshold.value is None or threshold.guarantee is None:
-        return {}
-    return {RECOMMENDED[threshold.guarantee]: threshold.value}
+def share_rows(
+    figures: Figures[RetrievalView], thresholds: Mapping[str, Mapping[str, float]], draws: Draws
+) -> list[Row]:
+    """Return what each threshold keeps and costs; ``thresholds`` are by encoder and subset."""
 
+    def share(metric: str, subset: str, view: RetrievalView) -> Floats | None:
+        threshold = thresholds[view.encoder].get(subset)
+        return None if threshold is None else view.shares_at(threshold).get(metric)
 
-def threshold_rows(
-    views: Sequence[RetrievalView], thresholds: Mapping[str, Mapping[str, float]], draws: Draws
-) -> Iterator[Row]:
-    """Yield what each threshold keeps and costs.
-
-    Parameters
-    ----------
-    thresholds
-        By encoder and subset.
-    """
-    first, scores = views[0], [view.scores for view in views]
-    base_systems, recipe = roles_of(scores).base_systems, first.options.recipe
-    labels_of = dict.fromkeys(("accuracy_at_tau", "kept"), first.labels)
-    labels_of["unanswerable_dropped"] = first.labels_of_unanswerable
-    if any(labels.partners for labels in labels_of.values()):
-        recipe["pool"] = pool_of(scores)
-    for subset in dict.fromkeys(chain.from_iterable(thresholds.values())):
-        having = [view for view in views if subset in thresholds[view.encoder]]
-        shares = {view.encoder: view.shares_at(thresholds[view.encoder][subset]) for view in having}
-        for view in having:
-            yield row(view.scores, draws, "tau", subset, view.estimate(thresholds[view.encoder][subset]), **recipe)
-        for metric, labels in labels_of.items():
-            if labels.items:
-                values = {name: of_encoder[metric] for name, of_encoder in shares.items()}
-                estimates = bounded_means(values, labels, base_systems, of_shares=True)
-                for view in having:
-                    yield row(view.scores, draws, metric, subset, estimates[view.encoder], **recipe)
+    places = {
+        "accuracy_at_tau": _answered_places,
+        "kept": _answered_places,
+        "unanswerable_dropped": _unanswerable_places,
+    }
+    metrics = [
+        Metric(name, subset, kind="share", better="neither", of=partial(share, name, subset), places=of_metric)
+        for subset in dict.fromkeys(chain.from_iterable(thresholds.values()))
+        for name, of_metric in places.items()
+    ]
+    return Figures(figures.board, figures.views, tuple(metrics)).rows(draws)
 
 
 # Series
 
 
-def similarity_series(views: Sequence[RetrievalView], success: Mapping[str, float | None]) -> Iterator[Series]:
+def similarity_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
     """Yield the densities of similarities to random, retrieved and right documents, and a table of them.
 
     Parameters
     ----------
     views
         Those with similarities. The lists of a few documents have none to random ones, and are left out.
-    success
-        The headline by encoder.
     """
-    views = [view for view in views if view.listed is None]
-    if not views:
-        return
     curves, card = list[dict[str, object]](), list[list[Any]]()
     for view in views:
-        similarities = {"random": view.random.ravel(), "retrieved": view.answers.top.ravel(), "right": view.answers.own}
+        if view.listed is not None:
+            continue
+        similarities = {"random": view.random, "retrieved": view.answers.top, "right": view.answers.own}
         sets = {name: np.sort(values[np.isfinite(values)]) for name, values in similarities.items()}
-        curves += _densities(view, sets)
-        steps = _steps(view, np.concatenate(list(sets.values())))
-        below = [np.searchsorted(values, steps) / max(len(values), 1) for values in sets.values()]
+        values = np.concatenate(list(sets.values()))
+        low, high = values.min(), values.max()
+        steps = np.linspace(low, high, STEPS + 1)
+        if not view.compares_by_dot:
+            # Cosines have a common scale, so the lines of all encoders are multiples of the step.
+            steps = np.arange(np.floor(low / STEP), np.ceil(high / STEP) + 1) * STEP
+        below = [np.searchsorted(of_set, steps) / max(len(of_set), 1) for of_set in sets.values()]
         card += [[view.encoder, *line] for line in np.stack([steps, *below], axis=1).tolist()]
+        if max(-low, high) > LARGEST:
+            continue
+        beyond = max(3 * max(map(bandwidth, sets.values())), 1e-6)
+        ends = (low - beyond, high + beyond)
+        grid = np.linspace(*ends, POINTS)
+        if not view.compares_by_dot:
+            # Densities of cosines are reflected at the ends of what is possible.
+            grid, ends = np.linspace(max(ends[0], -1.0), min(ends[1], 1.0), POINTS), (-1.0, 1.0)
+        for name, of_set in sets.items():
+            # Each line has its own points: the similarities of two encoders may have different ranges.
+            line = {"at": grid.tolist(), "y": density(of_set, grid, *ends).tolist()}
+            curves.append({"encoder": view.encoder, "line": name, **line})
     if curves:
-        # Each line has its own points: the similarities of two encoders may have different ranges.
         data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
         yield Series(NAME, views[0].corpus, "densities", "curve", data)
-    yield table(NAME, views[0].corpus, "card", CARD, card, note=_note_on_card(views, success, card))
-
-
-def _densities(view: RetrievalView, sets: Mapping[str, Floats]) -> Iterator[dict[str, object]]:
-    """Yield the density of each kind of similarity, at 160 points of a common axis; nothing that cannot be drawn.
-
-    The axis ends three bandwidths beyond the values, and at −1 and 1 for cosines. The scores of a search engine may be
-    of any size: near 5 · 10¹⁷ neighbouring floats are 64 apart, and the squares of the largest ones are infinite.
-    """
-    values = np.concatenate(list(sets.values()))
-    with np.errstate(all="ignore"):
-        beyond = max(3 * max(map(bandwidth, sets.values())), 1e-6)
-        low, high = float(values.min() - beyond), float(values.max() + beyond)
-        if not view.compares_by_dot:
-            low, high = max(low, -1.0), min(high, 1.0)
-        if not np.spacing(max(-low, high)) < (high - low) / FINE < np.inf:
-            return
-    # The density is reflected at the ends of what is possible. A dot product has no such ends.
-    ends = (low, high) if view.compares_by_dot else (-1.0, 1.0)
-    grid = np.linspace(low, high, POINTS)
-    for name, of_set in sets.items():
-        curve = density(of_set, grid, *ends)
-        yield {"encoder": view.encoder, "line": name, "at": grid.tolist(), "y": curve.tolist()}
-
-
-def _steps(view: RetrievalView, values: Floats) -> Floats:
-    """Return the similarities of the card's lines, from the smallest value to the largest."""
-    low, high = values.min(), values.max()
-    if view.compares_by_dot:
-        return np.linspace(low, high, STEPS + 1)
-    # Cosines have a common scale, so the lines of all encoders are multiples of the step.
-    return np.arange(np.floor(low / STEP), np.ceil(high / STEP) + 1) * STEP
-
-
-def _note_on_card(
-    views: Sequence[RetrievalView], success: Mapping[str, float | None], card: Sequence[Sequence[Any]]
-) -> str:
-    """Say what the most typical similarity of a right document means for the encoder with the highest success.
-
-    Empty if no encoder has a success.
-    """
-    values = {view.encoder: success[view.encoder] for view in without_baselines(views)}
-    defined = {name: value for name, value in values.items() if value is not None}
-    if not defined:
-        return ""
-    best = max(defined, key=lambda name: defined[name])
-    # The line that divides the right documents most evenly.
-    middle = min((line for line in card if line[0] == best), key=lambda line: abs(line[-1] - 0.5))
-    random, retrieved, right = (number(1 - below) for below in middle[2:])
-    return (
-        f"With {best}, which has the highest {views[0].headline} of these, a similarity of {middle[1]:.2f} "
-        f"or more is reached by {right} of the right documents, {retrieved} of the retrieved ones and {random} of "
-        "random ones."
-    )
+    if card:
+        yield table(NAME, views[0].corpus, "card", CARD, card)
 
 
 def weight_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
     """Yield the mean reciprocal rank by weight, of the retrievers that choose a weight."""
-    lines = []
+    lines = list[dict[str, object]]()
     for view in views:
-        curve = {name.removeprefix("curve/"): value for name, value in view.scores.scalars.items() if "curve/" in name}
+        curve = {name[6:]: value for name, value in view.scores.scalars.items() if name.startswith("curve/")}
         if curve:
-            at = [float(weight) for weight in curve]
-            lines.append({"encoder": view.encoder, "line": "RR", "at": at, "y": list(curve.values())})
+            at, means = [float(weight) for weight in curve], list(curve.values())
+            lines.append({"encoder": view.encoder, "line": "RR", "at": at, "y": means})
     if lines:
-        data = {"x": "weight", "y": "RR", "at": (), "lines": lines}
-        yield Series(NAME, views[0].corpus, "weights", "curve", data)
+        yield Series(NAME, views[0].corpus, "weights", "curve", {"x": "weight", "y": "RR", "at": (), "lines": lines})
 
 
 # Findings
 
 
-def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
-    """Yield what is found about one encoder: failure, and the recommended threshold."""
-    origin, scalars, k = view.scores.origin, view.scores.scalars, view.options.k
-    row_of = {(r.metric, r.subset): r for r in rows if r.encoder == view.encoder and not r.condition}
-    success = row_of[view.headline, "all"]
+def findings_of(view: RetrievalView, success: Row) -> Iterator[Finding]:
+    """Yield what is found about one encoder: failure, missing documents, a chosen weight, headroom for a reranker."""
+    origin, scalars, rank, value = view.scores.origin, view.scores.scalars, view.values("rank"), success.value
+    fields = {"encoder": view.encoder, "headline": view.headline, "documents": scalars["documents"]}
     template = {"below": BELOW_CHANCE, "both": NOT_SHOWN}.get(against_chance(success, view.chance))
     if template is not None:
-        yield template.finding(
-            success, encoder=view.encoder, success=written(success), where=among_first(k), chance=view.chance
-        )
-    missed = int(np.isnan(view.values("rank")).sum())
+        where = among_first(view.options.k)
+        yield template.finding(success, success=written(success), where=where, chance=view.chance, **fields)
+    missed = int(np.isnan(rank).sum())
     if view.listed is not None and missed:
-        finding = LISTED.finding(
-            origin,
-            style="count",
-            encoder=view.encoder,
-            listed=view.listed,
-            documents=scalars["documents"],
-            missed=counted(missed, "question"),
-        )
-        yield replace(finding, value=missed)
-    if success.value is None:
-        return
+        questions = counted(missed, "question")
+        listed = LISTED.finding(origin, style="count", listed=view.listed, missed=questions, **fields)
+        yield replace(listed, value=missed)
     if "setting" in scalars:
         low, high = scalars["setting/lowest"], scalars["setting/highest"]
         unsettled = ""
         if round(high - low, 9) > SETTLED:
-            questions = counted(int(view.answered.sum()), "question")
-            unsettled = " " + UNSETTLED.sentence(questions=questions, low=low, high=high)
-        yield CHOSEN.finding(
-            origin,
-            encoder=view.encoder,
-            weight=scalars["setting"],
-            headline=view.headline,
-            own=success.value,
-            expected=scalars["setting/expected"],
-            unsettled=unsettled,
-        )
+            unsettled = UNSETTLED.sentence(questions=counted(len(rank), "question"), low=low, high=high)
+        weight, expected = scalars["setting"], scalars["setting/expected"]
+        yield CHOSEN.finding(origin, weight=weight, own=value, expected=expected, unsettled=unsettled, **fields)
     is_known = view.listed is None or view.listed >= RERANKED
-    if is_known and not view.is_baseline and scalars["documents"] > RERANKED:
+    if value is not None and is_known and not view.is_baseline and scalars["documents"] > RERANKED:
         # Expected over ties: where words are counted, thousands of documents may have the score 0.
-        inside = (RERANKED + 1 - view.values("rank")) / np.fmax(view.values("tied"), 1)
-        share = float(np.nan_to_num(np.clip(inside, 0, 1)).mean())
-        headroom = HEADROOM.finding(
-            origin,
-            encoder=view.encoder,
-            depth=RERANKED,
-            share=number(share, "percent"),
-            gain=size_in_points(max(0.0, share - success.value)),
-            headline=view.headline,
-        )
-        yield replace(headroom, value=share)
-    yield _threshold(view, row_of, success.value)
+        inside = np.clip((RERANKED + 1 - rank) / np.fmax(view.values("tied"), 1), 0, 1)
+        share = float(np.nan_to_num(inside).mean())
+        gain = size_in_points(max(0.0, share - value))
+        yield replace(HEADROOM.finding(origin, depth=RERANKED, share=number(share), gain=gain, **fields), value=share)
 
 
-def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], success: float) -> Finding:
-    """Return which similarities to drop, the guaranteed loss and the loss here; or why nothing is recommended."""
-    separates, area = "", row_of.get(("auc", "unanswerable"))
+def threshold_of(view: RetrievalView, row_of: Mapping[RowKey, Row]) -> Iterator[Finding]:
+    """Yield which similarities to drop, the guaranteed loss and the loss here; or why nothing is recommended."""
+    threshold, answers, origin = view.recommended, view.answers, view.scores.origin
+    fields = {"encoder": view.encoder, "headline": view.headline, "reason": threshold.reason, "separates": ""}
+    area = row_of.get((view.encoder, "auc", "unanswerable"))
     if area is not None:
-        short, *ends = (f"{one:.2f}".removeprefix("0") for one in (area.value, area.low, area.high) if one is not None)
-        is_separated = area.low is not None and area.low >= SEPARATED
-        separates = (SEPARATES if is_separated else NO_SEPARATION).sentence(
-            unanswerable=counted(len(view.largest_of_unanswerable), "unanswerable question"),
-            area=f"{short} [{', '.join(ends)}]" if ends else short,
+        value, *ends = (f"{one:.2f}".removeprefix("0") for one in (area.value, area.low, area.high) if one is not None)
+        template = SEPARATES if (area.low or 0) >= SEPARATED else NO_SEPARATION
+        unanswerable = counted(len(view.largest_of_unanswerable), "unanswerable question")
+        shown = f"{value} [{', '.join(ends)}]" if ends else value
+        fields["separates"] = template.sentence(unanswerable=unanswerable, area=shown)
+    for subset, tau in view.recommended_tau.items():
+        lost = 100 * (answers.success - answers.right_at(tau)).mean()
+        template, guarantee = DROP_BELOW_ON_AVERAGE, f"on average ({lost:.1f} here)"
+        if threshold.guarantee == "confidence":
+            template, guarantee = DROP_BELOW, f"with 95% confidence ({lost:.1f} here)"
+        yield template.finding(
+            row_of[view.encoder, "tau", subset],
+            style="threshold",
+            threshold=number(tau, "threshold"),
+            scale=" (in its own scores)" if view.is_lists else "",
+            loss=size_in_points(view.options.loss),
+            guarantee=guarantee,
+            removed=1 - answers.kept_at(tau).mean(),
+            **fields,
         )
-    recommended = recommended_threshold(view)
-    if not recommended:
-        reason = view.recommended.reason
-        return NO_THRESHOLD.finding(view.scores.origin, encoder=view.encoder, reason=reason, separates=separates)
-    ((subset, threshold),) = recommended.items()
-    here = f"{100 * max(success - (row_of['accuracy_at_tau', subset].value or 0.0), 0.0):.1f} here"
-    template, guarantee = DROP_BELOW_ON_AVERAGE, f"on average ({here})"
-    if subset == RECOMMENDED["confidence"]:
-        template, guarantee = DROP_BELOW, f"with 95% confidence ({here})"
-    return template.finding(
-        row_of["tau", subset],
-        style="threshold",
-        encoder=view.encoder,
-        threshold=number(threshold, "threshold"),
-        scale=" (in its own scores)" if view.is_lists else "",
-        loss=size_in_points(view.options.loss),
-        headline=view.headline,
-        guarantee=guarantee,
-        removed=1 - (row_of["kept", subset].value or 0.0),
-        separates=separates,
-    )
+    if not view.recommended_tau and len(answers.top):
+        yield NO_THRESHOLD.finding(origin, **fields)
 
 
-def first_place(views: Sequence[RetrievalView], success: Mapping[str, float | None]) -> Iterator[Finding]:
-    """Yield which encoders share exactly the highest value; ``success`` is the headline by encoder."""
-    values = [success[view.encoder] for view in views]
-    best = max((value for value in values if value is not None), default=None)
-    first = [view.encoder for view, value in zip(views, values, strict=True) if value == best]
+def first_place(views: Sequence[RetrievalView], row_of: Mapping[RowKey, Row]) -> Iterator[Finding]:
+    """Yield which encoders share exactly the highest headline."""
+    headline = views[0].headline
+    values = {view.encoder: row_of[view.encoder, headline, "all"].value for view in views}
+    best = max((value for value in values.values() if value is not None), default=None)
+    first = [encoder for encoder, value in values.items() if value == best]
     if best is not None and len(first) > 1:
-        yield EQUAL_VALUES.finding(views[0].scores.origin, encoders=", ".join(first), headline=views[0].headline)
-
-
-def saturation(views: Sequence[RetrievalView], success: Mapping[str, float | None]) -> Iterator[Finding]:
-    """Yield whether the headline has little room left to tell those apart that may be the best."""
-    values = {view.encoder: success[view.encoder] or 0.0 for view in views}
-    high = {name: value for name, value in values.items() if value >= SATURATED}
-    if len(high) > 1 and views[0].options.k > 1:
-        lowest = min(high.values())
-        reached = number(lowest) + ("" if lowest == 1 else " or more")
-        origin, headline = views[0].scores.origin, views[0].headline
-        yield SATURATED_HEADLINE.finding(origin, headline=headline, reached=reached, encoders=names(list(high)))
+        yield EQUAL_VALUES.finding(views[0].scores.origin, encoders=", ".join(first), headline=headline)
 
 
 def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
@@ -989,50 +898,42 @@ def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
 
 def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
     """Yield which encoders do not compare by cosine, and which have too few passages for whitening."""
-    by_dot = [view.encoder for view in views if view.compares_by_dot and not view.is_lists]
-    if by_dot:
-        yield BY_DOT_PRODUCT.finding(views[0].scores.origin, encoders=", ".join(by_dot))
-    # With fewer distinct passages than twice the directions that it scales, whitening mostly scales their noise.
-    overfitted = dict[str, float]()
+    by_dot, overfitted, passages = list[str](), list[str](), 0.0
     for view in views:
-        passages = view.scores.scalars.get("distinct_passages", 0.0)
-        if 2 * view.scores.scalars.get("rank/whiten", 0.0) > passages:
-            overfitted[view.encoder] = passages
-    if overfitted:
-        # A run may vary how documents are cut.
-        least, most = min(overfitted.values()), max(overfitted.values())
-        passages_text = f"{most:,.0f} passages" if least == most else f"at most {most:,.0f} passages"
-        yield OVERFITTED.finding(views[0].scores.origin, encoders=", ".join(overfitted), passages=passages_text)
+        scalars = view.scores.scalars
+        if view.compares_by_dot and not view.is_lists:
+            by_dot.append(view.encoder)
+        # With fewer distinct passages than twice the directions that it scales, whitening mostly scales their noise.
+        if 2 * scalars.get("rank/whiten", 0.0) > scalars.get("distinct_passages", 0.0):
+            overfitted.append(view.encoder)
+            passages = max(passages, scalars["distinct_passages"])
+    for template, encoders in ((BY_DOT_PRODUCT, by_dot), (OVERFITTED, overfitted)):
+        if encoders:
+            yield template.finding(views[0].scores.origin, encoders=", ".join(encoders), passages=passages)
 
 
 # Page
 
 
 def layout(result: Result) -> Layout:
-    """Return the page for the options that a result was made with, as far as they are read from its content."""
-    series = {one.name: one.data for one in result.series if one.diagnostic == NAME}
-    of_search = [v.metric for v in result.verdicts if v.metric.startswith("Success@")]
-    options: dict[str, Any] = dict(series.get("coe", {}).get("options", {}))
-    if options:
-        options["random"] = options.pop("random_documents")
-    diagnostic = Retrieval(k=int(of_search[0].removeprefix("Success@")) if of_search else K, **options)
-    has_isotropy = any((one.diagnostic, one.metric) == (NAME, "isoscore") for one in result.rows)
-    isotropy = (_isotropy_table(diagnostic.headline),) if has_isotropy else ()
+    """Return the page of a result."""
+    metrics = dict.fromkeys(one.metric for one in result.rows if one.diagnostic == NAME)
+    of_verdict = (verdict.metric for verdict in result.verdicts if verdict.metric.startswith("Success@"))
+    options = Retrieval(k=int(next(of_verdict, f"@{K}").rpartition("@")[2]))
     return Layout(
         title="Retrieval",
         question="Which encoder finds the right document, and from what similarity on?",
-        headline=_headline(diagnostic),
-        parts=(*_parts(diagnostic), *isotropy, _browser(diagnostic.k)),
+        headline=_headline(options),
+        parts=tuple(_parts(options, "isoscore" in metrics)),
         source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
         "Domain",
-        paper=paper.paper_parts(diagnostic) if "published" in series else (),
+        paper=tuple(paper.paper_parts(metrics)) if "coe" in metrics else (),
     )
 
 
 def _headline(options: Retrieval) -> EncoderTable:
     """Return the headline table: success, and the recommended threshold with what it keeps."""
-    success = options.headline
-    beside = [metric for metric in options.ranking_metrics if metric.beside_headline]
+    success, beside = options.headline, [metric for metric in options.ranking_metrics if metric.beside_headline]
     meanings = "".join(f" {metric.name}: {metric.meaning}." for metric in beside)
     return EncoderTable(
         f"Questions with a right document {among_first(options.k)}",
@@ -1048,87 +949,35 @@ def _headline(options: Retrieval) -> EncoderTable:
     )
 
 
-def _parts(options: Retrieval) -> tuple[Part, ...]:
-    """Return the parts of every search run."""
+def _parts(options: Retrieval, has_isotropy: bool) -> Iterator[Part]:
+    """Yield the parts of a search run, with isotropy if the result has it."""
     success = Column(options.headline, options.headline)
-    confident, average = (ceil(questions_needed(LOSS, guarantee)) for guarantee in RECOMMENDED)
-    columns = {
-        "τ": "tau",
-        "success at τ": "accuracy_at_tau",
-        "kept": "kept",
-        "limit of the loss": "loss_limit",
-        "unanswerable questions that find nothing": "unanswerable_dropped",
-    }
-    recommended = list[Column]()
-    for subset, suffix in zip(RECOMMENDED.values(), ("", ", on average"), strict=True):
-        recommended += [Column(f"{heading}{suffix}", metric, subset) for heading, metric in columns.items()]
-    return (
-        IntervalChart(f"{options.headline} with its 95% interval", success),
-        ComparisonTable(
-            "Which differences are shown",
-            success,
-            note="Paired on the same questions; p by exchanging questions that share documents, corrected within "
-            "each family.",
-        ),
-        Curves(
-            "The weight of a hybrid's first part",
-            "weights",
-            note="The mean reciprocal rank of all questions by weight. weight=auto is the weight of the highest "
-            "point, which is too high: it was chosen on these questions.",
-            zero=False,
-        ),
-        Curves(
-            "How similar questions are to random, right and retrieved documents",
-            "densities",
-            note=f"Retrieved: the nearest {options.k}. Where the curves of right and retrieved documents overlap, no "
-            "threshold can separate them.",
-            split=True,
-        ),
-        SeriesTable(
-            "What a similarity means",
-            "card",
-            note="For each encoder: the share of random, retrieved and right pairs that are less similar. A "
-            "similarity of 0.6 means something different for each encoder.",
-        ),
-        EncoderTable(
-            "A recommended threshold, and what it does",
-            tuple(recommended),
-            note="The highest similarity for which the upper 95% confidence limit of the loss is no more than allowed "
-            f"({size_in_points(LOSS)} unless said otherwise; that needs {confident} independent questions). On "
-            f"average: with {average} questions or more, the loss averaged over many such samples of questions is "
-            "no more than allowed; the limit is its upper bound.",
-        ),
-        EncoderTable(
-            "Ranking metrics",
-            tuple(metric.column for metric in options.ranking_metrics),
-            note="Names as in ir-measures. Tied documents count with the expected value over all their "
-            "orders: an encoder that gives all documents the same similarity scores as random choice does.",
-        ),
+    yield IntervalChart(f"{success.heading} with its 95% interval", success)
+    yield ComparisonTable("Which differences are shown", success, COMPARED_ON)
+    yield Curves("The weight of a hybrid's first part", "weights", OF_WEIGHTS, zero=False)
+    yield Curves(
+        "How similar questions are to random, right and retrieved documents", "densities", OF_DENSITIES, split=True
     )
-
-
-def _isotropy_table(headline: str) -> EncoderTable:
-    """Return the table of success and isotropy, without a transform and after each."""
+    yield SeriesTable("What a similarity means", "card", OF_CARD)
     columns = list[Column]()
-    for condition in ("", *TRANSFORMS):
-        suffix = f", {condition.replace('_', ' ')}" if condition else ""
-        columns.append(Column(f"{headline}{suffix}", headline, condition=condition))
-        columns.append(Column(f"IsoScore{suffix}", "isoscore", "documents", condition))
-        columns.append(Column(f"I_A{suffix}", "i_a", "documents", condition))
-    columns.append(Column("IsoScore, unbiased", "isoscore_unbiased", "documents"))
-    return EncoderTable(
-        "Does making the vectors more isotropic help?",
-        tuple(columns),
-        note="Transforms are fitted on the passages and applied to passages and questions; then cosine. More "
-        "isotropic is not better by itself. IsoScore, as published, is too low where there are few passages; the "
-        "unbiased one is of the vectors without a transform.",
-    )
-
-
-def _browser(k: int) -> Examples:
-    """Return the browser of questions."""
-    found = tuple(f"found{place}" for place in range(1, min(k, FOUND) + 1))
-    return Examples(
+    for subset, suffix in zip(RECOMMENDED.values(), ("", ", on average"), strict=True):
+        columns += [Column(f"{heading}{suffix}", metric, subset) for heading, metric in AT_THRESHOLD.items()]
+    yield EncoderTable("A recommended threshold, and what it does", tuple(columns), OF_THRESHOLD)
+    yield EncoderTable("Ranking metrics", tuple(metric.column for metric in options.ranking_metrics), OF_RANKS)
+    if has_isotropy:
+        columns = []
+        for condition in ("", *TRANSFORMS):
+            for heading, metric, subset in (
+                (success.heading, success.heading, "all"),
+                ("IsoScore", "isoscore", "documents"),
+                ("IsoScore, unbiased", "isoscore_unbiased", "documents"),
+                ("I_A", "i_a", "documents"),
+            ):
+                title = f"{heading}, {condition.replace('_', ' ')}" if condition else heading
+                columns.append(Column(title, metric, subset, condition))
+        yield EncoderTable("Does making the vectors more isotropic help?", tuple(columns), OF_ISOTROPY)
+    found = tuple(f"found{place}" for place in range(1, min(options.k, FOUND) + 1))
+    yield Examples(
         "Question by question",
         "question",
         texts=(("right", "right document"),),
@@ -1139,6 +988,6 @@ def _browser(k: int) -> Examples:
         ),
         margin="the similarity of the nearest right document less that of the nearest wrong one",
         threshold=Column("τ", "tau", "recommended"),
-        note=f"Right: a right document is {among_first(k)}. Beside each passage its similarity to the question; "
-        "below the threshold τ it would be dropped.",
+        note=f"Right: a right document is {among_first(options.k)}. Beside each passage its similarity to the "
+        "question; below the threshold τ it would be dropped.",
     )

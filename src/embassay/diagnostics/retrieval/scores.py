@@ -8,14 +8,14 @@ transforms, isotropy.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from math import comb
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.core.errors import SpecError
@@ -34,13 +34,15 @@ from embassay.stats.geometry.isotropy import isotropy
 from embassay.stats.labels import Labels
 from embassay.stats.overlap import COMPARED
 from embassay.stats.ranking import RightPlaces
-from embassay.stats.thresholds import Threshold, recommend
+from embassay.stats.thresholds import Guarantee, Threshold, recommend
 from embassay.stats.units import Bools, Floats, Ints, ranges
 
 NAME = "retrieval"
 K, PSI = 5, 5
 LOSS = 0.02
 """The loss of success that a recommended threshold may cause."""
+RECOMMENDED: Mapping[Guarantee, str] = {"confidence": "recommended", "average": "recommended_on_average"}
+"""The subset of a recommended threshold's rows, by the guarantee on its loss."""
 RANDOM = 10
 """Random documents for each question: ROE and the table of similarities are based on them."""
 FITTED = 200_000
@@ -140,9 +142,9 @@ class RetrievalOptions:
         return f"Success@{self.k}"
 
     @property
-    def recipe(self) -> dict[str, str]:
-        """The options that figures of thresholds and exams depend on, for their signatures."""
-        return {name: f"{getattr(self, name):g}" for name in ("loss", "psi", "exams", "length", "random")}
+    def recipe(self) -> str:
+        """The options that move no item score, for signatures."""
+        return "|".join(f"{name}:{getattr(self, name):g}" for name in ("loss", "psi", "exams", "length", "random"))
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,8 @@ class EncodedCorpus:
     ----------
     queries, passages
         (n, d) and (p, d) dense or CSR.
+    rows
+        (p,) the row of each passage in the matrix of the vectors, the same for equal texts.
     starts
         (N,) the first passage of each document.
     pairs
@@ -163,17 +167,22 @@ class EncodedCorpus:
     vectors: Vectors
     queries: Any
     passages: Any
+    rows: Ints
     starts: Ints
     pairs: Ints
 
     @classmethod
     def of(cls, corpus: Corpus[Question], vectors: Vectors) -> EncodedCorpus:
         """Take the vectors of a corpus's questions and passages."""
-        queries = vectors.take([sample.question for sample in corpus.samples], "query")
-        passages = vectors.documents
+        starts, passages = starts_of(corpus), vectors.documents
+        rows = starts
         if not corpus.stored_documents:
-            passages = vectors.take(chain.from_iterable(d.passages for d in corpus.documents), "document")
-        return cls(corpus, vectors, queries, passages, starts_of(corpus), right_pairs(corpus.samples, corpus.documents))
+            rows = np.array(
+                [vectors.row["document", text] for document in corpus.documents for text in document.passages]
+            )
+            passages = vectors.matrix[rows]
+        queries = vectors.take([sample.question for sample in corpus.samples], "query")
+        return cls(corpus, vectors, queries, passages, rows, starts, right_pairs(corpus.samples, corpus.documents))
 
     def search(self, queries: Any, passages: Any, k: int, similarity_function: Similarity) -> Neighbours:
         """Return the k documents nearest to each question, and the ranks of the right ones.
@@ -187,20 +196,11 @@ class EncodedCorpus:
         starts = None if self.corpus.stored_documents else self.starts
         return search(queries, passages, k=k, similarity_function=similarity_function, starts=starts, pairs=self.pairs)
 
-    @cached_property
-    def first_of_texts(self) -> Ints | None:
-        """(t,) the first passage of each distinct text; None where all texts differ."""
-        if self.corpus.stored_documents:
-            return None
-        first = dict[str, int]()
-        for place, text in enumerate(chain.from_iterable(d.passages for d in self.corpus.documents)):
-            first.setdefault(text, place)
-        # Where all texts differ, large vectors are not copied.
-        return None if len(first) == self.passages.shape[0] else np.array(list(first.values()))
-
     def distinct(self, passages: Any) -> Any:
         """Return the rows of (p, d) passages with each distinct text once."""
-        return passages if self.first_of_texts is None else passages[self.first_of_texts]
+        _, first = np.unique(self.rows, return_index=True)
+        # Where all texts differ, large vectors are not copied.
+        return passages if len(first) == len(self.rows) else passages[np.sort(first)]
 
 
 def starts_of(corpus: Corpus[Question]) -> Ints:
@@ -214,7 +214,7 @@ def starts_of(corpus: Corpus[Question]) -> Ints:
 
 
 def list_values(
-    corpus: Corpus[Question], nearest: Neighbours, pairs: Ints, k: int, metrics: Iterable[RankingMetric], missing: Bools
+    corpus: Corpus[Question], nearest: Neighbours, k: int, metrics: Iterable[RankingMetric], missing: Bools
 ) -> dict[str, Floats]:
     """Return the values of the first k documents of each question, and of the ranks of the right ones.
 
@@ -222,8 +222,6 @@ def list_values(
     ----------
     nearest
         The lists of a search or a retriever, of any length.
-    pairs
-        (R, 2) the places of each question and each of its right documents.
     missing
         (n,) the questions whose metrics are undefined. A right document that is in no list is missed otherwise.
 
@@ -235,19 +233,21 @@ def list_values(
         nearest documents' passages, ``nearest`` (n, m) the places of the ten nearest documents and of all that are
         exactly as near as the last of them, 20 at most, and what :func:`nearest_right` returns.
     """
-    questions, values = len(corpus.samples), dict[str, Floats]()
+    questions, pairs = len(corpus.samples), right_pairs(corpus.samples, corpus.documents)
+    values = nearest_right(pairs[:, 0], nearest, questions)
     places = right_places(corpus, nearest, pairs)
     for metric in metrics:
         if len(corpus.documents) > metric.more_documents_than:
             values[metric.name] = np.where(missing, np.nan, metric.of_places(places, k))
-    beyond = ((0, 0), (0, max(k - nearest.documents.shape[1], 0)))
-    values["top"] = np.pad(nearest.similarity[:, :k], beyond, constant_values=np.nan)
-    found = np.pad(nearest.passages[:, :k], beyond, constant_values=-1)
-    values["found"] = np.where(found < 0, np.nan, found)
+    found = np.where(nearest.passages < 0, np.nan, nearest.passages)
+    for name, columns in (("top", nearest.similarity), ("found", found)):
+        # A list may be shorter than k, or longer.
+        values[name] = np.full((questions, k), np.nan)
+        values[name][:, : columns.shape[1]] = columns[:, :k]
     values[NEAREST] = nearest.first(COMPARED)
     values[RIGHT] = _largest(pairs[:, 0], nearest.own, questions)
     values["answered"] = np.array([float(bool(sample.right)) for sample in corpus.samples])
-    return values | nearest_right(questions, pairs[:, 0], nearest)
+    return values
 
 
 def right_places(corpus: Corpus[Question], nearest: Neighbours, pairs: Ints) -> RightPlaces:
@@ -256,7 +256,7 @@ def right_places(corpus: Corpus[Question], nearest: Neighbours, pairs: Ints) -> 
     return RightPlaces(len(corpus.samples), pairs[:, 0], nearest.greater, nearest.tied, np.array(gains, dtype=np.int64))
 
 
-def nearest_right(questions: int, question_of_pair: Ints, nearest: Neighbours) -> dict[str, Floats]:
+def nearest_right(question_of_pair: Ints, nearest: Neighbours, questions: int) -> dict[str, Floats]:
     """Return the rank of each question's nearest right document, and the passage that it was found by.
 
     Returns
@@ -265,21 +265,17 @@ def nearest_right(questions: int, question_of_pair: Ints, nearest: Neighbours) -
     documents that are exactly as near, itself included; ``right_passage`` (n,) the row of its nearest passage. NaN
     where there is no right document, or where it has no rank.
     """
-    # −1 marks a right document without a rank; it is sorted last.
-    nearer = np.where(nearest.greater < 0, np.iinfo(np.int64).max, nearest.greater)
-    order = np.lexsort((nearer, question_of_pair))
-    question, first = np.unique(question_of_pair[order], return_index=True)
-    best = order[first]
-    has_rank = nearest.greater[best] >= 0
-    has_passage = nearest.own_passages[best] >= 0
-    values = dict[str, Floats]()
-    for name, numbers, is_known in (
-        ("rank", nearest.greater + 1, has_rank),
-        ("tied", nearest.tied, has_rank),
-        ("right_passage", nearest.own_passages, has_passage),
-    ):
+    # A right document without a rank comes after all others.
+    greater = np.where(nearest.greater < 0, np.inf, nearest.greater)
+    first = np.full(questions, np.inf)
+    np.minimum.at(first, question_of_pair, greater)
+    # Of several on one rank, the passage of the first is taken.
+    best = np.flatnonzero(greater == first[question_of_pair])[::-1]
+    values = {"rank": np.where(np.isinf(first), np.nan, first + 1)}
+    for name, numbers in (("tied", nearest.tied), ("right_passage", nearest.own_passages)):
         values[name] = np.full(questions, np.nan)
-        values[name][question[is_known]] = numbers[best[is_known]]
+        values[name][question_of_pair[best]] = np.where(numbers[best] < 0, np.nan, numbers[best])
+    values["tied"][np.isinf(first)] = np.nan
     return values
 
 
@@ -425,17 +421,14 @@ class RetrievalView(View):
         return "scored" in self.scores.scalars
 
     @property
-    def listed(self) -> int | None:
+    def listed(self) -> float | None:
         """The length of the longest list that lacks documents; None where each list has all documents."""
-        listed = self.scores.scalars.get("listed")
-        return None if listed is None else int(listed)
+        return self.scores.scalars.get("listed")
 
     @property
-    def why_no_similarities(self) -> str:
-        """Why no question has k similarities, where that is so."""
-        if self.is_lists and not self.scores.scalars["scored"]:
-            return "its lists have no scores"
-        return f"no question has {self.options.k} similarities"
+    def subset(self) -> NDArray[np.str_]:
+        """(n,) whether a question has a right document; empty where all have one."""
+        return np.where(self.answered.all(), "", np.where(self.answered, "answerable", "unanswerable"))
 
     @cached_property
     def answered(self) -> Bools:
@@ -502,22 +495,35 @@ class RetrievalView(View):
     def recommended(self) -> Threshold:
         """The highest threshold that loses no more than allowed, with its guarantee, or why there is none."""
         answers, labels = self.answers, self.labels.of_items(self.has_full_top_k)
-        if not len(answers.top):
-            return Threshold(None, None, None, 0.0, self.why_no_similarities)
-        threshold = recommend(answers.own, answers.success, answers.top, labels, self.options.loss)
         if labels.sets < MIN_UNITS:
             reason = f"{labels.sets} units are too few to recommend a threshold; that takes {MIN_UNITS}"
-            return Threshold(None, None, None, threshold.effective, reason)
-        return threshold
+            return Threshold(None, None, None, 0.0, reason if labels.sets else self.no_similarities)
+        return recommend(answers.own, answers.success, answers.top, labels, self.options.loss)
+
+    @property
+    def no_similarities(self) -> str:
+        """Why there is no threshold where no question has k similarities."""
+        if self.scores.scalars.get("scored") == 0:
+            return "its lists have no scores"
+        return f"no question has {self.options.k} similarities"
+
+    @property
+    def recommended_tau(self) -> Mapping[str, float]:
+        """The recommended threshold by its subset; empty where there is none."""
+        threshold = self.recommended
+        if threshold.value is None or threshold.guarantee is None:
+            return {}
+        return {RECOMMENDED[threshold.guarantee]: threshold.value}
 
     def shares_at(self, threshold: float) -> dict[str, Floats]:
-        """Return what a threshold does: (m,) shares of answered questions, and (u,) of unanswerable ones.
+        """Return what a threshold does: (m,) shares of answered questions, and (u,) of unanswerable ones, if any.
 
         A question finds nothing when even its largest similarity is below the threshold.
         """
-        shares = {"accuracy_at_tau": self.answers.right_at(threshold), "kept": self.answers.kept_at(threshold)}
-        for name, values in shares.items():
-            shares[name] = np.full(len(self.has_full_top_k), np.nan)
-            shares[name][self.has_full_top_k] = values
-        largest = self.largest_of_unanswerable
-        return shares | {"unanswerable_dropped": np.where(np.isnan(largest), np.nan, largest < threshold)}
+        is_known, top, largest = self.has_full_top_k, self.values("top"), self.largest_of_unanswerable
+        success = np.where(self.values(RIGHT) >= threshold, self.values(self.headline), 0.0)
+        kept = (top >= threshold).mean(axis=1)
+        shares = {"accuracy_at_tau": np.where(is_known, success, np.nan), "kept": np.where(is_known, kept, np.nan)}
+        if len(largest):
+            shares["unanswerable_dropped"] = np.where(np.isnan(largest), np.nan, largest < threshold)
+        return shares
