@@ -51,8 +51,6 @@ WIDTHS = {
 KINDS: tuple[Kind, ...] = ("pearson", "spearman")
 TABLES = ("telecomquad", "squad", "transforms", "correlations")
 """The published tables, each in a file: the paper's lines, and the figures of a line that is measured here."""
-ENCODER = "{encoder}"
-"""What stands for the label of an encoder in a line."""
 AT_PSI = {
     "coe": (
         "COE",
@@ -97,11 +95,12 @@ def exam_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     if len(success):
         of_exams = success[_exams(view, len(success), draws)].mean(axis=1, keepdims=True)
         yield made(f"accuracy_l{options.length}", "all", *_over_exams(view, of_exams, examined))
+    reason = view.recommended.reason
+    if len(answers.top) and view.listed is not None:
+        reason = f"it needs the score of every document; there are lists of {view.listed:,.0f} or fewer"
     if not len(answers.top) or view.listed is not None:
-        reason = f"it needs the score of every document; there are lists of {view.listed or 0:,.0f} or fewer"
-        undefined = Estimate(None, None, None, 0, 0, len(of), reason if len(answers.top) else view.no_similarities)
-        for metric in ("coe", "roe"):
-            yield made(metric, f"psi{options.psi}", undefined)
+        undefined = Estimate(None, None, None, 0, 0, len(of), reason)
+        yield from (made(metric, f"psi{options.psi}", undefined) for metric in ("coe", "roe"))
         return
     levels = _levels(options)
     thresholds = percentile_of_top(answers.top, _exams(view, len(answers.top), draws), levels)
@@ -140,7 +139,7 @@ def _over_exams(view: RetrievalView, replicates: Floats, of: Bools) -> Iterator[
 
 
 def threshold_rows(view: RetrievalView, draws: Draws) -> tuple[list[Row], dict[str, float]]:
-    """Return τ by subset, both definitions at each ψ and at the ψ that are chosen, and its rows and those of these ψ.
+    """Return the rows of τ and of the ψ that are chosen, and τ by subset: both definitions at each ψ and at these.
 
     τ is a percentile of the smallest retrieved similarity of each exam (``minima``, as the paper prints it), or of all
     retrieved ones (``pooled``). The paper prints the ψ of the highest mean accuracy; of equal ones, the largest is
@@ -148,28 +147,25 @@ def threshold_rows(view: RetrievalView, draws: Draws) -> tuple[list[Row], dict[s
     whose accuracy is within the range of one exam. That is for pooled thresholds; those of ``minima`` cost hardly any
     accuracy at any ψ.
     """
-    answers, levels = view.answers, _levels(view.options)
+    answers, thresholds, chosen = view.answers, dict[str, float](), dict[str, int]()
     if not len(answers.top):
-        return [], {}
-    thresholds, chosen = dict[str, float](), dict[str, int]()
+        return [], thresholds
     drawn = _exams(view, len(answers.top), draws)
-    for definition, similarities in (("minima", minima(answers.top, drawn)), ("pooled", answers.top)):
-        at = dict(zip(levels, np.percentile(similarities, levels).tolist(), strict=True))
-        thresholds |= {f"{definition}:psi{psi}": threshold for psi, threshold in at.items()}
-        accuracy = {psi: answers.right_at(at[psi]).mean() for psi in GRID}
-        chosen[f"{definition}:paper"] = max(psi for psi in GRID if accuracy[psi] == max(accuracy.values()))
     _, (lowest,), _ = spread(answers.success[drawn].mean(axis=1, keepdims=True))
+    for definition, similarities in (("minima", minima(answers.top, drawn)), ("pooled", answers.top)):
+        accuracy = dict[int, float]()
+        for psi in _levels(view.options):
+            threshold = thresholds[f"{definition}:psi{psi}"] = float(np.percentile(similarities, psi))
+            accuracy[psi] = float(answers.right_at(threshold).mean())
+        chosen[f"{definition}:paper"] = max(GRID, key=lambda psi, of=accuracy: (of[psi], psi))
     in_range = [psi for psi in GRID if accuracy[psi] >= lowest]
     if in_range:
         chosen["pooled:range"] = max(in_range)
     for subset, psi in chosen.items():
         thresholds[subset] = thresholds[f"{subset.partition(':')[0]}:psi{psi}"]
-    figures = [("psi", chosen), ("tau", thresholds)]
-    return [
-        row(view.scores, draws, metric, subset, view.estimate(float(value)))
-        for metric, values in figures
-        for subset, value in values.items()
-    ], thresholds
+    figures = {"psi": chosen, "tau": thresholds}.items()
+    made = partial(row, view.scores, draws)
+    return [made(name, subset, view.estimate(float(of[subset]))) for name, of in figures for subset in of], thresholds
 
 
 def correlations(views: Sequence[RetrievalView], rows: Sequence[Row], draws: Draws) -> Iterator[Row]:
@@ -240,24 +236,21 @@ def widths(views: Sequence[RetrievalView], draws: Draws) -> Iterator[Series]:
 def beside_published(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[Series]:
     """Yield the published tables that apply, with the encoders of the run.
 
-    The table on SQuAD is for questions of SQuAD, the one of transforms for encoders that were transformed; with another
+    The table on SQuAD is for questions of SQuAD, those of transforms for encoders that were transformed; with another
     number of documents than the paper's there is no encoder of the run beside the paper's.
     """
     encoders = [view.encoder for view in without_baselines(views)] if views[0].options.k == K else []
     by_key = {(r.encoder, r.metric, r.subset, r.condition): r for r in rows}
-    is_transformed = any(r.condition for r in rows)
     is_of_squad = all(SQUAD_ID.fullmatch(item) for item in views[0].scores.item.tolist())
-    for name, applies in zip(TABLES, (True, is_of_squad, is_transformed, is_transformed), strict=True):
-        if not applies or not (encoders or name == TABLES[0]):
-            continue
+    for name in TABLES:
         paper = published(name)
-        data = {key: paper[key] for key in ("columns", "formats", "source")}
-        data["rows"] = [_line(cells, "", by_key) for cells in paper["rows"]]
-        for encoder in encoders if "measured" in paper else ():
-            # Sparse vectors are not transformed.
-            if "needs" not in paper or (encoder, *paper["needs"]) in by_key:
-                data["rows"].append(_line(paper["measured"], encoder, by_key))
-        yield Series(NAME, views[0].corpus, paper["series"], "table", data)
+        # Sparse vectors are not transformed.
+        beside = [one for one in encoders if "needs" not in paper or (one, *paper["needs"]) in by_key]
+        if name == TABLES[0] or (beside and (is_of_squad or name != "squad")):
+            lines = [_line(cells, "", by_key) for cells in paper["rows"]]
+            lines += [_line(paper["measured"], encoder, by_key) for encoder in beside if "measured" in paper]
+            data = {key: paper[key] for key in ("columns", "formats", "source")}
+            yield Series(NAME, views[0].corpus, paper["series"], "table", {**data, "rows": lines})
 
 
 def _line(cells: Sequence[Any], encoder: str, by_key: Mapping[tuple[str, ...], Row]) -> list[Any]:
@@ -265,9 +258,9 @@ def _line(cells: Sequence[Any], encoder: str, by_key: Mapping[tuple[str, ...], R
     line = list[Any]()
     for cell in cells:
         if isinstance(cell, list):
-            line.append(getattr(by_key.get((encoder, *cell[:3])), cell[3], None))
+            line.append(getattr(by_key.get((encoder, *cell[:-1])), cell[-1], None))
         else:
-            line.append(encoder + cell.removeprefix(ENCODER) if str(cell).startswith(ENCODER) else cell)
+            line.append(cell.replace("{encoder}", encoder) if isinstance(cell, str) else cell)
     return line
 
 

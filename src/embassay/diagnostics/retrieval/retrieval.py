@@ -278,8 +278,8 @@ def _separation(view: RetrievalView) -> Mapping[str, Estimate]:
 def _recommended(view: RetrievalView) -> Mapping[str, Estimate]:
     """Return the recommended threshold by its guarantee; also why there is none with 95 % confidence."""
     reason = view.recommended.reason or (
-        f"a threshold with 95% confidence needs {ceil(questions_needed(view.options.loss, 'confidence')):,} independent "
-        "questions; these are fewer, enough for one that holds on average"
+        f"a threshold with 95% confidence needs {ceil(questions_needed(view.options.loss, 'confidence')):,} "
+        "independent questions; these are fewer, enough for one that holds on average"
     )
     thresholds = {RECOMMENDED["confidence"]: view.estimate(None, reason)}
     return thresholds | {subset: view.estimate(tau) for subset, tau in view.recommended_tau.items()}
@@ -536,9 +536,8 @@ class Retrieval(RetrievalOptions):
     @property
     def options(self) -> str:
         """The options that change item scores, as text for their origin; the others change the summary."""
-        defaults = {"k": K, "transforms": "none", "pcs": 0}
-        values = {name: getattr(self, name) for name in defaults}
-        return ",".join(f"{name}={value}" for name, value in values.items() if value != defaults[name])
+        defaults = {"k": K, "transforms": "none", "pcs": 0}.items()
+        return ",".join(f"{name}={getattr(self, name)}" for name, of in defaults if getattr(self, name) != of)
 
     @property
     def ranking_metrics(self) -> list[RankingMetric]:
@@ -699,28 +698,24 @@ def _outcome(view: RetrievalView, index: int, subset: str, corpus: Corpus[Questi
         (N,) the first passage of each document.
     """
     values = {name: of_questions[index] for name, of_questions in view.scores.values.items()}
-    found = {f"found{place}": one for place, one in enumerate(zip(values["found"], values["top"]), start=1)}
-    numbers, labels, wrong = {"rank": values["rank"]}, dict[str, str](), [np.nan]
+    # At place 0 the nearest right document; then all that were found.
+    found = [(values["right_passage"], values[RIGHT]), *zip(values["found"], values["top"], strict=True)]
+    numbers, labels, wrong = {"rank": values["rank"]}, dict[str, str](), list[float]()
     if values["tied"] > 1:
         labels["ties"] = f"tied up to rank {values['rank'] + values['tied'] - 1:.0f}"
-    for name, (passage, similarity) in {"right": (values["right_passage"], values[RIGHT]), **found}.items():
+    for place, (passage, similarity) in enumerate(found):
         if np.isnan(passage):
             continue
-        place = int(np.searchsorted(starts, passage, side="right")) - 1
-        document = corpus.documents[place].id
+        row_of_document = int(np.searchsorted(starts, passage, side="right")) - 1
+        document = corpus.documents[row_of_document].id
         if document not in corpus.samples[index].right:
             wrong.append(similarity)
-        # Of many, the first ones are listed.
-        if len(numbers) <= 1 + FOUND:
-            numbers[name], labels[name] = similarity, f"{document}#{passage - starts[place]:.0f}"
-    return view.outcome(
-        index,
-        numbers,
-        correct=values[view.headline],
-        margin=values[RIGHT] - wrong[:2][-1],
-        subset=subset,
-        labels=labels,
-    )
+        if place <= FOUND:
+            name = f"found{place}" if place else "right"
+            numbers[name], labels[name] = similarity, f"{document}#{passage - starts[row_of_document]:.0f}"
+    margin = values[RIGHT] - next(iter(wrong), np.nan)
+    correct = values[view.headline]
+    return view.outcome(index, numbers, correct=correct, margin=margin, subset=subset, labels=labels)
 
 
 # Rows that are no means of the questions
@@ -728,11 +723,11 @@ def _outcome(view: RetrievalView, index: int, subset: str, corpus: Corpus[Questi
 
 def isotropy_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     """Yield I_A and IsoScore of the distinct passages, as they are and after each transform, and the rank it leaves."""
-    # The lists of a retriever have no passages.
-    passages = int(view.scores.scalars.get("distinct_passages", 0))
-    for metric, _, condition in (name.partition("/") for name in view.scores.scalars):
+    for name, value in view.scores.scalars.items():
+        metric, _, condition = name.partition("/")
         if metric in OF_PASSAGES:
-            estimate = Estimate(view.scores.scalars[f"{metric}/{condition}"], None, None, passages, passages)
+            passages = int(view.scores.scalars["distinct_passages"])
+            estimate = Estimate(value, None, None, passages, passages)
             yield row(view.scores, draws, metric, "documents", estimate, condition)
 
 
@@ -806,10 +801,9 @@ def weight_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
     """Yield the mean reciprocal rank by weight, of the retrievers that choose a weight."""
     lines = list[dict[str, object]]()
     for view in views:
-        curve = {name[6:]: value for name, value in view.scores.scalars.items() if name.startswith("curve/")}
+        curve = {float(name[6:]): rr for name, rr in view.scores.scalars.items() if name.startswith("curve/")}
         if curve:
-            at, means = [float(weight) for weight in curve], list(curve.values())
-            lines.append({"encoder": view.encoder, "line": "RR", "at": at, "y": means})
+            lines.append({"encoder": view.encoder, "line": "RR", "at": [*curve], "y": [*curve.values()]})
     if lines:
         yield Series(NAME, views[0].corpus, "weights", "curve", {"x": "weight", "y": "RR", "at": (), "lines": lines})
 

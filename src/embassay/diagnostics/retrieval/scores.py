@@ -7,16 +7,16 @@ transforms, isotropy.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from math import comb
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from scipy.stats import hypergeom
 
 from embassay.core.errors import SpecError
 from embassay.core.randomness import generator
@@ -45,8 +45,6 @@ RECOMMENDED: Mapping[Guarantee, str] = {"confidence": "recommended", "average": 
 """The subset of a recommended threshold's rows, by the guarantee on its loss."""
 RANDOM = 10
 """Random documents for each question: ROE and the table of similarities are based on them."""
-FITTED = 200_000
-"""Passages that a transform is fitted on, at most; more do not change it."""
 ROWS = 65_536
 """Passages that are processed together."""
 RIGHT = "own"
@@ -265,17 +263,15 @@ def nearest_right(question_of_pair: Ints, nearest: Neighbours, questions: int) -
     documents that are exactly as near, itself included; ``right_passage`` (n,) the row of its nearest passage. NaN
     where there is no right document, or where it has no rank.
     """
-    # A right document without a rank comes after all others.
-    greater = np.where(nearest.greater < 0, np.inf, nearest.greater)
-    first = np.full(questions, np.inf)
-    np.minimum.at(first, question_of_pair, greater)
-    # Of several on one rank, the passage of the first is taken.
-    best = np.flatnonzero(greater == first[question_of_pair])[::-1]
-    values = {"rank": np.where(np.isinf(first), np.nan, first + 1)}
-    for name, numbers in (("tied", nearest.tied), ("right_passage", nearest.own_passages)):
+    # −1 marks a right document without a rank; it is sorted last.
+    order = np.lexsort((np.where(nearest.greater < 0, np.inf, nearest.greater), question_of_pair))
+    question, first = np.unique(question_of_pair[order], return_index=True)
+    values = dict[str, Floats]()
+    for name, of_pairs in (("rank", nearest.greater), ("tied", nearest.tied), ("right_passage", nearest.own_passages)):
+        best = of_pairs[order[first]]
         values[name] = np.full(questions, np.nan)
-        values[name][question_of_pair[best]] = np.where(numbers[best] < 0, np.nan, numbers[best])
-    values["tied"][np.isinf(first)] = np.nan
+        values[name][question] = np.where(best < 0, np.nan, best)
+    values["rank"] += 1
     return values
 
 
@@ -284,11 +280,9 @@ def success_of_blind_choice(corpus: Corpus[Question], k: int) -> float:
 
     N is the number of documents, r that of a question's right ones; k/N where each question has one.
     """
-    documents = len(corpus.documents)
-    questions_of = Counter(len(sample.right) for sample in corpus.samples if sample.right)
-    # Of all choices of k documents for each question, those of wrong documents only.
-    all_wrong = sum(questions * comb(max(documents - right, 0), k) for right, questions in questions_of.items())
-    return 1 - all_wrong / (max(questions_of.total(), 1) * comb(documents, k))
+    right = [len(sample.right) for sample in corpus.samples if sample.right]
+    all_wrong = hypergeom.pmf(0, len(corpus.documents), right, k)
+    return float(1 - all_wrong.mean())
 
 
 def random_documents(corpus: Corpus[Question]) -> Ints:
@@ -344,49 +338,35 @@ def transformed_values(
     missing
         (n,) which questions have no similarity at all; they stay undefined.
     """
-    corpus, passages = encoded.corpus, encoded.passages
-    sample = encoded.distinct(passages)
-    values, scalars = dict[str, Floats](), _isotropy(sample, "")
+    sample, values = encoded.distinct(encoded.passages), dict[str, Floats]()
+    # Without the bias of few passages only untransformed: a fitted transform makes them depend on each other.
+    scalars = _isotropy(sample, "", ("i_a", "isoscore", "isoscore_unbiased"))
     scalars["distinct_passages"] = float(sample.shape[0])
-    if issparse(passages) or options.transforms == "none":
+    if issparse(sample) or options.transforms == "none":
         return values, scalars
-    # Drawn with a fixed seed, so that every encoder's transform is fitted on the same passages.
-    if len(sample) > FITTED:
-        chosen = generator(0, "fitted on", corpus.fingerprint).choice(len(sample), FITTED, replace=False)
-        sample = sample[np.sort(chosen)]
     for name in transforms.NAMES:
-        values[f"{options.headline}/{name}"] = np.full(len(corpus.samples), np.nan)
-        try:
+        success = np.full(len(missing), np.nan)
+        # A transform may leave nothing of these vectors.
+        with suppress(ValueError):
             fitted = transforms.fit(name, sample, options.pcs)
-        except ValueError:
-            # The transform leaves nothing of these vectors.
-            continue
-        queries, moved = _apply(fitted, encoded.queries), _apply(fitted, passages)
-        nearest = encoded.search(queries, moved, options.k, "cosine")
-        success = right_places(corpus, nearest, encoded.pairs).success(options.k)
-        is_missing = missing | np.isnan(nearest.similarity[:, 0])
-        values[f"{options.headline}/{name}"] = np.where(is_missing, np.nan, success)
-        scalars |= _isotropy(encoded.distinct(moved), name)
-        scalars[f"rank/{name}"] = float(fitted.rank)
+            # An undefined row becomes a zero vector, which has no cosine.
+            queries, passages = (
+                np.nan_to_num(fitted.apply(matrix)).astype(np.float32) for matrix in (encoded.queries, encoded.passages)
+            )
+            nearest = encoded.search(queries, passages, options.k, "cosine")
+            success = right_places(encoded.corpus, nearest, encoded.pairs).success(options.k)
+            success[missing | np.isnan(nearest.similarity[:, 0])] = np.nan
+            scalars |= _isotropy(encoded.distinct(passages), name, ("i_a", "isoscore"))
+            scalars[f"rank/{name}"] = float(fitted.rank)
+        values[f"{options.headline}/{name}"] = success
     return values, scalars
 
 
-def _apply(fitted: transforms.Transform, matrix: Any) -> Any:
-    """Apply a transform block by block; an undefined row becomes a zero vector, which has no cosine."""
-    blocks = (fitted.apply(matrix[start : start + ROWS]) for start in range(0, len(matrix), ROWS))
-    return np.concatenate([np.nan_to_num(block).astype(np.float32) for block in blocks])
-
-
-def _isotropy(passages: Any, condition: str) -> dict[str, float]:
-    """Return I_A and IsoScore of the passages by ``metric/condition``; undefined ones are missing."""
-    measured = isotropy(passages)
-    values = {"i_a": measured.i_a, "isoscore": measured.isoscore}
-    if not condition:
-        # Only untransformed: a transform that was fitted on the passages makes them depend on each other.
-        values["isoscore_unbiased"] = measured.isoscore_unbiased
-    return {
-        f"{metric}/{condition}": float(f"{value:.{DIGITS}g}") for metric, value in values.items() if np.isfinite(value)
-    }
+def _isotropy(passages: Any, condition: str, metrics: Iterable[str]) -> dict[str, float]:
+    """Return the isotropy of the passages by ``metric/condition``; undefined values are missing."""
+    measured = vars(isotropy(passages))
+    values = {f"{metric}/{condition}": float(f"{measured[metric]:.{DIGITS}g}") for metric in metrics}
+    return {name: value for name, value in values.items() if np.isfinite(value)}
 
 
 # What a summary reads
@@ -495,17 +475,12 @@ class RetrievalView(View):
     def recommended(self) -> Threshold:
         """The highest threshold that loses no more than allowed, with its guarantee, or why there is none."""
         answers, labels = self.answers, self.labels.of_items(self.has_full_top_k)
-        if labels.sets < MIN_UNITS:
+        if labels.sets >= MIN_UNITS:
+            return recommend(answers.own, answers.success, answers.top, labels, self.options.loss)
+        reason = f"no question has {self.options.k} similarities"
+        if labels.sets:
             reason = f"{labels.sets} units are too few to recommend a threshold; that takes {MIN_UNITS}"
-            return Threshold(None, None, None, 0.0, reason if labels.sets else self.no_similarities)
-        return recommend(answers.own, answers.success, answers.top, labels, self.options.loss)
-
-    @property
-    def no_similarities(self) -> str:
-        """Why there is no threshold where no question has k similarities."""
-        if self.scores.scalars.get("scored") == 0:
-            return "its lists have no scores"
-        return f"no question has {self.options.k} similarities"
+        return Threshold(None, None, None, 0.0, reason)
 
     @property
     def recommended_tau(self) -> Mapping[str, float]:
@@ -520,10 +495,11 @@ class RetrievalView(View):
 
         A question finds nothing when even its largest similarity is below the threshold.
         """
-        is_known, top, largest = self.has_full_top_k, self.values("top"), self.largest_of_unanswerable
+        largest, is_kept = self.largest_of_unanswerable, self.values("top") >= threshold
         success = np.where(self.values(RIGHT) >= threshold, self.values(self.headline), 0.0)
-        kept = (top >= threshold).mean(axis=1)
-        shares = {"accuracy_at_tau": np.where(is_known, success, np.nan), "kept": np.where(is_known, kept, np.nan)}
+        shares = {"accuracy_at_tau": success, "kept": is_kept.mean(axis=1)}
+        for values in shares.values():
+            values[~self.has_full_top_k] = np.nan
         if len(largest):
             shares["unanswerable_dropped"] = np.where(np.isnan(largest), np.nan, largest < threshold)
         return shares
