@@ -51,13 +51,13 @@ from embassay.diagnostics.retrieval.scores import (
     NAME,
     RECOMMENDED,
     RIGHT,
-    EncodedCorpus,
     K,
     RankingMetric,
     RetrievalOptions,
     RetrievalView,
     list_values,
     random_documents,
+    search,
     similarity_to_random,
     starts_of,
     success_of_blind_choice,
@@ -567,13 +567,11 @@ class Retrieval(RetrievalOptions):
 
     def score(self, corpus: Corpus[Question], vectors: Vectors, origin: Origin) -> ItemScores:
         """Search the vectors, and score the lists; what only vectors have is beside it."""
-        encoded = EncodedCorpus.of(corpus, vectors)
-        depth = max(self.k, 2 * COMPARED)
-        nearest = encoded.search(encoded.queries, encoded.passages, depth, vectors.similarity)
+        nearest = search(corpus, vectors, max(self.k, 2 * COMPARED))
         # A question without any similarity is undefined, not missed.
         missing = np.isnan(nearest.similarity[:, 0])
-        values, scalars = transformed_values(encoded, self, missing)
-        values["random"] = similarity_to_random(encoded)
+        values, scalars = transformed_values(corpus, vectors, self, missing)
+        values["random"] = similarity_to_random(corpus, vectors)
         scalars["dot"] = float(vectors.similarity == "dot")
         return self._item_scores(corpus, nearest, origin, missing, values, scalars)
 
@@ -873,10 +871,10 @@ def threshold_of(view: RetrievalView, row_of: Mapping[RowKey, Row]) -> Iterator[
 def first_place(views: Sequence[RetrievalView], row_of: Mapping[RowKey, Row]) -> Iterator[Finding]:
     """Yield which encoders share exactly the highest headline."""
     headline = views[0].headline
-    values = {view.encoder: row_of[view.encoder, headline, "all"].value for view in views}
-    best = max((value for value in values.values() if value is not None), default=None)
-    first = [encoder for encoder, value in values.items() if value == best]
-    if best is not None and len(first) > 1:
+    values = {view.encoder: row_of[view.encoder, headline, "all"].value or 0.0 for view in views}
+    best = max(values.values())
+    first = [encoder for encoder, value in values.items() if value == best > 0]
+    if len(first) > 1:
         yield EQUAL_VALUES.finding(views[0].scores.origin, encoders=", ".join(first), headline=headline)
 
 

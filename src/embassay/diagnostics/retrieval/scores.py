@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from embassay.core.randomness import generator
 from embassay.core.result import MIN_UNITS, Estimate
 from embassay.core.samples.retrieval import Question, first_passages, right_pairs
 from embassay.core.types import Corpus
-from embassay.core.vectors import Neighbours, Similarity, Vectors
+from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.base import NEAREST
 from embassay.diagnostics.metrics.metric import Metric
 from embassay.diagnostics.metrics.scoreboard import View
@@ -145,60 +146,19 @@ class RetrievalOptions:
         return "|".join(f"{name}:{getattr(self, name):g}" for name in ("loss", "psi", "exams", "length", "random"))
 
 
-@dataclass(frozen=True)
-class EncodedCorpus:
-    """A corpus's questions and passages as vectors.
+def passages_of(corpus: Corpus[Question], vectors: Vectors) -> Any:
+    """Return the (p, d) vectors of all passages; those of stored documents are read on access."""
+    if corpus.stored_documents:
+        return vectors.documents
+    return vectors.take(chain.from_iterable(document.passages for document in corpus.documents), "document")
 
-    Attributes
-    ----------
-    queries, passages
-        (n, d) and (p, d) dense or CSR.
-    rows
-        (p,) the row of each passage in the matrix of the vectors, the same for equal texts.
-    starts
-        (N,) the first passage of each document.
-    pairs
-        (R, 2) the places of each question and each of its right documents.
-    """
 
-    corpus: Corpus[Question]
-    vectors: Vectors
-    queries: Any
-    passages: Any
-    rows: Ints
-    starts: Ints
-    pairs: Ints
-
-    @classmethod
-    def of(cls, corpus: Corpus[Question], vectors: Vectors) -> EncodedCorpus:
-        """Take the vectors of a corpus's questions and passages."""
-        starts, passages = starts_of(corpus), vectors.documents
-        rows = starts
-        if not corpus.stored_documents:
-            rows = np.array(
-                [vectors.row["document", text] for document in corpus.documents for text in document.passages]
-            )
-            passages = vectors.matrix[rows]
-        queries = vectors.take([sample.question for sample in corpus.samples], "query")
-        return cls(corpus, vectors, queries, passages, rows, starts, right_pairs(corpus.samples, corpus.documents))
-
-    def search(self, queries: Any, passages: Any, k: int, similarity_function: Similarity) -> Neighbours:
-        """Return the k documents nearest to each question, and the ranks of the right ones.
-
-        Raises
-        ------
-        ValueError
-            If the vectors cannot be searched.
-        """
-        search = self.vectors.need_search("retrieval")
-        starts = None if self.corpus.stored_documents else self.starts
-        return search(queries, passages, k=k, similarity_function=similarity_function, starts=starts, pairs=self.pairs)
-
-    def distinct(self, passages: Any) -> Any:
-        """Return the rows of (p, d) passages with each distinct text once."""
-        _, first = np.unique(self.rows, return_index=True)
-        # Where all texts differ, large vectors are not copied.
-        return passages if len(first) == len(self.rows) else passages[np.sort(first)]
+def distinct_passages(corpus: Corpus[Question], vectors: Vectors) -> Any:
+    """Return the vectors of the passages, those of each distinct text once."""
+    if corpus.stored_documents:
+        return vectors.documents
+    texts = chain.from_iterable(document.passages for document in corpus.documents)
+    return vectors.take(dict.fromkeys(texts), "document")
 
 
 def starts_of(corpus: Corpus[Question]) -> Ints:
@@ -206,6 +166,24 @@ def starts_of(corpus: Corpus[Question]) -> Ints:
     if corpus.stored_documents:
         return np.arange(len(corpus.documents))
     return first_passages(corpus.documents)
+
+
+def search(corpus: Corpus[Question], vectors: Vectors, k: int) -> Neighbours:
+    """Return the k documents nearest to each question, and the ranks of the right ones.
+
+    Raises
+    ------
+    ValueError
+        If the vectors cannot be searched.
+    """
+    return vectors.need_search("retrieval")(
+        vectors.take([sample.question for sample in corpus.samples], "query"),
+        passages_of(corpus, vectors),
+        k=k,
+        similarity_function=vectors.similarity,
+        starts=None if corpus.stored_documents else starts_of(corpus),
+        pairs=right_pairs(corpus.samples, corpus.documents),
+    )
 
 
 # Lists
@@ -251,7 +229,7 @@ def list_values(
 def right_places(corpus: Corpus[Question], nearest: Neighbours, pairs: Ints) -> RightPlaces:
     """Return the places of the right documents of each question."""
     gains = [gain for sample in corpus.samples for gain in sample.gains or [1] * len(sample.right)]
-    return RightPlaces(len(corpus.samples), pairs[:, 0], nearest.greater, nearest.tied, np.array(gains, dtype=np.int64))
+    return RightPlaces(len(corpus.samples), pairs[:, 0], nearest.greater, nearest.tied, np.array(gains))
 
 
 def nearest_right(question_of_pair: Ints, nearest: Neighbours, questions: int) -> dict[str, Floats]:
@@ -301,7 +279,7 @@ def _largest(places: Ints, values: Floats, size: int) -> Floats:
 # Vectors
 
 
-def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
+def similarity_to_random(corpus: Corpus[Question], vectors: Vectors, rows: int = ROWS) -> Floats:
     """Return (n, 10) the similarity of each question to random documents, the same ones for every encoder.
 
     Parameters
@@ -309,23 +287,22 @@ def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
     rows
         Approximate number of passages compared at once; changes no value.
     """
-    function, passages = encoded.vectors.similarity, encoded.passages
-    drawn = random_documents(encoded.corpus)
-    ends = np.append(encoded.starts[1:], passages.shape[0])
-    similarity = np.empty(drawn.shape)
+    passages, starts, drawn = passages_of(corpus, vectors), starts_of(corpus), random_documents(corpus)
+    queries = vectors.take([sample.question for sample in corpus.samples], "query")
+    ends = np.append(starts[1:], passages.shape[0])
+    blocks = list[Floats]()
     step = max(1, rows * len(ends) // (RANDOM * passages.shape[0]))
     for first in range(0, len(drawn), step):
         chosen = drawn[first : first + step].ravel()
-        passage, place = ranges(encoded.starts[chosen], ends[chosen])
-        queries = encoded.queries[first + place // RANDOM]
-        values = paired(queries, passages[passage], [function])[function]
+        passage, place = ranges(starts[chosen], ends[chosen])
+        values = paired(queries[first + place // RANDOM], passages[passage], [vectors.similarity])
         # A document is as similar as its most similar passage.
-        similarity[first : first + step] = _largest(place, values, len(chosen)).reshape(-1, RANDOM)
-    return similarity
+        blocks.append(_largest(place, values[vectors.similarity], len(chosen)).reshape(-1, RANDOM))
+    return np.concatenate(blocks)
 
 
 def transformed_values(
-    encoded: EncodedCorpus, options: RetrievalOptions, missing: Bools
+    corpus: Corpus[Question], vectors: Vectors, options: RetrievalOptions, missing: Bools
 ) -> tuple[dict[str, Floats], dict[str, float]]:
     """Return the success after each transform, and the isotropy of the passages before and after.
 
@@ -338,25 +315,25 @@ def transformed_values(
     missing
         (n,) which questions have no similarity at all; they stay undefined.
     """
-    sample, values = encoded.distinct(encoded.passages), dict[str, Floats]()
+    sample, values = distinct_passages(corpus, vectors), dict[str, Floats]()
     # Without the bias of few passages only untransformed: a fitted transform makes them depend on each other.
     scalars = _isotropy(sample, "", ("i_a", "isoscore", "isoscore_unbiased"))
     scalars["distinct_passages"] = float(sample.shape[0])
     if issparse(sample) or options.transforms == "none":
         return values, scalars
+    pairs = right_pairs(corpus.samples, corpus.documents)
     for name in transforms.NAMES:
         success = np.full(len(missing), np.nan)
         # A transform may leave nothing of these vectors.
         with suppress(ValueError):
             fitted = transforms.fit(name, sample, options.pcs)
             # An undefined row becomes a zero vector, which has no cosine.
-            queries, passages = (
-                np.nan_to_num(fitted.apply(matrix)).astype(np.float32) for matrix in (encoded.queries, encoded.passages)
-            )
-            nearest = encoded.search(queries, passages, options.k, "cosine")
-            success = right_places(encoded.corpus, nearest, encoded.pairs).success(options.k)
+            matrix = np.nan_to_num(fitted.apply(vectors.matrix)).astype(np.float32)
+            moved = replace(vectors, matrix=matrix, similarity="cosine")
+            nearest = search(corpus, moved, options.k)
+            success = right_places(corpus, nearest, pairs).success(options.k)
             success[missing | np.isnan(nearest.similarity[:, 0])] = np.nan
-            scalars |= _isotropy(encoded.distinct(passages), name, ("i_a", "isoscore"))
+            scalars |= _isotropy(distinct_passages(corpus, moved), name, ("i_a", "isoscore"))
             scalars[f"rank/{name}"] = float(fitted.rank)
         values[f"{options.headline}/{name}"] = success
     return values, scalars
