@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -29,26 +28,19 @@ from embassay.core.result import MIN_UNITS, Estimate, Row, Series
 from embassay.core.types import Draws
 from embassay.diagnostics.metrics.scoreboard import without_baselines
 from embassay.diagnostics.metrics.summary import row
-from embassay.diagnostics.published import published, table
-from embassay.diagnostics.retrieval.scores import NAME, K, RetrievalOptions, RetrievalView
+from embassay.diagnostics.published import published
+from embassay.diagnostics.retrieval.scores import NAME, K, RetrievalView
 from embassay.stats.correlate import MIN_ITEMS, Kind, across_models
-from embassay.stats.exams import GRID, above, exams, minima, percentile_of_top, range_width, spread
+from embassay.stats.exams import GRID, above, exams, minima, percentile_of_top, spread
 from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
-from embassay.stats.resample import bootstrap_means, percentiles, tail, too_few
+from embassay.stats.resample import too_few
 from embassay.stats.units import Bools, Floats, Ints
 
 SQUAD_ID = re.compile(r"[0-9a-f]{24}")
 """How SQuAD numbers its questions; XQuAD, a part of it, keeps these numbers."""
-WIDTHS = {
-    "pair": "text",
-    "width of the first": "percent",
-    "of the second": "percent",
-    "difference": "percent",
-    "from": "percent",
-    "to": "percent",
-}
-"""The columns of the table of the widths of the ranges of exams, with their formats."""
 KINDS: tuple[Kind, ...] = ("pearson", "spearman")
+RowByKey = Mapping[tuple[str, ...], Row]
+"""Rows by encoder, metric, subset and condition."""
 TABLES = ("telecomquad", "squad", "transforms", "correlations")
 """The published tables, each in a file: the paper's lines, and the figures of a line that is measured here."""
 AT_PSI = {
@@ -74,11 +66,6 @@ EXAM = (
     "The mean over 500 exams (exams=), drawn with replacement, with the range of 95% of them: that of a single test of "
     "as many questions (length=), about √(questions/length) times as wide as the interval of Success@k."
 )
-WIDTH = (
-    "2 · 1.96 · √(variance/length). The variance of a share p is p(1 − p), so above 50% a higher success alone makes "
-    "the range narrower. Intervals are paired on the same questions. The paper's ranges before and after adaptation: "
-    "17.0 and 13.0 points."
-)
 ACROSS = (
     "Over the encoders of this run, which are not a random sample: Fisher's intervals understate the uncertainty. With "
     "fewer than four encoders there is no correlation."
@@ -91,9 +78,9 @@ def exam_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     made = partial(row, view.scores, draws, interval="exams")
     # What the lists of a retriever lack is missed; a question without similarities is undefined.
     examined = np.ones_like(of) if view.is_lists else of
-    success = view.values(view.headline)[examined]
+    success = view.values(options.headline)[examined]
     if len(success):
-        of_exams = success[_exams(view, len(success), draws)].mean(axis=1, keepdims=True)
+        of_exams = success[_exams(view, success, draws)].mean(axis=1, keepdims=True)
         yield made(f"accuracy_l{options.length}", "all", *_over_exams(view, of_exams, examined))
     reason = view.recommended.reason
     if len(answers.top) and view.listed is not None:
@@ -102,22 +89,16 @@ def exam_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
         undefined = Estimate(None, None, None, 0, 0, len(of), reason)
         yield from (made(metric, f"psi{options.psi}", undefined) for metric in ("coe", "roe"))
         return
-    levels = _levels(options)
-    thresholds = percentile_of_top(answers.top, _exams(view, len(answers.top), draws), levels)
+    thresholds = percentile_of_top(answers.top, _exams(view, answers.top, draws), options.levels)
     for metric, similarities in (("coe", answers.own), ("roe", view.random.ravel())):
         estimates = _over_exams(view, above(similarities, thresholds), of)
-        for psi, estimate in zip(levels, estimates, strict=True):
+        for psi, estimate in zip(options.levels, estimates, strict=True):
             yield made(metric, f"psi{psi}", estimate)
 
 
-def _levels(options: RetrievalOptions) -> tuple[int, ...]:
-    """Return the ψ at which COE, ROE and the thresholds are computed, in ascending order."""
-    return tuple(sorted({*GRID, options.psi}))
-
-
-def _exams(view: RetrievalView, questions: int, draws: Draws) -> Ints:
+def _exams(view: RetrievalView, questions: Floats, draws: Draws) -> Ints:
     """Return (exams, length) the questions of each exam, the same ones for every figure."""
-    return exams(questions, draws, *view.stream, size=(view.options.exams, view.options.length))
+    return exams(len(questions), draws, *view.stream, size=(view.options.exams, view.options.length))
 
 
 def _over_exams(view: RetrievalView, replicates: Floats, of: Bools) -> Iterator[Estimate]:
@@ -150,11 +131,11 @@ def threshold_rows(view: RetrievalView, draws: Draws) -> tuple[list[Row], dict[s
     answers, thresholds, chosen = view.answers, dict[str, float](), dict[str, int]()
     if not len(answers.top):
         return [], thresholds
-    drawn = _exams(view, len(answers.top), draws)
+    drawn = _exams(view, answers.top, draws)
     _, (lowest,), _ = spread(answers.success[drawn].mean(axis=1, keepdims=True))
     for definition, similarities in (("minima", minima(answers.top, drawn)), ("pooled", answers.top)):
         accuracy = dict[int, float]()
-        for psi in _levels(view.options):
+        for psi in view.options.levels:
             threshold = thresholds[f"{definition}:psi{psi}"] = float(np.percentile(similarities, psi))
             accuracy[psi] = float(answers.right_at(threshold).mean())
         chosen[f"{definition}:paper"] = max(GRID, key=lambda psi, of=accuracy: (of[psi], psi))
@@ -168,100 +149,68 @@ def threshold_rows(view: RetrievalView, draws: Draws) -> tuple[list[Row], dict[s
     return [made(name, subset, view.estimate(float(of[subset]))) for name, of in figures for subset in of], thresholds
 
 
-def correlations(views: Sequence[RetrievalView], rows: Sequence[Row], draws: Draws) -> Iterator[Row]:
+def correlations(views: Sequence[RetrievalView], row_of: RowByKey, draws: Draws) -> Iterator[Row]:
     """Yield Pearson's and Spearman's correlation across encoders: those of the paper's text and of its table 4.
 
     Each encoder is one item of the correlation. Under ``MIN_ITEMS`` encoders there are none. The intervals assume that
     the encoders are a random sample, which they are not; see :func:`~embassay.stats.correlate.across_models`.
-
-    Parameters
-    ----------
-    rows
-        The rows of all encoders, whose values are correlated.
     """
     if len(views) < MIN_ITEMS:
         return
-    options = views[0].options
-    success, psi = (options.headline, "all"), f"psi{options.psi}"
-    pairs = {
-        "COE and success": (("coe", psi), success),
-        "ROE and τ": (("roe", psi), ("tau", "minima:paper")),
-        "ROE and success": (("roe", psi), success),
-        "I-A and success": (("i_a", "documents"), success),
-        "IsoScore and success": (("isoscore", "documents"), success),
+    psi = f"psi{views[0].options.psi}"
+    figure_of = {
+        "success": (views[0].headline, "all"),
+        "COE": ("coe", psi),
+        "ROE": ("roe", psi),
+        "τ": ("tau", "minima:paper"),
+        "I-A": ("i_a", "documents"),
+        "IsoScore": ("isoscore", "documents"),
     }
-    if len({view.compares_by_dot for view in views}) > 1:
-        # Thresholds of cosines and of dot products cannot be compared.
-        del pairs["ROE and τ"]
-    value_of = {(r.encoder, r.metric, r.subset, r.condition): r.value for r in rows}
     # A correlation depends on the scores of all encoders, so its signature contains all their digests.
     digests = np.array(sorted(view.scores.digest for view in views))
     scores_of_all = replace(views[0].scores.of_corpus("answered"), labels={"encoders": digests})
-    conditions = [name for name in ("", *TRANSFORMS) if any(r.condition == name for r in rows)]
-    for subset, pair in pairs.items():
-        # COE, ROE and τ are of the untransformed vectors.
-        for condition in conditions if pair[0][1] == "documents" else [""]:
-            values = [[value_of.get((view.encoder, *figure, condition)) for view in views] for figure in pair]
-            x, y = np.array(values, dtype=np.float64)
-            for kind in KINDS:
-                yield row(scores_of_all, draws, kind, subset, across_models(x, y, kind), condition)
+    for subset in ("COE and success", "ROE and τ", "ROE and success", "I-A and success", "IsoScore and success"):
+        pair = [figure_of[name] for name in subset.split(" and ")]
+        if "τ" in subset and len({view.compares_by_dot for view in views}) > 1:
+            # Thresholds of cosines and of dot products cannot be compared.
+            continue
+        for condition in ("", *TRANSFORMS):
+            rows = [[row_of.get((view.encoder, *figure, condition)) for view in views] for figure in pair]
+            # COE, ROE and τ are of the untransformed vectors.
+            if any(rows[0]):
+                x, y = np.array([[one and one.value for one in of_figure] for of_figure in rows], dtype=np.float64)
+                for kind in KINDS:
+                    yield row(scores_of_all, draws, kind, subset, across_models(x, y, kind), condition)
 
 
 # Series
 
 
-def widths(views: Sequence[RetrievalView], draws: Draws) -> Iterator[Series]:
-    """Yield how much the widths of the ranges of exams differ, for each pair of encoders.
-
-    The intervals are paired: each resample of units gives the widths of all encoders.
-    """
-    if len(views) < 2 or views[0].labels.sets < MIN_UNITS:
-        return
-    unit = views[0].labels.label_set
-    success = np.stack([view.values(view.headline) for view in views], axis=1)
-    moments = np.hstack([success, success**2])
-    replicates = bootstrap_means(moments, unit, draws, *views[0].stream)
-    # (1 + resamples, encoders): the first row has the observed widths.
-    means = np.hsplit(np.vstack([np.nanmean(moments, axis=0), replicates]), 2)
-    width = range_width(*means, views[0].options.length)
-    share = np.array([tail(np.bincount(unit).astype(np.float64))])
-    lines = list[list[object]]()
-    for a, b in combinations(range(len(views)), 2):
-        differences = width[:, [a]] - width[:, [b]]
-        numbers = np.concatenate([width[0, [a, b]], differences[0], *percentiles(differences[1:], share)])
-        lines.append([f"{views[a].encoder} − {views[b].encoder}", *numbers.tolist()])
-    yield table(NAME, views[0].corpus, "widths", WIDTHS, lines)
-
-
-def beside_published(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[Series]:
+def beside_published(views: Sequence[RetrievalView], row_of: RowByKey) -> Iterator[Series]:
     """Yield the published tables that apply, with the encoders of the run.
 
     The table on SQuAD is for questions of SQuAD, those of transforms for encoders that were transformed; with another
     number of documents than the paper's there is no encoder of the run beside the paper's.
     """
+
+    def filled(cell: Any, encoder: str) -> Any:
+        """Return what a cell stands for; a list names a figure: metric, subset, condition, value or end."""
+        if isinstance(cell, list):
+            return getattr(row_of.get((encoder, *cell[:-1])), cell[-1], None)
+        return cell.replace("{encoder}", encoder) if isinstance(cell, str) else cell
+
     encoders = [view.encoder for view in without_baselines(views)] if views[0].options.k == K else []
-    by_key = {(r.encoder, r.metric, r.subset, r.condition): r for r in rows}
-    is_of_squad = all(SQUAD_ID.fullmatch(item) for item in views[0].scores.item.tolist())
+    is_of_squad = all(map(SQUAD_ID.fullmatch, views[0].scores.item.tolist()))
     for name in TABLES:
         paper = published(name)
         # Sparse vectors are not transformed.
-        beside = [one for one in encoders if "needs" not in paper or (one, *paper["needs"]) in by_key]
+        beside = [one for one in encoders if "needs" not in paper or (one, *paper["needs"]) in row_of]
         if name == TABLES[0] or (beside and (is_of_squad or name != "squad")):
-            lines = [_line(cells, "", by_key) for cells in paper["rows"]]
-            lines += [_line(paper["measured"], encoder, by_key) for encoder in beside if "measured" in paper]
+            lines = [(cells, "") for cells in paper["rows"]]
+            lines += [(paper["measured"], encoder) for encoder in beside if "measured" in paper]
+            rows = [[filled(cell, encoder) for cell in cells] for cells, encoder in lines]
             data = {key: paper[key] for key in ("columns", "formats", "source")}
-            yield Series(NAME, views[0].corpus, paper["series"], "table", {**data, "rows": lines})
-
-
-def _line(cells: Sequence[Any], encoder: str, by_key: Mapping[tuple[str, ...], Row]) -> list[Any]:
-    """Return a line of a table; a cell that is a list names a figure: metric, subset, condition, value or end."""
-    line = list[Any]()
-    for cell in cells:
-        if isinstance(cell, list):
-            line.append(getattr(by_key.get((encoder, *cell[:-1])), cell[-1], None))
-        else:
-            line.append(cell.replace("{encoder}", encoder) if isinstance(cell, str) else cell)
-    return line
+            yield Series(NAME, views[0].corpus, paper["series"], "table", {**data, "rows": rows})
 
 
 # Page
@@ -279,7 +228,6 @@ def paper_parts(metrics: Iterable[str]) -> Iterator[Part]:
         if metric.startswith("accuracy_l"):
             length = metric.removeprefix("accuracy_l")
             yield EncoderTable(f"One exam of {length} questions", (Column(f"accuracy (l = {length})", metric),), EXAM)
-    yield SeriesTable("How wide the range of one exam is", "widths", WIDTH)
     yield ThresholdCurves(
         "What a threshold on the similarity does",
         "tau",

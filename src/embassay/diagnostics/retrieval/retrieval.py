@@ -43,7 +43,7 @@ from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
 from embassay.diagnostics.metrics.metric import Kind, Meaning, Metric, with_options
-from embassay.diagnostics.metrics.scoreboard import item_example, without_baselines
+from embassay.diagnostics.metrics.scoreboard import item_example
 from embassay.diagnostics.metrics.summary import Figures, row
 from embassay.diagnostics.published import table
 from embassay.diagnostics.retrieval import paper
@@ -118,8 +118,6 @@ OF_ISOTROPY = (
 """What the notes of the page say."""
 OF_PASSAGES = ("i_a", "isoscore", "isoscore_unbiased", "rank")
 """The metrics of isotropy that are computed of the passages."""
-RowKey = tuple[str, str, str]
-"""Encoder, metric and subset of a row without a transform."""
 POINTS = 160
 """Points of each density curve."""
 LARGEST = 1e6
@@ -629,27 +627,19 @@ class Retrieval(RetrievalOptions):
             if self.paper or self.transforms == "all":
                 rows += isotropy_rows(view, draws)
             if self.paper:
-                rows += paper.exam_rows(view, draws)
                 of_view, at = paper.threshold_rows(view, draws)
-                rows += of_view
+                rows += [*of_view, *paper.exam_rows(view, draws)]
                 thresholds[view.encoder] |= at
         rows += share_rows(figures, thresholds, draws)
+        series = [*similarity_series(views), *weight_series(views)]
         if self.paper:
-            rows += list(paper.correlations(requested, rows, draws))
-        row_of = {(r.encoder, r.metric, r.subset): r for r in rows if not r.condition}
-
-        drawable = [view for view in views if len(view.answers.top)]
-        series = list(similarity_series(drawable))
-        if self.paper:
-            series += paper.widths(without_baselines(drawable), draws)
-        series += weight_series(views)
-        if self.paper:
-            series += paper.beside_published(views, rows)
-
+            rows += list(paper.correlations(requested, _by_key(rows), draws))
+            series += paper.beside_published(views, _by_key(rows))
         # About all encoders, then about each, then warnings.
-        findings = [*first_place(requested, row_of)]
+        row_of = _by_key(rows)
+        findings = list(first_place(requested, summary.headline))
         for view in requested:
-            findings += [*findings_of(view, row_of[view.encoder, self.headline, "all"]), *threshold_of(view, row_of)]
+            findings += [*findings_of(view, summary.headline[view.encoder]), threshold_of(view, row_of)]
         findings += [*words_read(requested), *scale_warnings(requested)]
         signed = [replace(one, signature=f"{one.signature}|{self.recipe}") for one in rows]
         return replace(summary, rows=signed).result(series, findings)
@@ -682,6 +672,11 @@ class Retrieval(RetrievalOptions):
 
 
 create = Retrieval
+
+
+def _by_key(rows: Sequence[Row]) -> paper.RowByKey:
+    """Return rows by encoder, metric, subset and condition."""
+    return {(one.encoder, one.metric, one.subset, one.condition): one for one in rows}
 
 
 def _outcome(view: RetrievalView, index: int, subset: str, corpus: Corpus[Question], starts: Ints) -> Example:
@@ -757,14 +752,11 @@ def share_rows(
 def similarity_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
     """Yield the densities of similarities to random, retrieved and right documents, and a table of them.
 
-    Parameters
-    ----------
-    views
-        Those with similarities. The lists of a few documents have none to random ones, and are left out.
+    The lists of a few documents have no similarities to random ones, and are left out.
     """
     curves, card = list[dict[str, object]](), list[list[Any]]()
     for view in views:
-        if view.listed is not None:
+        if view.listed is not None or not len(view.answers.top):
             continue
         similarities = {"random": view.random, "retrieved": view.answers.top, "right": view.answers.own}
         sets = {name: np.sort(values[np.isfinite(values)]) for name, values in similarities.items()}
@@ -838,44 +830,41 @@ def findings_of(view: RetrievalView, success: Row) -> Iterator[Finding]:
         yield replace(HEADROOM.finding(origin, depth=RERANKED, share=number(share), gain=gain, **fields), value=share)
 
 
-def threshold_of(view: RetrievalView, row_of: Mapping[RowKey, Row]) -> Iterator[Finding]:
-    """Yield which similarities to drop, the guaranteed loss and the loss here; or why nothing is recommended."""
-    threshold, answers, origin = view.recommended, view.answers, view.scores.origin
-    fields = {"encoder": view.encoder, "headline": view.headline, "reason": threshold.reason, "separates": ""}
-    area = row_of.get((view.encoder, "auc", "unanswerable"))
+def threshold_of(view: RetrievalView, row_of: paper.RowByKey) -> Finding:
+    """Return which similarities to drop, the guaranteed loss and the loss here; or why nothing is recommended."""
+    threshold, answers, separates = view.recommended, view.answers, ""
+    area = row_of.get((view.encoder, "auc", "unanswerable", ""))
     if area is not None:
         value, *ends = (f"{one:.2f}".removeprefix("0") for one in (area.value, area.low, area.high) if one is not None)
         template = SEPARATES if (area.low or 0) >= SEPARATED else NO_SEPARATION
         unanswerable = counted(len(view.largest_of_unanswerable), "unanswerable question")
-        shown = f"{value} [{', '.join(ends)}]" if ends else value
-        fields["separates"] = template.sentence(unanswerable=unanswerable, area=shown)
-    for subset, tau in view.recommended_tau.items():
-        lost = 100 * (answers.success - answers.right_at(tau)).mean()
-        template, guarantee = DROP_BELOW_ON_AVERAGE, f"on average ({lost:.1f} here)"
-        if threshold.guarantee == "confidence":
-            template, guarantee = DROP_BELOW, f"with 95% confidence ({lost:.1f} here)"
-        yield template.finding(
-            row_of[view.encoder, "tau", subset],
-            style="threshold",
-            threshold=number(tau, "threshold"),
-            scale=" (in its own scores)" if view.is_lists else "",
-            loss=size_in_points(view.options.loss),
-            guarantee=guarantee,
-            removed=1 - answers.kept_at(tau).mean(),
-            **fields,
-        )
-    if not view.recommended_tau and len(answers.top):
-        yield NO_THRESHOLD.finding(origin, **fields)
+        separates = template.sentence(unanswerable=unanswerable, area=f"{value} [{', '.join(ends)}]" if ends else value)
+    fields = {"encoder": view.encoder, "headline": view.headline, "reason": threshold.reason, "separates": separates}
+    if not view.recommended_tau:
+        return NO_THRESHOLD.finding(view.scores.origin, **fields)
+    ((subset, tau),) = view.recommended_tau.items()
+    lost = 100 * (answers.success - answers.right_at(tau)).mean()
+    template, guarantee = DROP_BELOW_ON_AVERAGE, f"on average ({lost:.1f} here)"
+    if threshold.guarantee == "confidence":
+        template, guarantee = DROP_BELOW, f"with 95% confidence ({lost:.1f} here)"
+    return template.finding(
+        row_of[view.encoder, "tau", subset, ""],
+        style="threshold",
+        threshold=number(tau, "threshold"),
+        scale=" (in its own scores)" if view.is_lists else "",
+        loss=size_in_points(view.options.loss),
+        guarantee=guarantee,
+        removed=1 - answers.kept_at(tau).mean(),
+        **fields,
+    )
 
 
-def first_place(views: Sequence[RetrievalView], row_of: Mapping[RowKey, Row]) -> Iterator[Finding]:
+def first_place(views: Sequence[RetrievalView], success: Mapping[str, Row]) -> Iterator[Finding]:
     """Yield which encoders share exactly the highest headline."""
-    headline = views[0].headline
-    values = {view.encoder: row_of[view.encoder, headline, "all"].value or 0.0 for view in views}
-    best = max(values.values())
-    first = [encoder for encoder, value in values.items() if value == best > 0]
+    values = {view.encoder: success[view.encoder].value or 0.0 for view in views}
+    first = [encoder for encoder, value in values.items() if value == max(values.values()) > 0]
     if len(first) > 1:
-        yield EQUAL_VALUES.finding(views[0].scores.origin, encoders=", ".join(first), headline=headline)
+        yield EQUAL_VALUES.finding(views[0].scores.origin, encoders=", ".join(first), headline=views[0].headline)
 
 
 def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:

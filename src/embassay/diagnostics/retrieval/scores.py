@@ -28,7 +28,7 @@ from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.base import NEAREST
 from embassay.diagnostics.metrics.metric import Metric
 from embassay.diagnostics.metrics.scoreboard import View
-from embassay.stats.exams import EXAMS, LENGTH, Answers
+from embassay.stats.exams import EXAMS, GRID, LENGTH, Answers
 from embassay.stats.geometry import transforms
 from embassay.stats.geometry.closeness import paired
 from embassay.stats.geometry.isotropy import isotropy
@@ -139,6 +139,11 @@ class RetrievalOptions:
     def headline(self) -> str:
         """The name of the headline metric."""
         return f"Success@{self.k}"
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The ψ at which COE, ROE and the paper's thresholds are computed, in ascending order."""
+        return tuple(sorted({*GRID, self.psi}))
 
     @property
     def recipe(self) -> str:
