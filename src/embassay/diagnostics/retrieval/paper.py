@@ -81,7 +81,8 @@ def exam_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     success = view.values(options.headline)[examined]
     if len(success):
         of_exams = success[_exams(view, success, draws)].mean(axis=1, keepdims=True)
-        yield made(f"accuracy_l{options.length}", "all", *_over_exams(view, of_exams, examined))
+        (accuracy,) = _over_exams(view, of_exams, examined)
+        yield made(f"accuracy_l{options.length}", "all", accuracy)
     reason = view.recommended.reason
     if len(answers.top) and view.listed is not None:
         reason = f"it needs the score of every document; there are lists of {view.listed:,.0f} or fewer"
@@ -138,15 +139,17 @@ def threshold_rows(view: RetrievalView, draws: Draws) -> tuple[list[Row], dict[s
         for psi in view.options.levels:
             threshold = thresholds[f"{definition}:psi{psi}"] = float(np.percentile(similarities, psi))
             accuracy[psi] = float(answers.right_at(threshold).mean())
-        chosen[f"{definition}:paper"] = max(GRID, key=lambda psi, of=accuracy: (of[psi], psi))
+        best = max(accuracy[psi] for psi in GRID)
+        chosen[f"{definition}:paper"] = max(psi for psi in GRID if accuracy[psi] == best)
     in_range = [psi for psi in GRID if accuracy[psi] >= lowest]
     if in_range:
         chosen["pooled:range"] = max(in_range)
     for subset, psi in chosen.items():
         thresholds[subset] = thresholds[f"{subset.partition(':')[0]}:psi{psi}"]
-    figures = {"psi": chosen, "tau": thresholds}.items()
     made = partial(row, view.scores, draws)
-    return [made(name, subset, view.estimate(float(of[subset]))) for name, of in figures for subset in of], thresholds
+    rows = [made("psi", subset, view.estimate(float(psi))) for subset, psi in chosen.items()]
+    rows += [made("tau", subset, view.estimate(tau)) for subset, tau in thresholds.items()]
+    return rows, thresholds
 
 
 def correlations(views: Sequence[RetrievalView], row_of: RowByKey, draws: Draws) -> Iterator[Row]:

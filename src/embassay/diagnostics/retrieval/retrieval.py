@@ -65,6 +65,7 @@ from embassay.diagnostics.retrieval.scores import (
 )
 from embassay.stats.density import bandwidth, density
 from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
+from embassay.stats.labels import Labels
 from embassay.stats.overlap import COMPARED
 from embassay.stats.ranking import RightPlaces
 from embassay.stats.separation import separation
@@ -268,8 +269,9 @@ def _unanswerable_places(view: RetrievalView) -> Ints:
 
 def _separation(view: RetrievalView) -> Mapping[str, Estimate]:
     """Return how well the top similarity separates answered from unanswerable questions, where there are such."""
-    answered = (view.values("top")[:, 0], view.labels)
-    area = separation(answered, (view.largest_of_unanswerable, view.labels_of_unanswerable))
+    top, labels = view.scores.values["top"][:, 0], Labels.of(view.scores.unit, view.scores.unit_labels)
+    groups = [(top[chosen], labels.of_items(chosen)) for chosen in (view.answered, ~view.answered)]
+    area = separation(*groups)
     return {} if area is None else {"unanswerable": area}
 
 
@@ -326,11 +328,11 @@ _share_without_items = partial(Metric, kind="computed", low=0.0, high=1.0, forma
 METRICS = (
     ranking_metric(
         "Success@{k}",
-        lambda places, k: places.success(k),
+        RightPlaces.success,
         kind="share",
         headline=True,
         margin=0.02,
-        chance=lambda view: view.chance,
+        chance=lambda view: view.scores.scalars["chance"],
         says="a right {document} is in its top {k} for {of_100}",
         term="Success@{K}",
         explanation=(
@@ -340,7 +342,7 @@ METRICS = (
     ),
     ranking_metric(
         "R@{k}",
-        lambda places, k: places.recall(k),
+        RightPlaces.recall,
         kind="share",
         compared="on request",
         term="R@{K}",
@@ -550,18 +552,17 @@ class Retrieval(RetrievalOptions):
         SpecError
             If not; the message says what to do.
         """
-        problem = ""
-        if self.k >= len(corpus.documents):
-            problem = (
-                f"{len(corpus.documents)} documents, of which k={self.k} would be retrieved: every question would "
-                "succeed; set a smaller k (retrieval,k=N)"
-            )
-        if corpus.stored_documents and self.transforms != "none":
-            problem = "documents whose vectors are read from their parts; transforms=all needs all of them in memory"
-        if not any(sample.right for sample in corpus.samples):
-            problem = "no question with a right document, so nothing can be found"
-        if problem:
-            raise SpecError(f"corpus {corpus.name!r} has {problem}")
+        problems = {
+            f"{len(corpus.documents)} documents, of which k={self.k} would be retrieved: every question would succeed; "
+            "set a smaller k (retrieval,k=N)": self.k >= len(corpus.documents),
+            "documents whose vectors are read from their parts; transforms=all needs all of them in memory": (
+                corpus.stored_documents and self.transforms != "none"
+            ),
+            "no question with a right document, so nothing can be found": not any(s.right for s in corpus.samples),
+        }
+        for problem, is_so in problems.items():
+            if is_so:
+                raise SpecError(f"corpus {corpus.name!r} has {problem}")
 
     def score(self, corpus: Corpus[Question], vectors: Vectors, origin: Origin) -> ItemScores:
         """Search the vectors, and score the lists; what only vectors have is beside it."""
@@ -646,7 +647,7 @@ class Retrieval(RetrievalOptions):
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[RetrievalView]:
         """Return the declared metrics of all encoders."""
-        return Figures.of(lambda one: RetrievalView(one, self), scores, with_options(METRICS, k=self.k))
+        return Figures.of(partial(RetrievalView, options=self), scores, with_options(METRICS, k=self.k))
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return which questions succeed at k; those without a right document are undecided, and a subset."""
@@ -804,16 +805,16 @@ def weight_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
 def findings_of(view: RetrievalView, success: Row) -> Iterator[Finding]:
     """Yield what is found about one encoder: failure, missing documents, a chosen weight, headroom for a reranker."""
     origin, scalars, rank, value = view.scores.origin, view.scores.scalars, view.values("rank"), success.value
-    fields = {"encoder": view.encoder, "headline": view.headline, "documents": scalars["documents"]}
-    template = {"below": BELOW_CHANCE, "both": NOT_SHOWN}.get(against_chance(success, view.chance))
+    fields: dict[str, Any] = {"encoder": view.encoder, "headline": view.headline, "chance": scalars["chance"]}
+    template = {"below": BELOW_CHANCE, "both": NOT_SHOWN}.get(against_chance(success, scalars["chance"]))
     if template is not None:
         where = among_first(view.options.k)
-        yield template.finding(success, success=written(success), where=where, chance=view.chance, **fields)
+        yield template.finding(success, success=written(success), where=where, **fields)
     missed = int(np.isnan(rank).sum())
     if view.listed is not None and missed:
         questions = counted(missed, "question")
-        listed = LISTED.finding(origin, style="count", listed=view.listed, missed=questions, **fields)
-        yield replace(listed, value=missed)
+        fields |= {"listed": view.listed, "documents": scalars["documents"], "missed": questions}
+        yield replace(LISTED.finding(origin, style="count", **fields), value=missed)
     if "setting" in scalars:
         low, high = scalars["setting/lowest"], scalars["setting/highest"]
         unsettled = ""
@@ -839,7 +840,12 @@ def threshold_of(view: RetrievalView, row_of: paper.RowByKey) -> Finding:
         template = SEPARATES if (area.low or 0) >= SEPARATED else NO_SEPARATION
         unanswerable = counted(len(view.largest_of_unanswerable), "unanswerable question")
         separates = template.sentence(unanswerable=unanswerable, area=f"{value} [{', '.join(ends)}]" if ends else value)
-    fields = {"encoder": view.encoder, "headline": view.headline, "reason": threshold.reason, "separates": separates}
+    fields: dict[str, Any] = {
+        "encoder": view.encoder,
+        "headline": view.headline,
+        "reason": threshold.reason,
+        "separates": separates,
+    }
     if not view.recommended_tau:
         return NO_THRESHOLD.finding(view.scores.origin, **fields)
     ((subset, tau),) = view.recommended_tau.items()
@@ -879,18 +885,18 @@ def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
 
 def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
     """Yield which encoders do not compare by cosine, and which have too few passages for whitening."""
-    by_dot, overfitted, passages = list[str](), list[str](), 0.0
+    by_dot, overfitted = list[str](), dict[str, float]()
     for view in views:
-        scalars = view.scores.scalars
+        passages = view.scores.scalars.get("distinct_passages", 0.0)
         if view.compares_by_dot and not view.is_lists:
             by_dot.append(view.encoder)
         # With fewer distinct passages than twice the directions that it scales, whitening mostly scales their noise.
-        if 2 * scalars.get("rank/whiten", 0.0) > scalars.get("distinct_passages", 0.0):
-            overfitted.append(view.encoder)
-            passages = max(passages, scalars["distinct_passages"])
+        if 2 * view.scores.scalars.get("rank/whiten", 0.0) > passages:
+            overfitted[view.encoder] = passages
+    most = max(overfitted.values(), default=0.0)
     for template, encoders in ((BY_DOT_PRODUCT, by_dot), (OVERFITTED, overfitted)):
         if encoders:
-            yield template.finding(views[0].scores.origin, encoders=", ".join(encoders), passages=passages)
+            yield template.finding(views[0].scores.origin, encoders=", ".join(encoders), passages=most)
 
 
 # Page
@@ -899,8 +905,7 @@ def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
 def layout(result: Result) -> Layout:
     """Return the page of a result."""
     metrics = dict.fromkeys(one.metric for one in result.rows if one.diagnostic == NAME)
-    of_verdict = (verdict.metric for verdict in result.verdicts if verdict.metric.startswith("Success@"))
-    options = Retrieval(k=int(next(of_verdict, f"@{K}").rpartition("@")[2]))
+    options = Retrieval(k=next((int(metric[2:]) for metric in metrics if metric.startswith("R@")), K))
     return Layout(
         title="Retrieval",
         question="Which encoder finds the right document, and from what similarity on?",
@@ -957,7 +962,7 @@ def _parts(options: Retrieval, has_isotropy: bool) -> Iterator[Part]:
                 title = f"{heading}, {condition.replace('_', ' ')}" if condition else heading
                 columns.append(Column(title, metric, subset, condition))
         yield EncoderTable("Does making the vectors more isotropic help?", tuple(columns), OF_ISOTROPY)
-    found = tuple(f"found{place}" for place in range(1, min(options.k, FOUND) + 1))
+    found = tuple(f"found{place}" for place in range(1, FOUND + 1))
     yield Examples(
         "Question by question",
         "question",

@@ -151,19 +151,12 @@ class RetrievalOptions:
         return "|".join(f"{name}:{getattr(self, name):g}" for name in ("loss", "psi", "exams", "length", "random"))
 
 
-def passages_of(corpus: Corpus[Question], vectors: Vectors) -> Any:
-    """Return the (p, d) vectors of all passages; those of stored documents are read on access."""
-    if corpus.stored_documents:
-        return vectors.documents
-    return vectors.take(chain.from_iterable(document.passages for document in corpus.documents), "document")
-
-
-def distinct_passages(corpus: Corpus[Question], vectors: Vectors) -> Any:
-    """Return the vectors of the passages, those of each distinct text once."""
+def passages_of(corpus: Corpus[Question], vectors: Vectors, *, distinct: bool = False) -> Any:
+    """Return the (p, d) vectors of all passages, or of each distinct text; stored documents are read on access."""
     if corpus.stored_documents:
         return vectors.documents
     texts = chain.from_iterable(document.passages for document in corpus.documents)
-    return vectors.take(dict.fromkeys(texts), "document")
+    return vectors.take(dict.fromkeys(texts) if distinct else texts, "document")
 
 
 def starts_of(corpus: Corpus[Question]) -> Ints:
@@ -212,11 +205,12 @@ def list_values(
         ``top`` (n, k) similarities, ``own`` (n,) that to the nearest right document, ``answered`` (n,) 1 where there
         is a right document, and the ranking metrics, NaN where there is none. Also ``found`` (n, k) the rows of the
         nearest documents' passages, ``nearest`` (n, m) the places of the ten nearest documents and of all that are
-        exactly as near as the last of them, 20 at most, and what :func:`nearest_right` returns.
+        exactly as near as the last of them, 20 at most. Of the nearest right document ``rank`` (n,) from 1: one more
+        than the number of documents that are strictly nearer; ``tied`` (n,) the number of documents that are exactly as
+        near, itself included; ``right_passage`` (n,) the row of its nearest passage; NaN where it has no rank.
     """
     questions, pairs = len(corpus.samples), right_pairs(corpus.samples, corpus.documents)
-    values = nearest_right(pairs[:, 0], nearest, questions)
-    places = right_places(corpus, nearest, pairs)
+    values, places = dict[str, Floats](), right_places(corpus, nearest, pairs)
     for metric in metrics:
         if len(corpus.documents) > metric.more_documents_than:
             values[metric.name] = np.where(missing, np.nan, metric.of_places(places, k))
@@ -228,6 +222,14 @@ def list_values(
     values[NEAREST] = nearest.first(COMPARED)
     values[RIGHT] = _largest(pairs[:, 0], nearest.own, questions)
     values["answered"] = np.array([float(bool(sample.right)) for sample in corpus.samples])
+    # The nearest right document of each question; −1 marks one without a rank, which is sorted last.
+    order = np.lexsort((np.where(nearest.greater < 0, np.inf, nearest.greater), pairs[:, 0]))
+    question, first = np.unique(pairs[order, 0], return_index=True)
+    for name, of_pairs in (("rank", nearest.greater), ("tied", nearest.tied), ("right_passage", nearest.own_passages)):
+        best = of_pairs[order[first]]
+        values[name] = np.full(questions, np.nan)
+        values[name][question] = np.where(best < 0, np.nan, best)
+    values["rank"] += 1
     return values
 
 
@@ -235,27 +237,6 @@ def right_places(corpus: Corpus[Question], nearest: Neighbours, pairs: Ints) -> 
     """Return the places of the right documents of each question."""
     gains = [gain for sample in corpus.samples for gain in sample.gains or [1] * len(sample.right)]
     return RightPlaces(len(corpus.samples), pairs[:, 0], nearest.greater, nearest.tied, np.array(gains))
-
-
-def nearest_right(question_of_pair: Ints, nearest: Neighbours, questions: int) -> dict[str, Floats]:
-    """Return the rank of each question's nearest right document, and the passage that it was found by.
-
-    Returns
-    -------
-    ``rank`` (n,) from 1: one more than the number of documents that are strictly nearer; ``tied`` (n,) the number of
-    documents that are exactly as near, itself included; ``right_passage`` (n,) the row of its nearest passage. NaN
-    where there is no right document, or where it has no rank.
-    """
-    # −1 marks a right document without a rank; it is sorted last.
-    order = np.lexsort((np.where(nearest.greater < 0, np.inf, nearest.greater), question_of_pair))
-    question, first = np.unique(question_of_pair[order], return_index=True)
-    values = dict[str, Floats]()
-    for name, of_pairs in (("rank", nearest.greater), ("tied", nearest.tied), ("right_passage", nearest.own_passages)):
-        best = of_pairs[order[first]]
-        values[name] = np.full(questions, np.nan)
-        values[name][question] = np.where(best < 0, np.nan, best)
-    values["rank"] += 1
-    return values
 
 
 def success_of_blind_choice(corpus: Corpus[Question], k: int) -> float:
@@ -320,7 +301,7 @@ def transformed_values(
     missing
         (n,) which questions have no similarity at all; they stay undefined.
     """
-    sample, values = distinct_passages(corpus, vectors), dict[str, Floats]()
+    sample, values = passages_of(corpus, vectors, distinct=True), dict[str, Floats]()
     # Without the bias of few passages only untransformed: a fitted transform makes them depend on each other.
     scalars = _isotropy(sample, "", ("i_a", "isoscore", "isoscore_unbiased"))
     scalars["distinct_passages"] = float(sample.shape[0])
@@ -338,7 +319,7 @@ def transformed_values(
             nearest = search(corpus, moved, options.k)
             success = right_places(corpus, nearest, pairs).success(options.k)
             success[missing | np.isnan(nearest.similarity[:, 0])] = np.nan
-            scalars |= _isotropy(distinct_passages(corpus, moved), name, ("i_a", "isoscore"))
+            scalars |= _isotropy(passages_of(corpus, moved, distinct=True), name, ("i_a", "isoscore"))
             scalars[f"rank/{name}"] = float(fitted.rank)
         values[f"{options.headline}/{name}"] = success
     return values, scalars
@@ -347,8 +328,8 @@ def transformed_values(
 def _isotropy(passages: Any, condition: str, metrics: Iterable[str]) -> dict[str, float]:
     """Return the isotropy of the passages by ``metric/condition``; undefined values are missing."""
     measured = vars(isotropy(passages))
-    values = {f"{metric}/{condition}": float(f"{measured[metric]:.{DIGITS}g}") for metric in metrics}
-    return {name: value for name, value in values.items() if np.isfinite(value)}
+    defined = (metric for metric in metrics if np.isfinite(measured[metric]))
+    return {f"{metric}/{condition}": float(f"{measured[metric]:.{DIGITS}g}") for metric in defined}
 
 
 # What a summary reads
@@ -366,11 +347,6 @@ class RetrievalView(View):
     def headline(self) -> str:
         """The name of the headline metric."""
         return self.options.headline
-
-    @property
-    def chance(self) -> float:
-        """The success of blind choice; see :func:`success_of_blind_choice`."""
-        return self.scores.scalars["chance"]
 
     @property
     def compares_by_dot(self) -> bool:
@@ -402,11 +378,6 @@ class RetrievalView(View):
         """The unit labels of the m answered questions."""
         return Labels.of(self.scores.unit, self.scores.unit_labels).of_items(self.answered)
 
-    @cached_property
-    def labels_of_unanswerable(self) -> Labels:
-        """The unit labels of the u unanswerable questions."""
-        return Labels.of(self.scores.unit, self.scores.unit_labels).of_items(~self.answered)
-
     def values(self, name: str) -> Floats:
         """Return the (m, …) stored values of the answered questions."""
         return self.scores.values[name][self.answered]
@@ -428,13 +399,13 @@ class RetrievalView(View):
     def answers(self) -> Answers:
         """The d questions that thresholds are tried on; a right document without a similarity is below all of them."""
         top, right, success = (self.values(name)[self.has_full_top_k] for name in ("top", RIGHT, self.headline))
-        return Answers(top, np.where(np.isnan(right), -np.inf, right), success)
+        return Answers(top, np.fmax(right, -np.inf), success)
 
     @cached_property
     def random(self) -> Floats:
         """(d, r) similarities to random documents; undefined ones are below all others."""
         similarity = self.values("random")[self.has_full_top_k, : self.options.random]
-        return np.where(np.isnan(similarity), -np.inf, similarity)
+        return np.fmax(similarity, -np.inf)
 
     @cached_property
     def largest_of_unanswerable(self) -> Floats:
