@@ -22,7 +22,6 @@ from embassay.core.layout import (
     Part,
     SeriesTable,
     SubsetTable,
-    ThresholdCurves,
 )
 from embassay.core.result import MIN_UNITS, Estimate, Row, Series
 from embassay.core.types import Draws
@@ -231,17 +230,6 @@ def paper_parts(metrics: Iterable[str]) -> Iterator[Part]:
         if metric.startswith("accuracy_l"):
             length = metric.removeprefix("accuracy_l")
             yield EncoderTable(f"One exam of {length} questions", (Column(f"accuracy (l = {length})", metric),), EXAM)
-    yield ThresholdCurves(
-        "What a threshold on the similarity does",
-        "tau",
-        "pooled:",
-        (
-            ("accuracy_at_tau", "questions whose right document is found"),
-            ("kept", "retrieved documents that are kept"),
-            ("unanswerable_dropped", "unanswerable questions that find nothing"),
-        ),
-        note="Documents that are less similar than the threshold are dropped.",
-    )
     for metric, (title, note) in AT_PSI.items():
         yield SubsetTable(title, metric, ("recommended", "recommended_on_average"), others=True, note=note)
     across = (Column("Pearson", "pearson", ""), Column("Spearman", "spearman", ""))

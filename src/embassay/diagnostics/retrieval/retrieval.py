@@ -849,7 +849,7 @@ def threshold_of(view: RetrievalView, row_of: paper.RowByKey) -> Finding:
     if not view.recommended_tau:
         return NO_THRESHOLD.finding(view.scores.origin, **fields)
     ((subset, tau),) = view.recommended_tau.items()
-    lost = 100 * (answers.success - answers.right_at(tau)).mean()
+    lost = 100 * (answers.success.mean() - answers.right_at(tau).mean())
     template, guarantee = DROP_BELOW_ON_AVERAGE, f"on average ({lost:.1f} here)"
     if threshold.guarantee == "confidence":
         template, guarantee = DROP_BELOW, f"with 95% confidence ({lost:.1f} here)"
