@@ -18,7 +18,6 @@ import numpy as np
 from embassay.core.layout import (
     Column,
     CorpusTable,
-    EncoderTable,
     Part,
     SeriesTable,
     SubsetTable,
@@ -42,7 +41,12 @@ RowByKey = Mapping[tuple[str, ...], Row]
 """Rows by encoder, metric, subset and condition."""
 TABLES = ("telecomquad", "squad", "transforms", "correlations")
 """The published tables, each in a file: the paper's lines, and the figures of a line that is measured here."""
-AT_PSI = {
+TITLES = {
+    "accuracy_l": (
+        "Accuracy of one exam",
+        "The mean over 500 exams (exams=) of 100 questions (length=), drawn with replacement, with the range of 95% of "
+        "them: that of a single test, about √(questions/length) times as wide as the interval of Success@k.",
+    ),
     "coe": (
         "COE",
         "The share of right documents that are more similar than the lowest ψ% of what is retrieved: high is good. "
@@ -60,11 +64,7 @@ AT_PSI = {
     "kept": ("Every threshold τ: share of the retrieved that is kept", ""),
     "unanswerable_dropped": ("Every threshold τ: unanswerable questions that find nothing", ""),
 }
-"""The title and the note of the table of each metric that has a subset for each ψ."""
-EXAM = (
-    "The mean over 500 exams (exams=), drawn with replacement, with the range of 95% of them: that of a single test of "
-    "as many questions (length=), about √(questions/length) times as wide as the interval of Success@k."
-)
+"""The title and the note of the table of each metric."""
 ACROSS = (
     "Over the encoders of this run, which are not a random sample: Fisher's intervals understate the uncertainty. With "
     "fewer than four encoders there is no correlation."
@@ -227,11 +227,9 @@ def paper_parts(metrics: Iterable[str]) -> Iterator[Part]:
         The names of the metrics of a result.
     """
     for metric in metrics:
-        if metric.startswith("accuracy_l"):
-            length = metric.removeprefix("accuracy_l")
-            yield EncoderTable(f"One exam of {length} questions", (Column(f"accuracy (l = {length})", metric),), EXAM)
-    for metric, (title, note) in AT_PSI.items():
-        yield SubsetTable(title, metric, ("recommended", "recommended_on_average"), others=True, note=note)
+        title, note = TITLES.get(metric.rstrip("0123456789"), ("", ""))
+        if title:
+            yield SubsetTable(title, metric, ("recommended", "recommended_on_average"), others=True, note=note)
     across = (Column("Pearson", "pearson", ""), Column("Spearman", "spearman", ""))
     transformed = (Column(f"Pearson, {name.replace('_', ' ')}", "pearson", "", name) for name in TRANSFORMS)
     yield CorpusTable("Across encoders: what goes with success", (*across, *transformed), ACROSS)

@@ -113,8 +113,7 @@ OF_RANKS = (
 )
 OF_ISOTROPY = (
     "Transforms are fitted on the passages and applied to passages and questions; then cosine. More isotropic is not "
-    "better by itself. IsoScore, as published, is too low where there are few passages; the unbiased one is of the "
-    "vectors without a transform."
+    "better by itself. IsoScore is too low where there are few passages."
 )
 """What the notes of the page say."""
 OF_PASSAGES = ("i_a", "isoscore", "isoscore_unbiased", "rank")
@@ -145,12 +144,9 @@ RERANKED = 50
 """How many documents a reranker usually reads for a question."""
 SEPARATED = 0.9
 """From this area under the ROC curve on, a score tells unanswerable questions from the others."""
-SETTLED = 0.2
-"""Weights chosen on parts of the questions that span more do not agree."""
-
 NOT_SHOWN = Template(
     "{encoder} finds a right document {where} for {success} of the questions; random order has {chance:.1%}.",
-    "the interval contains chance",
+    "the interval contains chance, or lies below it",
     INTERVAL,
     "not shown",
     title="Search is not shown to be better than chance",
@@ -158,16 +154,8 @@ NOT_SHOWN = Template(
     severity="high",
     consequence="That it is of use for search on this corpus is not shown; more questions would tell.",
 )
-BELOW_CHANCE = replace(
-    NOT_SHOWN,
-    when="the interval lies below chance",
-    claim="shown",
-    title="Search is worse than chance",
-    consequence="For search on this corpus it is worse than random order.",
-)
 LISTED = Template(
-    "{encoder} lists at most {listed:,.0f} of {documents:,.0f} documents; for {missed} no right one is listed, which "
-    "counts as missed.",
+    "{encoder} lists at most {lists}; for {missed} no right one is listed, which counts as missed.",
     "a retriever lists some of the documents, and not every question has a right one among them",
     COUNT,
     title="Lists, not all documents",
@@ -181,16 +169,11 @@ HEADROOM = Template(
 )
 CHOSEN = Template(
     "{encoder}: with weight {weight:g}, {headline} is {own:.1%} on the questions it was chosen on; {expected:.1%} is "
-    "expected on others.{unsettled}",
+    "expected on others.",
     "a retriever chooses a weight",
     COUNT,
     title="The weight of {encoder}",
     question="Weight",
-)
-UNSETTLED = Template(
-    " The weight is not settled by {questions} ({low:g} to {high:g}).",
-    f"the same, where the weights that are chosen on four fifths of the units span more than {SETTLED:g}",
-    COUNT,
 )
 NO_THRESHOLD = Template(
     "{separates}None is recommended for {encoder}: {reason}.",
@@ -260,11 +243,6 @@ WORDS_READ = Template(
 def _answered_places(view: RetrievalView) -> Ints:
     """Return the (m,) places of the questions that have a right document."""
     return np.flatnonzero(view.answered)
-
-
-def _unanswerable_places(view: RetrievalView) -> Ints:
-    """Return the (u,) places of the questions that have no right document."""
-    return np.flatnonzero(~view.answered)
 
 
 def _separation(view: RetrievalView) -> Mapping[str, Estimate]:
@@ -581,7 +559,7 @@ class Retrieval(RetrievalOptions):
         longest of these, and no similarity to random documents is known.
         """
         drawn = random_documents(corpus)
-        values, missing = {"random": np.full(drawn.shape, np.nan)}, np.zeros(len(drawn), dtype=np.bool_)
+        values = {"random": np.full(drawn.shape, np.nan)}
         # Scores are on the retriever's own scale, as dot products are.
         scalars = {"scored": float(not np.isnan(nearest.similarity).all()), "dot": 1.0}
         lengths = (nearest.documents >= 0).sum(axis=1)
@@ -591,7 +569,8 @@ class Retrieval(RetrievalOptions):
         else:
             by_place = np.take_along_axis(nearest.similarity, np.argsort(nearest.documents), axis=1)
             values["random"] = np.take_along_axis(by_place, drawn, axis=1)
-        return self._item_scores(corpus, nearest, origin, missing, values, scalars)
+        # What is in no list is missed.
+        return self._item_scores(corpus, nearest, origin, np.array(False), values, scalars)
 
     def _item_scores(
         self,
@@ -662,12 +641,11 @@ class Retrieval(RetrievalOptions):
         for index in items.tolist():
             sample, subset = corpus.samples[index], str(views[0].subset[index])
             outcomes = [_outcome(view, index, subset, corpus, starts) for view in views]
-            texts = corpus.shown(sample.id)
-            for outcome in outcomes:
-                for reference in outcome.labels.values():
-                    if "#" in reference:
-                        texts[reference] = begun(corpus.passage(reference))
             labels = {f"right{place}": document for place, document in enumerate(sample.right, start=1)}
+            texts = corpus.shown(sample.id)
+            for reference in chain.from_iterable(outcome.labels.values() for outcome in outcomes):
+                if "#" in reference:
+                    texts[reference] = begun(corpus.passage(reference))
             yield item_example(scores[0], index, texts, subset, labels)
             yield from outcomes
 
@@ -707,8 +685,7 @@ def _outcome(view: RetrievalView, index: int, subset: str, corpus: Corpus[Questi
         if place <= FOUND:
             name = f"found{place}" if place else "right"
             numbers[name], labels[name] = similarity, f"{document}#{passage - starts[row_of_document]:.0f}"
-    margin = values[RIGHT] - next(iter(wrong), np.nan)
-    correct = values[view.headline]
+    margin, correct = values[RIGHT] - (wrong or [np.nan])[0], values[view.headline]
     return view.outcome(index, numbers, correct=correct, margin=margin, subset=subset, labels=labels)
 
 
@@ -737,7 +714,7 @@ def share_rows(
     places = {
         "accuracy_at_tau": _answered_places,
         "kept": _answered_places,
-        "unanswerable_dropped": _unanswerable_places,
+        "unanswerable_dropped": lambda view: np.flatnonzero(~view.answered),
     }
     metrics = [
         Metric(name, subset, kind="share", better="neither", of=partial(share, name, subset), places=of_metric)
@@ -761,7 +738,7 @@ def similarity_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
             continue
         similarities = {"random": view.random, "retrieved": view.answers.top, "right": view.answers.own}
         sets = {name: np.sort(values[np.isfinite(values)]) for name, values in similarities.items()}
-        values = np.concatenate(list(sets.values()))
+        values = np.concatenate([*sets.values()])
         low, high = values.min(), values.max()
         steps = np.linspace(low, high, STEPS + 1)
         if not view.compares_by_dot:
@@ -772,15 +749,15 @@ def similarity_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
         if max(-low, high) > LARGEST:
             continue
         beyond = max(3 * max(map(bandwidth, sets.values())), 1e-6)
-        ends = (low - beyond, high + beyond)
-        grid = np.linspace(*ends, POINTS)
+        low, high = low - beyond, high + beyond
+        # Each line has its own points: the similarities of two encoders may have different ranges.
+        grid = np.linspace(low, high, POINTS)
         if not view.compares_by_dot:
             # Densities of cosines are reflected at the ends of what is possible.
-            grid, ends = np.linspace(max(ends[0], -1.0), min(ends[1], 1.0), POINTS), (-1.0, 1.0)
+            grid, low, high = np.linspace(max(low, -1.0), min(high, 1.0), POINTS), -1.0, 1.0
         for name, of_set in sets.items():
-            # Each line has its own points: the similarities of two encoders may have different ranges.
-            line = {"at": grid.tolist(), "y": density(of_set, grid, *ends).tolist()}
-            curves.append({"encoder": view.encoder, "line": name, **line})
+            y = density(of_set, grid, low, high).tolist()
+            curves.append({"encoder": view.encoder, "line": name, "at": grid.tolist(), "y": y})
     if curves:
         data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
         yield Series(NAME, views[0].corpus, "densities", "curve", data)
@@ -805,30 +782,25 @@ def weight_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
 def findings_of(view: RetrievalView, success: Row) -> Iterator[Finding]:
     """Yield what is found about one encoder: failure, missing documents, a chosen weight, headroom for a reranker."""
     origin, scalars, rank, value = view.scores.origin, view.scores.scalars, view.values("rank"), success.value
-    fields: dict[str, Any] = {"encoder": view.encoder, "headline": view.headline, "chance": scalars["chance"]}
-    template = {"below": BELOW_CHANCE, "both": NOT_SHOWN}.get(against_chance(success, scalars["chance"]))
-    if template is not None:
+    chance, documents, missed = scalars["chance"], scalars["documents"], int(np.isnan(rank).sum())
+    say = {"encoder": view.encoder, "headline": view.headline}
+    if against_chance(success, chance) in ("below", "both"):
         where = among_first(view.options.k)
-        yield template.finding(success, success=written(success), where=where, **fields)
-    missed = int(np.isnan(rank).sum())
+        yield NOT_SHOWN.finding(success, success=written(success), where=where, chance=chance, **say)
     if view.listed is not None and missed:
-        questions = counted(missed, "question")
-        fields |= {"listed": view.listed, "documents": scalars["documents"], "missed": questions}
-        yield replace(LISTED.finding(origin, style="count", **fields), value=missed)
+        lists, questions = f"{view.listed:,.0f} of {documents:,.0f} documents", counted(missed, "question")
+        yield replace(LISTED.finding(origin, style="count", lists=lists, missed=questions, **say), value=missed)
+    if value is None:
+        return
     if "setting" in scalars:
-        low, high = scalars["setting/lowest"], scalars["setting/highest"]
-        unsettled = ""
-        if round(high - low, 9) > SETTLED:
-            unsettled = UNSETTLED.sentence(questions=counted(len(rank), "question"), low=low, high=high)
         weight, expected = scalars["setting"], scalars["setting/expected"]
-        yield CHOSEN.finding(origin, weight=weight, own=value, expected=expected, unsettled=unsettled, **fields)
-    is_known = view.listed is None or view.listed >= RERANKED
-    if value is not None and is_known and not view.is_baseline and scalars["documents"] > RERANKED:
+        yield CHOSEN.finding(origin, weight=weight, own=value, expected=expected, **say)
+    if documents > RERANKED and (view.listed is None or view.listed >= RERANKED):
         # Expected over ties: where words are counted, thousands of documents may have the score 0.
         inside = np.clip((RERANKED + 1 - rank) / np.fmax(view.values("tied"), 1), 0, 1)
         share = float(np.nan_to_num(inside).mean())
         gain = size_in_points(max(0.0, share - value))
-        yield replace(HEADROOM.finding(origin, depth=RERANKED, share=number(share), gain=gain, **fields), value=share)
+        yield replace(HEADROOM.finding(origin, depth=RERANKED, share=number(share), gain=gain, **say), value=share)
 
 
 def threshold_of(view: RetrievalView, row_of: paper.RowByKey) -> Finding:
@@ -840,14 +812,9 @@ def threshold_of(view: RetrievalView, row_of: paper.RowByKey) -> Finding:
         template = SEPARATES if (area.low or 0) >= SEPARATED else NO_SEPARATION
         unanswerable = counted(len(view.largest_of_unanswerable), "unanswerable question")
         separates = template.sentence(unanswerable=unanswerable, area=f"{value} [{', '.join(ends)}]" if ends else value)
-    fields: dict[str, Any] = {
-        "encoder": view.encoder,
-        "headline": view.headline,
-        "reason": threshold.reason,
-        "separates": separates,
-    }
+    say = {"encoder": view.encoder, "headline": view.headline, "separates": separates}
     if not view.recommended_tau:
-        return NO_THRESHOLD.finding(view.scores.origin, **fields)
+        return NO_THRESHOLD.finding(view.scores.origin, reason=threshold.reason, **say)
     ((subset, tau),) = view.recommended_tau.items()
     lost = 100 * (answers.success.mean() - answers.right_at(tau).mean())
     template, guarantee = DROP_BELOW_ON_AVERAGE, f"on average ({lost:.1f} here)"
@@ -861,7 +828,7 @@ def threshold_of(view: RetrievalView, row_of: paper.RowByKey) -> Finding:
         loss=size_in_points(view.options.loss),
         guarantee=guarantee,
         removed=1 - answers.kept_at(tau).mean(),
-        **fields,
+        **say,
     )
 
 
@@ -885,17 +852,13 @@ def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
 
 def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
     """Yield which encoders do not compare by cosine, and which have too few passages for whitening."""
-    by_dot, overfitted = list[str](), dict[str, float]()
-    for view in views:
-        passages = view.scores.scalars.get("distinct_passages", 0.0)
-        if view.compares_by_dot and not view.is_lists:
-            by_dot.append(view.encoder)
-        # With fewer distinct passages than twice the directions that it scales, whitening mostly scales their noise.
-        if 2 * view.scores.scalars.get("rank/whiten", 0.0) > passages:
-            overfitted[view.encoder] = passages
-    most = max(overfitted.values(), default=0.0)
+    by_dot = [view.encoder for view in views if view.compares_by_dot and not view.is_lists]
+    # With fewer distinct passages than twice the directions that it scales, whitening mostly scales their noise.
+    passages = {view.encoder: view.scores.scalars.get("distinct_passages", 0.0) for view in views}
+    overfitted = [v.encoder for v in views if 2 * v.scores.scalars.get("rank/whiten", 0.0) > passages[v.encoder]]
     for template, encoders in ((BY_DOT_PRODUCT, by_dot), (OVERFITTED, overfitted)):
         if encoders:
+            most = max(passages[encoder] for encoder in encoders)
             yield template.finding(views[0].scores.origin, encoders=", ".join(encoders), passages=most)
 
 
@@ -951,17 +914,13 @@ def _parts(options: Retrieval, has_isotropy: bool) -> Iterator[Part]:
     yield EncoderTable("A recommended threshold, and what it does", tuple(columns), OF_THRESHOLD)
     yield EncoderTable("Ranking metrics", tuple(metric.column for metric in options.ranking_metrics), OF_RANKS)
     if has_isotropy:
-        columns = []
-        for condition in ("", *TRANSFORMS):
-            for heading, metric, subset in (
-                (success.heading, success.heading, "all"),
-                ("IsoScore", "isoscore", "documents"),
-                ("IsoScore, unbiased", "isoscore_unbiased", "documents"),
-                ("I_A", "i_a", "documents"),
-            ):
-                title = f"{heading}, {condition.replace('_', ' ')}" if condition else heading
-                columns.append(Column(title, metric, subset, condition))
-        yield EncoderTable("Does making the vectors more isotropic help?", tuple(columns), OF_ISOTROPY)
+        figures = ((success.heading, "all"), ("isoscore", "documents"), ("i_a", "documents"))
+        isotropy = (
+            Column(f"{metric} {condition}".strip(), metric, subset, condition)
+            for condition in ("", *TRANSFORMS)
+            for metric, subset in figures
+        )
+        yield EncoderTable("Does making the vectors more isotropic help?", tuple(isotropy), OF_ISOTROPY)
     found = tuple(f"found{place}" for place in range(1, FOUND + 1))
     yield Examples(
         "Question by question",
