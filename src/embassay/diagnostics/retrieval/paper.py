@@ -8,7 +8,7 @@ they have the names that fit their values (``docs/retrieval.md``).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -41,30 +41,30 @@ RowByKey = Mapping[tuple[str, ...], Row]
 """Rows by encoder, metric, subset and condition."""
 TABLES = ("telecomquad", "squad", "transforms", "correlations")
 """The published tables, each in a file: the paper's lines, and the figures of a line that is measured here."""
-TITLES = {
-    "accuracy_l": (
-        "Accuracy of one exam",
-        "The mean over 500 exams (exams=) of 100 questions (length=), drawn with replacement, with the range of 95% of "
-        "them: that of a single test, about √(questions/length) times as wide as the interval of Success@k.",
-    ),
+EXAM = (
+    "Accuracy of one exam",
+    "The mean over 500 exams (exams=) of 100 questions (length=), drawn with replacement, with the range of 95% of "
+    "them: that of a single test, about √(questions/length) times as wide as the interval of Success@k.",
+)
+AT_PSI = {
     "coe": (
-        "COE",
+        "COE at each ψ",
         "The share of right documents that are more similar than the lowest ψ% of what is retrieved: high is good. "
         "Means over exams, with the range of 95% of them.",
     ),
-    "roe": ("ROE", "The same for random documents: low is good."),
+    "roe": ("ROE at each ψ", "The same for random documents: low is good."),
     "psi": (
-        "The paper's ψ",
-        "minima: τ is the ψ-th percentile of the smallest similarity of each exam, as the paper prints it; pooled: of "
-        "all retrieved similarities. Of ψ = 5, 10, … 95 the one with the highest success at τ; range: the largest with "
-        "a success in the range of one exam. The paper prints ψ of 20 to 45.",
+        "Chosen percentiles",
+        "ψ. minima: τ is the ψ-th percentile of the smallest similarity of each exam, as the paper prints it; pooled: "
+        "of all retrieved similarities. paper: of ψ = 5, 10, … 95 the one with the highest success at τ; range: the "
+        "largest with a success in the range of one exam. The paper prints ψ of 20 to 45.",
     ),
     "tau": ("Every threshold τ: its value", ""),
     "accuracy_at_tau": ("Every threshold τ: success at it", ""),
     "kept": ("Every threshold τ: share of the retrieved that is kept", ""),
     "unanswerable_dropped": ("Every threshold τ: unanswerable questions that find nothing", ""),
 }
-"""The title and the note of the table of each metric."""
+"""The title and the note of the table of each metric that has a subset for each ψ."""
 ACROSS = (
     "Over the encoders of this run, which are not a random sample: Fisher's intervals understate the uncertainty. With "
     "fewer than four encoders there is no correlation."
@@ -218,18 +218,16 @@ def beside_published(views: Sequence[RetrievalView], row_of: RowByKey) -> Iterat
 # Page
 
 
-def paper_parts(metrics: Iterable[str]) -> Iterator[Part]:
+def paper_parts(accuracy: str) -> Iterator[Part]:
     """Yield the parts of the page, folded below the others: each metric at each ψ, and the published tables.
 
     Parameters
     ----------
-    metrics
-        The names of the metrics of a result.
+    accuracy
+        The name of the metric of exams, which has their length.
     """
-    for metric in metrics:
-        title, note = TITLES.get(metric.rstrip("0123456789"), ("", ""))
-        if title:
-            yield SubsetTable(title, metric, ("recommended", "recommended_on_average"), others=True, note=note)
+    for metric, (title, note) in {accuracy: EXAM, **AT_PSI}.items():
+        yield SubsetTable(title, metric, ("recommended", "recommended_on_average"), others=True, note=note)
     across = (Column("Pearson", "pearson", ""), Column("Spearman", "spearman", ""))
     transformed = (Column(f"Pearson, {name.replace('_', ' ')}", "pearson", "", name) for name in TRANSFORMS)
     yield CorpusTable("Across encoders: what goes with success", (*across, *transformed), ACROSS)

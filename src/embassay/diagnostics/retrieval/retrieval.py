@@ -64,6 +64,7 @@ from embassay.diagnostics.retrieval.scores import (
     transformed_values,
 )
 from embassay.stats.density import bandwidth, density
+from embassay.stats.exams import LENGTH
 from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
 from embassay.stats.labels import Labels
 from embassay.stats.overlap import COMPARED
@@ -96,7 +97,7 @@ OF_WEIGHTS = (
 )
 OF_DENSITIES = (
     "Retrieved: the nearest k documents. Where the curves of right and retrieved documents overlap, no threshold can "
-    "separate them."
+    "separate them. The paper's figures 1 and 2."
 )
 OF_CARD = (
     "For each encoder: the share of random, retrieved and right pairs that are less similar. A similarity of 0.6 means "
@@ -533,7 +534,7 @@ class Retrieval(RetrievalOptions):
         problems = {
             f"{len(corpus.documents)} documents, of which k={self.k} would be retrieved: every question would succeed; "
             "set a smaller k (retrieval,k=N)": self.k >= len(corpus.documents),
-            "documents whose vectors are read from their parts; transforms=all needs all of them in memory": (
+            "documents whose vectors are read from their parts; transforms=all needs all vectors in memory": (
                 corpus.stored_documents and self.transforms != "none"
             ),
             "no question with a right document, so nothing can be found": not any(s.right for s in corpus.samples),
@@ -869,14 +870,16 @@ def layout(result: Result) -> Layout:
     """Return the page of a result."""
     metrics = dict.fromkeys(one.metric for one in result.rows if one.diagnostic == NAME)
     options = Retrieval(k=next((int(metric[2:]) for metric in metrics if metric.startswith("R@")), K))
+    accuracy = next((metric for metric in metrics if metric.startswith("accuracy_l")), f"accuracy_l{LENGTH}")
+    # Parts without figures are left out.
     return Layout(
         title="Retrieval",
         question="Which encoder finds the right document, and from what similarity on?",
         headline=_headline(options),
-        parts=tuple(_parts(options, "isoscore" in metrics)),
+        parts=tuple(_parts(options)),
         source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
         "Domain",
-        paper=tuple(paper.paper_parts(metrics)) if "coe" in metrics else (),
+        paper=tuple(paper.paper_parts(accuracy)),
     )
 
 
@@ -898,8 +901,8 @@ def _headline(options: Retrieval) -> EncoderTable:
     )
 
 
-def _parts(options: Retrieval, has_isotropy: bool) -> Iterator[Part]:
-    """Yield the parts of a search run, with isotropy if the result has it."""
+def _parts(options: Retrieval) -> Iterator[Part]:
+    """Yield the parts of a search run."""
     success = Column(options.headline, options.headline)
     yield IntervalChart(f"{success.heading} with its 95% interval", success)
     yield ComparisonTable("Which differences are shown", success, COMPARED_ON)
@@ -913,14 +916,13 @@ def _parts(options: Retrieval, has_isotropy: bool) -> Iterator[Part]:
         columns += [Column(f"{heading}{suffix}", metric, subset) for heading, metric in AT_THRESHOLD.items()]
     yield EncoderTable("A recommended threshold, and what it does", tuple(columns), OF_THRESHOLD)
     yield EncoderTable("Ranking metrics", tuple(metric.column for metric in options.ranking_metrics), OF_RANKS)
-    if has_isotropy:
-        figures = ((success.heading, "all"), ("isoscore", "documents"), ("i_a", "documents"))
-        isotropy = (
-            Column(f"{metric} {condition}".strip(), metric, subset, condition)
-            for condition in ("", *TRANSFORMS)
-            for metric, subset in figures
-        )
-        yield EncoderTable("Does making the vectors more isotropic help?", tuple(isotropy), OF_ISOTROPY)
+    isotropy = (
+        Column(f"{metric} {condition}".strip(), metric, subset, condition)
+        for condition in ("", *TRANSFORMS)
+        for metric, subset in ((options.headline, "all"), ("isoscore", "documents"), ("i_a", "documents"))
+        if condition or subset == "documents"
+    )
+    yield EncoderTable("Does making the vectors more isotropic help?", tuple(isotropy), OF_ISOTROPY)
     found = tuple(f"found{place}" for place in range(1, FOUND + 1))
     yield Examples(
         "Question by question",
