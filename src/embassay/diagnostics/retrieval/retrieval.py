@@ -249,8 +249,7 @@ def _answered_places(view: RetrievalView) -> Ints:
 def _separation(view: RetrievalView) -> Mapping[str, Estimate]:
     """Return how well the top similarity separates answered from unanswerable questions, where there are such."""
     top, labels = view.scores.values["top"][:, 0], Labels.of(view.scores.unit, view.scores.unit_labels)
-    groups = [(top[chosen], labels.of_items(chosen)) for chosen in (view.answered, ~view.answered)]
-    area = separation(*groups)
+    area = separation(*((top[chosen], labels.of_items(chosen)) for chosen in (view.answered, ~view.answered)))
     return {} if area is None else {"unanswerable": area}
 
 
@@ -260,8 +259,8 @@ def _recommended(view: RetrievalView) -> Mapping[str, Estimate]:
         f"a threshold with 95% confidence needs {ceil(questions_needed(view.options.loss, 'confidence')):,} "
         "independent questions; these are fewer, enough for one that holds on average"
     )
-    thresholds = {RECOMMENDED["confidence"]: view.estimate(None, reason)}
-    return thresholds | {subset: view.estimate(tau) for subset, tau in view.recommended_tau.items()}
+    undefined = view.estimate(None, reason)
+    return {"recommended": undefined, **{name: view.estimate(tau) for name, tau in view.recommended_tau.items()}}
 
 
 def ranking_metric(
@@ -390,22 +389,12 @@ METRICS = (
         "coe",
         "psi*",
         better="higher",
-        term="COE",
-        explanation=(
-            "The share of right documents that are more similar than the ψ-th percentile of the retrieved "
-            "ones. High is good."
-        ),
         meaning="share of right documents above the ψ-th percentile of the retrieved similarities",
     ),
     _share_without_items(
         "roe",
         "psi*",
         better="lower",
-        term="ROE",
-        explanation=(
-            "The share of random documents that are more similar than the ψ-th percentile of the retrieved "
-            "ones. Low is good."
-        ),
         meaning="share of random documents above the ψ-th percentile of the retrieved similarities",
     ),
     Metric(
@@ -439,10 +428,6 @@ METRICS = (
         format="count",
         low=0.0,
         high=100.0,
-        term="ψ",
-        explanation=(
-            "A percentile of the similarities of all retrieved documents. The paper derives thresholds from it."
-        ),
         meaning="percentile ψ of the threshold with the highest success",
     ),
     Metric(
@@ -565,7 +550,7 @@ class Retrieval(RetrievalOptions):
         scalars = {"scored": float(not np.isnan(nearest.similarity).all()), "dot": 1.0}
         lengths = (nearest.documents >= 0).sum(axis=1)
         lacking = lengths[lengths < len(corpus.documents)]
-        if len(lacking):
+        if lacking.size:
             scalars["listed"] = float(lacking.max())
         else:
             by_place = np.take_along_axis(nearest.similarity, np.argsort(nearest.documents), axis=1)
@@ -699,8 +684,9 @@ def isotropy_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
         metric, _, condition = name.partition("/")
         if metric in OF_PASSAGES:
             passages = int(view.scores.scalars["distinct_passages"])
-            estimate = Estimate(value, None, None, passages, passages)
-            yield row(view.scores, draws, metric, "documents", estimate, condition)
+            yield row(
+                view.scores, draws, metric, "documents", Estimate(value, None, None, passages, passages), condition
+            )
 
 
 def share_rows(
@@ -757,8 +743,8 @@ def similarity_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
             # Densities of cosines are reflected at the ends of what is possible.
             grid, low, high = np.linspace(max(low, -1.0), min(high, 1.0), POINTS), -1.0, 1.0
         for name, of_set in sets.items():
-            y = density(of_set, grid, low, high).tolist()
-            curves.append({"encoder": view.encoder, "line": name, "at": grid.tolist(), "y": y})
+            y = density(of_set, grid, low, high)
+            curves.append({"encoder": view.encoder, "line": name, "at": grid.tolist(), "y": y.tolist()})
     if curves:
         data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
         yield Series(NAME, views[0].corpus, "densities", "curve", data)
@@ -885,19 +871,18 @@ def layout(result: Result) -> Layout:
 
 def _headline(options: Retrieval) -> EncoderTable:
     """Return the headline table: success, and the recommended threshold with what it keeps."""
-    success, beside = options.headline, [metric for metric in options.ranking_metrics if metric.beside_headline]
-    meanings = "".join(f" {metric.name}: {metric.meaning}." for metric in beside)
+    success, beside = options.headline, [metric.column for metric in options.ranking_metrics if metric.beside_headline]
     return EncoderTable(
         f"Questions with a right document {among_first(options.k)}",
         (
             Column(success, success),
-            *(metric.column for metric in beside),
+            *beside,
             Column("threshold τ (95%)", "tau", "recommended"),
             Column(f"{success} at τ", "accuracy_at_tau", "recommended"),
             Column("kept at τ", "kept", "recommended"),
         ),
-        note=f"{success}: of all questions that have an answer.{meanings} τ: dropping results below it loses no more "
-        "success than allowed, with 95% confidence.",
+        note=f"{success}: of all questions that have an answer. τ: dropping results below it loses no more success "
+        "than allowed, with 95% confidence.",
     )
 
 

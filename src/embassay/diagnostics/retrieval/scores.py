@@ -404,8 +404,7 @@ class RetrievalView(View):
     @cached_property
     def random(self) -> Floats:
         """(d, r) similarities to random documents; undefined ones are below all others."""
-        similarity = self.values("random")[self.has_full_top_k, : self.options.random]
-        return np.fmax(similarity, -np.inf)
+        return np.fmax(self.values("random")[self.has_full_top_k, : self.options.random], -np.inf)
 
     @cached_property
     def largest_of_unanswerable(self) -> Floats:
