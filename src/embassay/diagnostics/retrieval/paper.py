@@ -65,10 +65,6 @@ AT_PSI = {
     "unanswerable_dropped": ("Every threshold τ: unanswerable questions that find nothing", ""),
 }
 """The title and the note of the table of each metric that has a subset for each ψ."""
-ACROSS = (
-    "Over the encoders of this run, which are not a random sample: Fisher's intervals understate the uncertainty. With "
-    "fewer than four encoders there is no correlation."
-)
 
 
 def exam_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
@@ -82,12 +78,11 @@ def exam_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
         of_exams = success[_exams(view, success, draws)].mean(axis=1, keepdims=True)
         (accuracy,) = _over_exams(view, of_exams, examined)
         yield made(f"accuracy_l{options.length}", "all", accuracy)
-    reason = view.recommended.reason
-    if len(answers.top) and view.listed is not None:
+    if view.listed is not None:
         reason = f"it needs the score of every document; there are lists of {view.listed:,.0f} or fewer"
-    if not len(answers.top) or view.listed is not None:
         undefined = Estimate(None, None, None, 0, 0, len(of), reason)
         yield from (made(metric, f"psi{options.psi}", undefined) for metric in ("coe", "roe"))
+    if view.listed is not None or not len(answers.top):
         return
     thresholds = percentile_of_top(answers.top, _exams(view, answers.top, draws), options.levels)
     for metric, similarities in (("coe", answers.own), ("roe", view.random.ravel())):
@@ -230,7 +225,12 @@ def paper_parts(accuracy: str) -> Iterator[Part]:
         yield SubsetTable(title, metric, ("recommended", "recommended_on_average"), others=True, note=note)
     across = (Column("Pearson", "pearson", ""), Column("Spearman", "spearman", ""))
     transformed = (Column(f"Pearson, {name.replace('_', ' ')}", "pearson", "", name) for name in TRANSFORMS)
-    yield CorpusTable("Across encoders: what goes with success", (*across, *transformed), ACROSS)
+    yield CorpusTable(
+        "Across encoders: what goes with success",
+        (*across, *transformed),
+        "Over the encoders of this run, which are not a random sample: Fisher's intervals understate the uncertainty. "
+        "With fewer than four encoders there is no correlation.",
+    )
     for name in TABLES:
         paper = published(name)
         yield SeriesTable(paper["title"], paper["series"], paper["note"])

@@ -88,63 +88,15 @@ VERSION = 6
 MEANING = Meaning("retrieval", "questions", task="information-retrieval", about=("search",))
 FOUND = 5
 """How many of the documents found for a question are listed, at most."""
-COMPARED_ON = (
-    "Paired on the same questions; p by exchanging questions that share documents, corrected within each family."
-)
-OF_WEIGHTS = (
-    "The mean reciprocal rank of all questions by weight. weight=auto is the weight of the highest point, which is too "
-    "high: it was chosen on these questions."
-)
-OF_DENSITIES = (
-    "Retrieved: the nearest k documents. Where the curves of right and retrieved documents overlap, no threshold can "
-    "separate them. The paper's figures 1 and 2."
-)
-OF_CARD = (
-    "For each encoder: the share of random, retrieved and right pairs that are less similar. A similarity of 0.6 means "
-    "something different for each encoder."
-)
-OF_THRESHOLD = (
-    "The highest similarity for which the upper 95% confidence limit of the loss is no more than allowed (2 points "
-    "unless said otherwise; that needs 149 independent questions). On average: with 49 questions or more, the loss "
-    "averaged over many such samples of questions is no more than allowed; the limit is its upper bound."
-)
-OF_RANKS = (
-    "Names as in ir-measures. Tied documents count with the expected value over all their orders: an encoder that "
-    "gives all documents the same similarity scores as random choice does."
-)
-OF_ISOTROPY = (
-    "Transforms are fitted on the passages and applied to passages and questions; then cosine. More isotropic is not "
-    "better by itself. IsoScore is too low where there are few passages."
-)
-"""What the notes of the page say."""
 OF_PASSAGES = ("i_a", "isoscore", "isoscore_unbiased", "rank")
 """The metrics of isotropy that are computed of the passages."""
-POINTS = 160
-"""Points of each density curve."""
-LARGEST = 1e6
-"""Larger scores are not drawn: floating-point numbers cannot tell them apart finely enough for a density."""
 STEP = 0.05
-STEPS = 20
-"""The lines of the table of similarities: every 0.05 of a cosine, twentieths of the range of a dot product."""
-AT_THRESHOLD = {
-    "τ": "tau",
-    "success at τ": "accuracy_at_tau",
-    "kept": "kept",
-    "limit of the loss": "loss_limit",
-    "unanswerable questions that find nothing": "unanswerable_dropped",
-}
-"""The columns of the table of recommended thresholds, with their metrics."""
-CARD = {
-    "encoder": "text",
-    "similarity": "number",
-    "random pairs below it": "percent",
-    "retrieved pairs below it": "percent",
-    "right pairs below it": "percent",
-}
+"""The lines of the table of similarities of cosines: multiples of 0.05."""
 RERANKED = 50
 """How many documents a reranker usually reads for a question."""
-SEPARATED = 0.9
-"""From this area under the ROC curve on, a score tells unanswerable questions from the others."""
+SETTLED = 0.2
+"""Weights chosen on parts of the questions that span more do not agree."""
+
 NOT_SHOWN = Template(
     "{encoder} finds a right document {where} for {success} of the questions; random order has {chance:.1%}.",
     "the interval contains chance, or lies below it",
@@ -170,11 +122,16 @@ HEADROOM = Template(
 )
 CHOSEN = Template(
     "{encoder}: with weight {weight:g}, {headline} is {own:.1%} on the questions it was chosen on; {expected:.1%} is "
-    "expected on others.",
+    "expected on others.{unsettled}",
     "a retriever chooses a weight",
     COUNT,
     title="The weight of {encoder}",
     question="Weight",
+)
+UNSETTLED = Template(
+    " The weight is not settled by {questions} ({low:g} to {high:g}).",
+    f"the same, where the weights that are chosen on four fifths of the units span more than {SETTLED:g}",
+    COUNT,
 )
 NO_THRESHOLD = Template(
     "{separates}None is recommended for {encoder}: {reason}.",
@@ -727,21 +684,23 @@ def similarity_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
         sets = {name: np.sort(values[np.isfinite(values)]) for name, values in similarities.items()}
         values = np.concatenate([*sets.values()])
         low, high = values.min(), values.max()
-        steps = np.linspace(low, high, STEPS + 1)
+        # Dot products: twentieths of their range.
+        steps = np.linspace(low, high, 21)
         if not view.compares_by_dot:
             # Cosines have a common scale, so the lines of all encoders are multiples of the step.
             steps = np.arange(np.floor(low / STEP), np.ceil(high / STEP) + 1) * STEP
         below = [np.searchsorted(of_set, steps) / max(len(of_set), 1) for of_set in sets.values()]
         card += [[view.encoder, *line] for line in np.stack([steps, *below], axis=1).tolist()]
-        if max(-low, high) > LARGEST:
+        # Floating-point numbers cannot tell larger scores apart finely enough for a density.
+        if max(-low, high) > 1e6:
             continue
         beyond = max(3 * max(map(bandwidth, sets.values())), 1e-6)
         low, high = low - beyond, high + beyond
         # Each line has its own points: the similarities of two encoders may have different ranges.
-        grid = np.linspace(low, high, POINTS)
+        grid = np.linspace(low, high, 160)
         if not view.compares_by_dot:
             # Densities of cosines are reflected at the ends of what is possible.
-            grid, low, high = np.linspace(max(low, -1.0), min(high, 1.0), POINTS), -1.0, 1.0
+            grid, low, high = np.linspace(max(low, -1.0), min(high, 1.0), 160), -1.0, 1.0
         for name, of_set in sets.items():
             y = density(of_set, grid, low, high)
             curves.append({"encoder": view.encoder, "line": name, "at": grid.tolist(), "y": y.tolist()})
@@ -749,7 +708,14 @@ def similarity_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
         data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
         yield Series(NAME, views[0].corpus, "densities", "curve", data)
     if card:
-        yield table(NAME, views[0].corpus, "card", CARD, card)
+        columns = {
+            "encoder": "text",
+            "similarity": "number",
+            "random pairs below it": "percent",
+            "retrieved pairs below it": "percent",
+            "right pairs below it": "percent",
+        }
+        yield table(NAME, views[0].corpus, "card", columns, card)
 
 
 def weight_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
@@ -781,7 +747,10 @@ def findings_of(view: RetrievalView, success: Row) -> Iterator[Finding]:
         return
     if "setting" in scalars:
         weight, expected = scalars["setting"], scalars["setting/expected"]
-        yield CHOSEN.finding(origin, weight=weight, own=value, expected=expected, **say)
+        low, high, unsettled = scalars["setting/lowest"], scalars["setting/highest"], ""
+        if round(high - low, 9) > SETTLED:
+            unsettled = UNSETTLED.sentence(questions=counted(len(rank), "question"), low=low, high=high)
+        yield CHOSEN.finding(origin, weight=weight, own=value, expected=expected, unsettled=unsettled, **say)
     if documents > RERANKED and (view.listed is None or view.listed >= RERANKED):
         # Expected over ties: where words are counted, thousands of documents may have the score 0.
         inside = np.clip((RERANKED + 1 - rank) / np.fmax(view.values("tied"), 1), 0, 1)
@@ -796,7 +765,7 @@ def threshold_of(view: RetrievalView, row_of: paper.RowByKey) -> Finding:
     area = row_of.get((view.encoder, "auc", "unanswerable", ""))
     if area is not None:
         value, *ends = (f"{one:.2f}".removeprefix("0") for one in (area.value, area.low, area.high) if one is not None)
-        template = SEPARATES if (area.low or 0) >= SEPARATED else NO_SEPARATION
+        template = SEPARATES if (area.low or 0) >= 0.9 else NO_SEPARATION
         unanswerable = counted(len(view.largest_of_unanswerable), "unanswerable question")
         separates = template.sentence(unanswerable=unanswerable, area=f"{value} [{', '.join(ends)}]" if ends else value)
     say = {"encoder": view.encoder, "headline": view.headline, "separates": separates}
@@ -890,24 +859,66 @@ def _parts(options: Retrieval) -> Iterator[Part]:
     """Yield the parts of a search run."""
     success = Column(options.headline, options.headline)
     yield IntervalChart(f"{success.heading} with its 95% interval", success)
-    yield ComparisonTable("Which differences are shown", success, COMPARED_ON)
-    yield Curves("The weight of a hybrid's first part", "weights", OF_WEIGHTS, zero=False)
-    yield Curves(
-        "How similar questions are to random, right and retrieved documents", "densities", OF_DENSITIES, split=True
+    yield ComparisonTable(
+        "Which differences are shown",
+        success,
+        "Paired on the same questions; p by exchanging questions that share documents, corrected within each family.",
     )
-    yield SeriesTable("What a similarity means", "card", OF_CARD)
-    columns = list[Column]()
+    yield Curves(
+        "The weight of a hybrid's first part",
+        "weights",
+        "The mean reciprocal rank of all questions by weight. weight=auto is the weight of the highest point, which is "
+        "too high: it was chosen on these questions.",
+        zero=False,
+    )
+    yield Curves(
+        "How similar questions are to random, right and retrieved documents",
+        "densities",
+        "Retrieved: the nearest k documents. Where the curves of right and retrieved documents overlap, no threshold "
+        "can separate them. The paper's figures 1 and 2.",
+        split=True,
+    )
+    yield SeriesTable(
+        "What a similarity means",
+        "card",
+        "For each encoder: the share of random, retrieved and right pairs that are less similar. A similarity of 0.6 "
+        "means something different for each encoder.",
+    )
+    recommended = list[Column]()
+    headings = {
+        "τ": "tau",
+        "success at τ": "accuracy_at_tau",
+        "kept": "kept",
+        "limit of the loss": "loss_limit",
+        "unanswerable questions that find nothing": "unanswerable_dropped",
+    }
     for subset, suffix in zip(RECOMMENDED.values(), ("", ", on average"), strict=True):
-        columns += [Column(f"{heading}{suffix}", metric, subset) for heading, metric in AT_THRESHOLD.items()]
-    yield EncoderTable("A recommended threshold, and what it does", tuple(columns), OF_THRESHOLD)
-    yield EncoderTable("Ranking metrics", tuple(metric.column for metric in options.ranking_metrics), OF_RANKS)
+        recommended += [Column(f"{heading}{suffix}", metric, subset) for heading, metric in headings.items()]
+    yield EncoderTable(
+        "A recommended threshold, and what it does",
+        tuple(recommended),
+        "The highest similarity for which the upper 95% confidence limit of the loss is no more than allowed (2 points "
+        "unless said otherwise; that needs 149 independent questions). On average: with 49 questions or more, the loss "
+        "averaged over many such samples of questions is no more than allowed; the limit is its upper bound.",
+    )
+    yield EncoderTable(
+        "Ranking metrics",
+        tuple(metric.column for metric in options.ranking_metrics),
+        "Names as in ir-measures. Tied documents count with the expected value over all their orders: an encoder that "
+        "gives all documents the same similarity scores as random choice does.",
+    )
     isotropy = (
         Column(f"{metric} {condition}".strip(), metric, subset, condition)
         for condition in ("", *TRANSFORMS)
         for metric, subset in ((options.headline, "all"), ("isoscore", "documents"), ("i_a", "documents"))
         if condition or subset == "documents"
     )
-    yield EncoderTable("Does making the vectors more isotropic help?", tuple(isotropy), OF_ISOTROPY)
+    yield EncoderTable(
+        "Does making the vectors more isotropic help?",
+        tuple(isotropy),
+        "Transforms are fitted on the passages and applied to passages and questions; then cosine. More isotropic is "
+        "not better by itself. IsoScore is too low where there are few passages.",
+    )
     found = tuple(f"found{place}" for place in range(1, FOUND + 1))
     yield Examples(
         "Question by question",
