@@ -15,13 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from embassay.core.layout import (
-    Column,
-    CorpusTable,
-    Part,
-    SeriesTable,
-    SubsetTable,
-)
+from embassay.core.layout import Column, CorpusTable, Part, SeriesTable, SubsetTable
 from embassay.core.result import MIN_UNITS, Estimate, Row, Series
 from embassay.core.types import Draws
 from embassay.diagnostics.metrics.scoreboard import without_baselines

@@ -8,7 +8,6 @@ transforms, isotropy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -309,19 +308,20 @@ def transformed_values(
         return values, scalars
     pairs = right_pairs(corpus.samples, corpus.documents)
     for name in transforms.NAMES:
-        success = np.full(len(missing), np.nan)
-        # A transform may leave nothing of these vectors.
-        with suppress(ValueError):
+        success = values[f"{options.headline}/{name}"] = np.full(len(missing), np.nan)
+        try:
             fitted = transforms.fit(name, sample, options.pcs)
-            # An undefined row becomes a zero vector, which has no cosine.
-            matrix = np.nan_to_num(fitted.apply(vectors.matrix)).astype(np.float32)
-            moved = replace(vectors, matrix=matrix, similarity="cosine")
-            nearest = search(corpus, moved, options.k)
-            success = right_places(corpus, nearest, pairs).success(options.k)
-            success[missing | np.isnan(nearest.similarity[:, 0])] = np.nan
-            scalars |= _isotropy(passages_of(corpus, moved, distinct=True), name, ("i_a", "isoscore"))
-            scalars[f"rank/{name}"] = float(fitted.rank)
-        values[f"{options.headline}/{name}"] = success
+        except ValueError:
+            # The transform leaves nothing of these vectors.
+            continue
+        # An undefined row becomes a zero vector, which has no cosine.
+        matrix = np.nan_to_num(fitted.apply(vectors.matrix)).astype(np.float32)
+        moved = replace(vectors, matrix=matrix, similarity="cosine")
+        nearest = search(corpus, moved, options.k)
+        success[:] = right_places(corpus, nearest, pairs).success(options.k)
+        success[missing | np.isnan(nearest.similarity[:, 0])] = np.nan
+        scalars |= _isotropy(passages_of(corpus, moved, distinct=True), name, ("i_a", "isoscore"))
+        scalars[f"rank/{name}"] = float(fitted.rank)
     return values, scalars
 
 
