@@ -94,7 +94,7 @@ class RetrievalOptions:
     paper
         Whether the paper's own figures are computed too: exams, COE, ROE, its thresholds, correlations, its tables.
     psi
-        The percentile of the top-k similarities that COE and ROE are taken at, 1 to 99; both are also drawn as curves.
+        The percentile of the top-k similarities that COE and ROE are taken at, besides 5, 10, … 95; 1 to 99.
     exams, length
         The number of bootstrap samples of questions, 100 to 10,000, and the number of questions in each, 10 to 1,000:
         the paper's m and l.
