@@ -613,12 +613,12 @@ def _outcome(view: RetrievalView, index: int, subset: str, corpus: Corpus[Questi
         (N,) the first passage of each document.
     """
     values = {name: of_questions[index] for name, of_questions in view.scores.values.items()}
-    # At place 0 the nearest right document; then all that were found.
-    found = [(values["right_passage"], values[RIGHT]), *zip(values["found"], values["top"], strict=True)]
+    # At place 0 the nearest right document; then all that were retrieved.
+    retrieved = [(values["right_passage"], values[RIGHT]), *zip(values["found"], values["top"], strict=True)]
     numbers, labels, wrong = {"rank": values["rank"]}, dict[str, str](), list[float]()
     if values["tied"] > 1:
         labels["ties"] = f"tied up to rank {values['rank'] + values['tied'] - 1:.0f}"
-    for place, (passage, similarity) in enumerate(found):
+    for place, (passage, similarity) in enumerate(retrieved):
         if np.isnan(passage):
             continue
         row_of_document = int(np.searchsorted(starts, passage, side="right")) - 1
@@ -919,7 +919,7 @@ def _parts(options: Retrieval) -> Iterator[Part]:
         "Transforms are fitted on the passages and applied to passages and questions; then cosine. More isotropic is "
         "not better by itself. IsoScore is too low where there are few passages.",
     )
-    found = tuple(f"found{place}" for place in range(1, FOUND + 1))
+    first = tuple(f"found{place}" for place in range(1, FOUND + 1))
     yield Examples(
         "Question by question",
         "question",
@@ -927,7 +927,7 @@ def _parts(options: Retrieval) -> Iterator[Part]:
         columns=(
             ExampleColumn("rank of right document", ("rank", "ties"), "count"),
             ExampleColumn("its similarity", ("right",), passages=True),
-            ExampleColumn("found first", found, passages=True),
+            ExampleColumn("found first", first, passages=True),
         ),
         margin="the similarity of the nearest right document less that of the nearest wrong one",
         threshold=Column("τ", "tau", "recommended"),

@@ -213,8 +213,8 @@ def list_values(
     for metric in metrics:
         if len(corpus.documents) > metric.more_documents_than:
             values[metric.name] = np.where(missing, np.nan, metric.of_places(places, k))
-    found = np.where(nearest.passages < 0, np.nan, nearest.passages)
-    for name, columns in (("top", nearest.similarity), ("found", found)):
+    passages = np.where(nearest.passages < 0, np.nan, nearest.passages)
+    for name, columns in (("top", nearest.similarity), ("found", passages)):
         # A list may be shorter than k, or longer.
         values[name] = np.full((questions, k), np.nan)
         values[name][:, : columns.shape[1]] = columns[:, :k]

@@ -110,13 +110,10 @@ class VariantAssay:
 
     def _plan(self, encoders: Sequence[Spec]) -> Plan:
         corpora = (*self.tests, *self.general)
-        # One diagnostic for each shape of corpus, each once.
-        by_shape = ranking_diagnostics()
-        # All pairs are compared, so that pretrained+finetuned is also compared with fine-tuning alone. The model cards
-        # have the paper's figures.
-        of_paper = {"retrieval": ",paper=true"}
-        names = dict.fromkeys(by_shape[corpus.shape] for corpus in corpora)
-        diagnostics = [f"{name},compare=all{of_paper.get(name, '')}" for name in names]
+        # One diagnostic for each shape of corpus, each once; the model cards have the paper's figures of retrieval.
+        by_shape = {**ranking_diagnostics(), "retrieval": "retrieval,paper=true"}
+        # All pairs are compared, so that pretrained+finetuned is also compared with fine-tuning alone.
+        diagnostics = dict.fromkeys(f"{by_shape[corpus.shape]},compare=all" for corpus in corpora)
         request = replace(self.run_request, encoders=encoders, corpora=corpora, diagnostics=tuple(diagnostics))
         plan = prepare(request)
         return replace(plan, tasks=(*plan.tasks, *self._shift_tasks()))
