@@ -8,69 +8,64 @@ closenesses, C2, C5 and C6 look at the projection of the target on the plane of 
 
 The paper names as a limit that its criteria were never shown to tell models apart. So each criterion is shown beside
 its null: its value by chance, when targets of other units replace the sample's own, averaged over 20 draws (fewer
-above 20,000 samples, see :func:`draws_needed`). Encoders are compared by the excess, the observed value less its null.
+above 50,000 samples). Encoders are compared by the excess, the observed value less its null.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embassay.core.claims import COUNT, INTERVAL, LIMIT, Template
 from embassay.core.errors import SpecError
-from embassay.core.layout import Layout
+from embassay.core.layout import (
+    Column,
+    ComparisonTable,
+    CorpusTable,
+    CountBars,
+    Curves,
+    EncoderTable,
+    ExampleColumn,
+    Examples,
+    Histograms,
+    IntervalChart,
+    Layout,
+    SeriesTable,
+)
 from embassay.core.metric_key import MetricKey
-from embassay.core.result import MIN_UNITS, Estimate, Example, Finding, Result, Row
+from embassay.core.result import Estimate, Finding, Row, Series
+from embassay.core.samples.composition import OPERATORS
 from embassay.core.samples.composition import Composition as Sample
-from embassay.core.types import Corpus, Draws, ItemScores, Origin
+from embassay.core.types import Corpus, Draws, ItemScores
 from embassay.core.vectors import Vectors
-from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.composition.classes import class_series
 from embassay.diagnostics.composition.criteria import (
-    LIMITS,
-    NEAR_A,
-    PLANAR,
-    PLANE_CRITERION,
-    RAW,
+    CRITERION,
+    MARGIN_CRITERIA,
+    MARGINS,
+    TARGET,
     Axes,
     OperatorView,
     axes_of,
-    bounds,
-    criterion_of,
-    main_claim,
-    margin_criteria,
-    margin_names,
-    near_written,
-    numbers,
-    satisfied,
-    smaller_margin,
-    stretches,
-    yes_no,
+    margin_ends,
+    over_draws,
 )
-from embassay.diagnostics.composition.layout import page, series
-from embassay.diagnostics.composition.metrics import ABOVE_NULL, HEADLINE, METRICS, blocks_of
-from embassay.diagnostics.composition.nulls import other_targets
-from embassay.diagnostics.composition.ratings import rating_matrix, rating_rows, rating_series
-from embassay.diagnostics.composition.scores import all_unit, measured, null_measured
+from embassay.diagnostics.composition.scores import RAW, measured, other_targets
 from embassay.diagnostics.findings import written
-from embassay.diagnostics.metrics.metric import Meaning, with_options
-from embassay.diagnostics.metrics.scoreboard import (
-    View,
-    item_example,
-    of_requested,
-    pool_of,
-    roles_of,
-    stream_of,
-)
-from embassay.diagnostics.metrics.summary import Figures, row
-from embassay.stats.geometry.closeness import MEASURES
-from embassay.stats.labels import Labels
-from embassay.stats.resample import means
-from embassay.stats.shares import bounded_means
-from embassay.stats.units import Floats, Ints, ratio_variance, unit_codes
+from embassay.diagnostics.method import ItemMethod, ItemView, Stored
+from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric
+from embassay.diagnostics.metrics.scoreboard import View
+from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
+from embassay.diagnostics.published import table
+from embassay.stats.agreement import krippendorff
+from embassay.stats.density import histogram
+from embassay.stats.geometry.closeness import MEASURES, paired_dot
+from embassay.stats.grid import CELLS
+from embassay.stats.resample import ABSENT, mean
+from embassay.stats.units import Floats, Ints, unit_codes
 
 CITATION = """@misc{bansal2025,
   author = {Bansal, Naman and Mahajan, Yash and Sinha, Sanjeev and Karmaker, Santu},
@@ -83,23 +78,26 @@ CITATION = """@misc{bansal2025,
 NAME = "composition"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
-CLAIMS = {claim: key for key, claim in ABOVE_NULL.items() if key.subset != "c4:vsA"}
-"""What the finding of an encoder reports, by the words for it: the criteria of the paper."""
 MEANING = Meaning("overlap above wrong target", "samples")
-DRAWS = 20
-"""Draws of other units' targets: one alone moves the excess by as much as its standard error."""
-MANY = 20_000
-"""Above this number of samples fewer draws may suffice."""
-PILOT = 2
-"""Draws from which the number of draws is estimated."""
-TENTH = 0.1
-"""The null's own error, as a share of the observed share's standard error, above ``MANY`` samples."""
+DRAWS, FEWEST = 20, 2
+"""Draws of other units' targets, at most and at least: one alone moves the excess by as much as its standard error."""
 KEPT = 1_000_000
-"""Samples times draws that are kept in memory, at most, above ``MANY`` samples."""
-ALONE = "no other unit has a target to compare with"
+"""Samples times draws that are kept in memory: about 150 MB."""
+UNIT_NORM = 1e-4
+"""Largest deviation from 1 of a norm that still counts as 1."""
 STRETCHED = 2
 """An encoder sets a grid of tolerances if it is at least this many times as long as without it."""
+RATIOS = (0.0, 2.0)
+"""The ends of the histograms of ratios."""
+DEGREES = np.arange(0, 181, 3)
+"""The angles at which the curve of differences near A is drawn."""
+SCALE = (0, 4)
+"""Of human ratings, from strongly disagree to strongly agree; ``checks.LIKERT`` refuses other ratings."""
 
+ALONE = "no other unit has a target to compare with"
+NOT_APPLICABLE = "not applicable: all norms are 1"
+NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
+"""The subsets about samples in which one norm is longer."""
 NOT_RANKED = Template(
     "Encoders are not ranked: they are ranked by C1, which needs overlaps.",
     "the corpus has no overlaps",
@@ -132,472 +130,686 @@ ONE_SETS_THE_GRID = Template(
     severity="medium",
     consequence="On such a grid the others differ little. Compare them at ε = 0, or in a run without it.",
 )
-NOT_APPLICABLE = "not applicable: all norms are 1"
-BLOCK_LABELS = {"right": "difference, mirrored"}
-"""What a block of samples is called, where that is not its name."""
-NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
-"""The subsets about samples in which one norm is longer."""
 
 
-def create(
-    *,
-    compare: Literal["headline", "all"] = "headline",
-    null_seed: int = 0,
-    between: float = LIMITS["between"],
-    near: float = LIMITS["near"],
-    comparable: float = LIMITS["comparable"],
-) -> CompositionDiagnostic:
-    """Make the diagnostic.
+class SetView(ItemView):
+    """One encoder's samples."""
 
-    Parameters
+    @cached_property
+    def blocks(self) -> dict[str, OperatorView]:
+        """The samples of each operator, and ``right``, the mirrored differences: what B says and A does not."""
+        operator, mirrored = self.scores.labels["operator"], self.scores.labels["side"] == "right"
+        masks = {name: (operator == name) & ~mirrored for name in OPERATORS}
+        masks["right"] = mirrored
+        return {
+            name: OperatorView(self.scores, "difference" if name == "right" else name, np.flatnonzero(mask))
+            for name, mask in masks.items()
+            if mask.any()
+        }
+
+    def of_block(self, block: str, key: MetricKey) -> Floats | None:
+        """Return the (n,) values of a figure, ABSENT for samples of other blocks; None without the block."""
+        if block not in self.blocks:
+            return None
+        return self._scattered({block: self.blocks[block].figures[key]}, ABSENT)
+
+    def _scattered(self, values: Mapping[str, Floats], filling: float) -> Floats:
+        """Return (n,) values from those of each block."""
+        scattered = np.full(len(self.scores.item), filling)
+        for block, of_block in values.items():
+            scattered[self.blocks[block].items] = of_block
+        return scattered
+
+    @property
+    def subset(self) -> NDArray[np.str_]:
+        """(n,) the operator of each sample; those of mirrored differences are named apart."""
+        operator, is_mirrored = self.scores.labels["operator"], self.scores.labels["side"] == "right"
+        return np.where(is_mirrored, np.char.add(operator, ", mirrored"), operator)
+
+    @property
+    def right(self) -> Floats:
+        """(n,) whether each sample satisfies C1, C3 or C6, by its operator."""
+        return self._scattered({name: block.satisfied() for name, block in self.blocks.items()}, np.nan)
+
+    @property
+    def margin(self) -> Floats:
+        """(n,) the smaller of the two margins of C1 or C3 by cosine; NaN for unions."""
+        margins = {}
+        for name, block in self.blocks.items():
+            for criterion in MARGIN_CRITERIA[block.operator][:1]:
+                margins[name] = np.minimum(*block.margins(criterion, "cosine"))
+        return self._scattered(margins, np.nan)
+
+    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+        """Return the cosines between A, B and the target."""
+        cosine = dict(zip(RAW, self.scores.values["cosine"][index], strict=True))
+        return {"a": cosine["AT"], "b": cosine["BT"], "ab": cosine["AB"]}, {}
+
+
+# Metrics
+
+HEADLINE = MetricKey("share", "c1:TT", "cosine", "excess:eps0")
+ABOVE_NULL = {
+    HEADLINE: "C1 (overlap nearer to both than they are)",
+    MetricKey("share", "c3:TT", "cosine", "excess:eps0"): "C3 (difference nearer to A)",
+    MetricKey("share", "c4:vsB", "cosine", "excess:eps0"): "C4 (A − B nearer to it than to B)",
+    MetricKey("share", "c4:vsA", "cosine", "excess:eps0"): "C4 against A (A − B nearer to it than to A)",
+    MetricKey("share", "c2:between", "angle", "excess"): "C2 (overlap between them)",
+    MetricKey("share", "c5:within15", "angle", "excess"): "C5 (difference near A)",
+    MetricKey("share", "c6:middle", "angle", "excess"): "C6 (union in the middle)",
+}
+"""The excesses over the null that encoders are compared on, by ``compare=all``, with the words for each claim."""
+BLOCK_OF = {"c1": "overlap", "c2": "overlap", "c3": "difference", "c4": "difference", "c5": "difference", "c6": "union"}
+STORED = (*MEASURES, "plane")
+
+
+def _above_null(key: MetricKey, claim: str) -> Metric:
+    """Return the share of a block's samples that satisfy a criterion, less its null."""
+    is_headline = key == HEADLINE
+    return Metric(
+        key.metric,
+        key.subset,
+        key.condition,
+        kind="share",
+        better="higher",
+        meaning=f"share of samples that satisfy {claim}, minus that with targets of other units",
+        of=partial(SetView.of_block, block=BLOCK_OF[key.subset[:2]], key=key),
+        headline=is_headline,
+        heading="C1 − wrong target" if is_headline else "",
+        level="a wrong target",
+        compared="on request",
+        margin=0.02 if is_headline else None,
+        chance=0.0,
+        low=-1.0,
+        format="points",
+        undefined_is_wrong=False,
+        similarity_function=key.similarity_function,
+    )
+
+
+def _share(subset: str, better: Direction, meaning: str) -> Iterator[Metric]:
+    """Yield a share, whatever its tolerance and similarity function, and before it how far it is above its null."""
+    share = partial(Metric, "share", subset, kind="computed", better=better, high=1.0)
+    yield share("*excess*", low=-1.0, format="points", meaning=f"{meaning}, minus that with targets of other units")
+    yield share("*", low=0.0, format="percent", meaning=meaning)
+
+
+_neither = partial(Metric, condition="*", kind="computed", better="neither")
+_share_of_one = partial(_neither, low=0.0, high=1.0, format="percent")
+# What the other targets give describes the corpus and chance.
+_null = partial(
+    _neither, condition="*null*", meaning="the same with targets of other units: what the corpus alone gives"
+)
+# Ratings describe the corpus, not an encoder.
+_of_corpus = partial(Metric, subset="*", kind="computed", better="neither")
+METRICS = (
+    *(_above_null(key, claim) for key, claim in ABOVE_NULL.items()),
+    _null(
+        "share",
+        "*",
+        format="percent",
+        term="Null",
+        explanation=(
+            "The same share, computed with targets from other units. A share that does not exceed its null shows "
+            "nothing about composition."
+        ),
+    ),
+    _null("*", "*"),
+    *_share("*:TT", "higher", "share of samples that satisfy both conditions of C1 or C3"),
+    *_share("*:FF", "lower", "share of samples that satisfy neither condition of C1 or C3"),
+    *_share("*:TF", "neither", "share of samples that satisfy the first condition of C1 or C3 only"),
+    *_share("*:FT", "neither", "share of samples that satisfy the second condition of C1 or C3 only"),
+    # The cases of C6 depend on the lengths of the vectors.
+    _share_of_one("share", "c6:comparable", meaning="share of unions whose A and B are equally long"),
+    _share_of_one("share", "c6:longer_*", meaning="share of unions with a longer A, or a longer B"),
+    *_share("*", "higher", "share of samples that satisfy C2, C4, C5 or C6"),
+    Metric(
+        "margin",
+        "*",
+        "*",
+        kind="computed",
+        better="higher",
+        compared="within one encoder",
+        meaning="mean margin of a condition of C1, C3 or C4, in units of the similarity function; met from 0 on",
+    ),
+    _neither(
+        "margin_sd", "*", low=0.0, compared="within one encoder", meaning="standard deviation of a margin over samples"
+    ),
+    _neither(
+        "raw", "*", compared="within one encoder", meaning="mean closeness of a pair of A, B, the target and A − B"
+    ),
+    _neither("position", "*", meaning="mean position of the target's projection: 0 at A, 1 at B"),
+    _neither("position_sd", "*", low=0.0, meaning="standard deviation of the position over samples"),
+    _share_of_one("in_plane", "*", meaning="how much of the target lies in the plane of A and B"),
+    _of_corpus("rating", low=0.0, high=4.0, meaning="mean human rating of the targets"),
+    _of_corpus("rating_median", low=0.0, high=4.0, meaning="median of all human ratings"),
+    _of_corpus("agreement", high=1.0, meaning="Krippendorff's alpha of the ratings: 1 full agreement, 0 as by chance"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composition(ItemMethod):
+    """The diagnostic; see the module's documentation.
+
+    Attributes
     ----------
     compare
         Which metrics are compared pair by pair, each less its null: ``headline`` (C1, both conditions at ε = 0)
         or ``all`` (also C2, C3, C4 against B and against A, C5 and C6).
     null_seed
         Of the draws of other units' targets; 0 or more.
-    between
-        C2: by how many degrees the angles of the overlap to A and to B may miss the angle between A and B.
-    near
-        C5, C6: the largest angle, in degrees, at which a projection is near a vector.
-    comparable
-        C6: the norms of A and B are comparable where their ratio is within 1 ± this.
-
     Raises
     ------
     SpecError
-        For a number out of range.
-    """
-    if null_seed < 0:
-        raise SpecError(f"null_seed must be 0 or more, is {null_seed}")
-    for name, value, high in (("between", between, 180), ("near", near, 180), ("comparable", comparable, 1)):
-        if not 0 < value <= high:
-            raise SpecError(f"diagnostic {NAME!r}, option {name!r}: must be above 0, at most {high}, is {value:g}")
-    return CompositionDiagnostic(compare, null_seed, between, near, comparable)
-
-
-@dataclass(frozen=True)
-class CompositionDiagnostic:
-    """The diagnostic; see the module's documentation.
-
-    Attributes
-    ----------
-    between, near, comparable
-        See ``LIMITS``.
-    many, kept
-        See ``MANY`` and ``KEPT``.
+        For a negative seed.
     """
 
-    compare: str = "headline"
     null_seed: int = 0
-    between: float = LIMITS["between"]
-    near: float = LIMITS["near"]
-    comparable: float = LIMITS["comparable"]
-    shape: str = "composition"
-    many: int = MANY
-    kept: int = KEPT
+    shape = NAME
+    view = SetView
+    metrics = METRICS
+
+    def __post_init__(self) -> None:
+        """Refuse a negative seed."""
+        if self.null_seed < 0:
+            raise SpecError(f"null_seed must be 0 or more, is {self.null_seed}")
 
     @property
     def options(self) -> str:
-        """The seed of the null and the limits, where they are not the defaults."""
-        seed = {"null_seed": self.null_seed} if self.null_seed else {}
-        return ",".join(f"{name}={value:g}" for name, value in {**seed, **self.limits}.items())
+        """The seed of the null, where it is not the default."""
+        return f"null_seed={self.null_seed}" if self.null_seed else ""
 
-    @property
-    def limits(self) -> dict[str, float]:
-        """The limits that are not those of the paper, by name."""
-        return {name: getattr(self, name) for name in LIMITS if getattr(self, name) != LIMITS[name]}
-
-    def score(self, corpus: Corpus[Sample], vectors: Vectors, origin: Origin) -> ItemScores:
+    def values(self, corpus: Corpus[Sample], vectors: Vectors) -> Stored:
         """Measure each sample, with its own target and with those of other samples (the null).
 
         Returns
         -------
-        ItemScores
-            Values by name: each of the five measures (n, 6) with columns ``RAW``, ``plane`` (n, 6) with columns
-            ``PLANAR``, ``ratings``, and those of the null, (n, draws) each, see :func:`null_name`. A sample that a
-            value does not apply to has NaN.
+        See :func:`~embassay.diagnostics.composition.scores.measured`; beside it ``ratings``, (n, annotators), and what
+        each sample is. A sample that a value does not apply to has NaN.
         """
         samples = corpus.samples
-        values = measured(samples, vectors)
-        scores = ItemScores(
-            origin,
-            similarity_function="cosine",
-            item=np.array([s.id for s in samples]),
-            unit=corpus.units,
-            labels={
-                "operator": np.array([s.operator for s in samples]),
-                "side": np.array(["right" if s.mirrored else "" for s in samples]),
-            },
-            values={**values, "ratings": rating_matrix([s.ratings for s in samples])},
-            scalars={"unit_norm": float(all_unit(samples, vectors)), **self.limits},
+        operator = np.array([s.operator for s in samples])
+        side = np.array(["right" if s.mirrored else "" for s in samples])
+        # The differences of both directions are two groups: a target replaces one of its own direction only. Fewer
+        # draws are enough for many samples, and all would not fit into memory.
+        others = other_targets(
+            [s.target for s in samples],
+            corpus.units,
+            np.char.add(operator, side),
+            self.null_seed,
+            corpus.fingerprint,
+            draws=range(min(max(KEPT // len(samples), FEWEST), DRAWS)),
         )
-        if len(samples) <= self.many:
-            null = self._null(scores, corpus, vectors, range(DRAWS))
-            return replace(scores, values={**scores.values, **null})
+        sides = vectors.take(dict.fromkeys(text for s in samples for text in (s.a, s.b)))
+        norms = np.sqrt(paired_dot(sides, sides))
+        return {
+            **measured(samples, others, vectors),
+            "ratings": rating_matrix([s.ratings for s in samples]),
+            "operator": operator,
+            "side": side,
+            "unit_norm": float(np.all(np.abs(norms - 1) <= UNIT_NORM)),
+        }
 
-        # With many samples all draws would not fit into memory, and fewer are enough. Two draws estimate how many.
-        null = self._null(scores, corpus, vectors, range(PILOT))
-        number = draws_needed(replace(scores, values={**scores.values, **null}), self.kept)
-        if number > PILOT:
-            more = self._null(scores, corpus, vectors, range(PILOT, number))
-            null = {name: np.concatenate([null[name], more[name]], axis=1) for name in null}
-        return replace(scores, values={**scores.values, **null})
-
-    def _null(self, scores: ItemScores, corpus: Corpus[Sample], vectors: Vectors, draws: range) -> dict[str, Floats]:
-        """Return the measures and projections with targets of other units, (n, draws) each, by name.
-
-        Parameters
-        ----------
-        draws
-            The numbers of the draws: draw 5 has the same targets whichever draws are made with it.
-        """
-        samples = corpus.samples
-        targets = [s.target for s in samples]
-        # The differences of both directions are two groups: a target replaces one of its own direction only.
-        group = np.char.add(scores.labels["operator"], scores.labels["side"])
-        purpose = corpus.fingerprint
-        null = other_targets(targets, corpus.units, group, self.null_seed, purpose, draws=draws)
-        angle = scores.values["plane"][:, PLANAR.index("angle")]
-        return null_measured(samples, null, vectors, angle)
-
-    def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
-        """Summarise all encoders on one corpus: criteria, nulls, margins, and which differences are shown."""
-        requested = of_requested(scores)
-        # Made once, because each part computes a digest of its arrays, which are large.
-        parts = [s.part(*(name for name in s.values if name != "ratings")) for s in scores]
-        blocks = blocks_of(scores[0])
-        # The paper has ratings of the differences A − B only.
-        rated = {name: block for name, block in blocks.items() if name != "right"}
+    def rows(self, figures: Figures[SetView], draws: Draws) -> list[Row]:
+        """Return the figures of each block of samples, all encoders with the same resamples; and the ratings."""
         rows = list[Row]()
-        for name, items in blocks.items():
-            rows += _rows(parts, requested, name, items, draws)
-        rows += rating_rows(scores[0], draws, rated)
+        for name in figures.views[0].blocks:
+            rows += block_rows(figures, name, draws)
+        first = figures.views[0]
+        # The paper has ratings of the differences A − B only.
+        groups = {name: block.items for name, block in first.blocks.items() if name != "right"}
+        return [*rows, *rating_rows(first.scores, draws, groups)]
 
-        summary = self.figures(scores).summarise(draws, on_request=self.compare == "all", rows=rows)
-        return summary.result(
-            series=(
-                *series(NAME, scores, blocks),
-                *class_series([s.origin for s in requested], rows, page(near_written(scores[0])).headline.columns),
-                *rating_series(scores[0], rated),
-            ),
-            findings=_findings(scores, blocks, rows),
-        )
+    def series(self, figures: Figures[SetView], summary: MetricSummary) -> Iterator[Series]:
+        """Yield the histograms of angles (the paper's figures 4 and 6) and of norm ratios (10), the share near A, …"""
+        views, first = figures.views, figures.views[0]
+        for operator in OPERATORS:
+            blocks = [view.blocks[operator] for view in views if operator in view.blocks]
+            if blocks:
+                angles = {"A to projection": "from_a", "B to projection": "from_b"}
+                yield _histogram(f"angles_{operator}", "angle / angle between A and B", blocks, angles)
+            if blocks and operator == "difference":
+                yield _near_a(blocks)
+            if blocks and operator == "union":
+                yield _histogram("norm_ratio", "‖A‖ / ‖B‖", blocks, {"samples": "norm_ratio"})
+        groups = {name: block.items for name, block in first.blocks.items() if name != "right"}
+        yield from rating_series(first.scores, groups)
 
-    def figures(self, scores: Sequence[ItemScores]) -> Figures[View]:
-        """Return the declared metrics of all encoders."""
-        return Figures.of(View, scores, with_options(METRICS, NEAR=near_written(scores[0])))
-
-    def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
-        """Return whether each sample satisfies C1, C3 or C6, by its operator; subsets are operators."""
-        requested = of_requested(scores)
-        samples = len(scores[0].item)
-        subset = np.full(samples, "", dtype="U32")
-        correct = np.full((len(requested), samples), np.nan)
-        for block, items in blocks_of(scores[0]).items():
-            operator = operator_of(block)
-            subset[items] = BLOCK_LABELS.get(block, block)
-            for place, encoder_scores in enumerate(requested):
-                correct[place, items] = satisfied(OperatorView(encoder_scores, operator, items))
-        return Outcomes(subset, correct)
-
-    def examples(self, corpus: Corpus[Sample], scores: Sequence[ItemScores], items: Ints) -> Iterator[Example]:
-        """Yield each sample with the cosines between A, B and the target, and whether they satisfy its criterion."""
-        correct = np.empty((len(scores), len(scores[0].item)))
-        margin = np.empty_like(correct)
-        for block, members in blocks_of(scores[0]).items():
-            for place, encoder_scores in enumerate(scores):
-                view = OperatorView(encoder_scores, operator_of(block), members)
-                correct[place, members] = satisfied(view)
-                margin[place, members] = smaller_margin(view)
-        subsets = self.outcomes(scores).subset
-        for index in items.tolist():
-            subset = str(subsets[index])
-            texts = corpus.shown(str(scores[0].item[index]))
-            yield item_example(scores[0], index, texts, subset)
-            for place, encoder_scores in enumerate(scores):
-                cosine_of_pair = dict(zip(RAW, encoder_scores.values["cosine"][index], strict=True))
-                yield View(encoder_scores).outcome(
-                    index,
-                    {"a": cosine_of_pair["AT"], "b": cosine_of_pair["BT"], "ab": cosine_of_pair["AB"]},
-                    correct=correct[place, index],
-                    margin=margin[place, index],
-                    subset=subset,
-                )
+    def findings(self, figures: Figures[SetView], summary: MetricSummary) -> Iterator[Finding]:
+        """Yield for each encoder that was asked for which criteria are above their null, and whether it sets the grid."""
+        if "overlap" not in figures.views[0].blocks:
+            yield NOT_RANKED.finding(figures.views[0].scores.origin)
+        for view in figures.views:
+            if not view.is_baseline:
+                yield from _claims(view, summary.rows)
+        yield from _stretched_grids([view for view in figures.views if not view.is_baseline])
 
 
-def draws_needed(scores: ItemScores, kept: int = KEPT) -> int:
-    """Return how many draws keep the null's own error under a tenth of the observed share's standard error.
+create = Composition
 
-    Let v be the mean over samples of the variance of a claim between draws. The mean over n samples and D draws has the
-    variance v/(n·D). It is (SE/10)² for D = v/(n·(SE/10)²), with SE the standard error of the observed share. The
-    operator that needs most draws decides.
 
-    Parameters
-    ----------
-    scores
-        With the first draws of the null.
-    kept
-        Samples times draws, at most.
+# Rows
 
-    Returns
-    -------
-    At least ``PILOT`` and at most ``DRAWS``.
+
+def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[Row]:
+    """Yield the figures of one block of samples for all encoders.
+
+    The condition of mirrored differences begins with ``right``. The signature of a figure over the grid of tolerances
+    has the grid's ends.
     """
-    needed = 0.0
-    for name, items in blocks_of(scores).items():
-        view = OperatorView(scores, operator_of(name), items)
-        observed, drawn = main_claim(view), main_claim(view, null=True)
-        defined = ~(np.isnan(observed) | np.isnan(drawn).any(axis=0))
-        unit = unit_codes(scores.unit[items][defined])
-        if len(np.unique(unit)) < MIN_UNITS:
-            continue
-        variance_between_draws = float(drawn[:, defined].var(axis=0, ddof=1).mean())
-        if variance_between_draws == 0:
-            continue
-        largest_variance = ratio_variance(observed[defined], unit) * TENTH**2
-        if largest_variance == 0:
-            # The observed share has no error, so no number of draws keeps the null's below a tenth of it.
-            needed = np.inf
+    axes = axes_of([view.blocks[block] for view in figures.requested])
+    block_of = {view.encoder: view.blocks[block] for view in figures.views}
+    values = {name: {**of_block.figures, **of_block.on_grid(axes)} for name, of_block in block_of.items()}
+    mirrored = "right:" if block == "right" else ""
+    metrics = list[Metric]()
+    for key in next(iter(values.values())):
+        declared = partial(Metric, subset=key.subset, better="neither", similarity_function=key.similarity_function)
+        condition = f"{mirrored}{key.condition}".rstrip(":")
+        if key.metric != "share" or key.condition in ("grid", "null:grid"):
+            kind, low = "mean", None
         else:
-            needed = max(needed, variance_between_draws / int(defined.sum()) / largest_variance)
-    most = min(DRAWS, kept // len(scores.item))
-    return int(max(PILOT, min(most, np.ceil(needed))))
+            kind, low = "share", -1.0 if key.condition.startswith("excess") else 0.0
+        of = partial(_stored, values, key)
+        metrics.append(declared(key.metric, condition=condition, kind=kind, low=low, of=of))
+        if key.metric in ("margin", "position") and not key.condition:
+            of = partial(_deviation, values, key)
+            metrics.append(declared(f"{key.metric}_sd", condition=condition, kind="computed", of=of))
+
+    parts = []
+    for view in figures.views:
+        items = view.blocks[block].items
+        stored = {name: of_all[items] for name, of_all in view.scores.values.items() if name != "ratings"}
+        scores = view.scores
+        parts.append(replace(scores, item=scores.item[items], unit=scores.unit[items], labels={}, values=stored))
+    for one in Figures.of(View, parts, metrics).rows(draws):
+        key = replace(one.key.within_diagnostic, condition=one.condition.removeprefix("right").removeprefix(":"))
+        yield _completed(one, key, block_of[one.encoder], axes)
 
 
-def layout(result: Result) -> Layout:
-    """Return the page, with the angle of C5 that the result was made with."""
-    # The options are not stored in a result.
-    before = NEAR_A.partition("{")[0]
-    angles = [row.subset.removeprefix(before) for row in result.rows if row.subset.startswith(before)]
-    return page(angles[0] if angles else f"{LIMITS['near']:g}")
+def _stored(values: Mapping[str, Mapping[MetricKey, Floats]], key: MetricKey, view: View) -> Floats:
+    """Return the (m,) values of a figure of an encoder."""
+    return values[view.encoder][key]
 
 
-def operator_of(block: str) -> str:
-    """Return the operator of a block's samples."""
-    if block == "right":
-        return "difference"
-    return block
+def _deviation(values: Mapping[str, Mapping[MetricKey, Floats]], key: MetricKey, view: View) -> Estimate:
+    """Return the standard deviation of a figure over samples; without an interval."""
+    of_samples = values[view.encoder][key]
+    defined = ~np.isnan(of_samples)
+    items, units = int(defined.sum()), len(np.unique(view.scores.unit[defined]))
+    if items < 2:
+        reason = "fewer than two samples are defined"
+        return Estimate(None, None, None, items, units, len(defined) - items, reason)
+    return Estimate(float(of_samples[defined].std(ddof=1)), None, None, items, units, len(defined) - items)
 
 
-def _rows(
-    parts: Sequence[ItemScores], requested: Sequence[ItemScores], block: str, items: Ints, draws: Draws
-) -> Iterator[Row]:
-    """Yield the figures of one block for all encoders, all with the same resamples.
-
-    Parameters
-    ----------
-    parts
-        The scores of all encoders, without ratings.
-    requested
-        The encoders whose margins the grid of tolerances spans.
-    """
-    operator = operator_of(block)
-    views = [OperatorView(s, operator, items) for s in parts]
-    spanning = [OperatorView(s, operator, items) for s in requested]
-    axes: Axes = {}
-    for criterion in margin_criteria(operator):
-        for measure in MEASURES:
-            axes[criterion, measure] = axes_of(criterion, measure, spanning)
-
-    labels = Labels.of(parts[0].unit, parts[0].unit_labels).of_items(items)
-    unit = labels.label_set
-    # Every encoder has the same metrics in the same order.
-    keys = [key for key, _ in numbers(views[0], axes)]
-    # An excess is a share less its null: it lies in [−1, 1].
-    is_difference = np.array([key.condition.startswith("excess") for key in keys])
-    # Transposed, not stacked along axis 1: columns are then contiguous, which the sums over units read one by one.
-    tables = (np.array([values for _, values in numbers(view, axes)]).T for view in views)
-    estimates = means(tables, unit, draws, *stream_of(parts[0]), differences=is_difference)
-    shares = _shares(views, labels, roles_of(parts).base_systems)
-    pool = pool_of(parts) if labels.partners else ""
-    for view, means_of_encoder in zip(views, estimates, strict=True):
-        for key, share in shares[view.encoder].items():
-            yield _row(view, draws, key, _with_reason(view, key, share), block, axes, pool)
-        # The limits of a mean do not depend on other encoders.
-        for key, mean in zip(keys, means_of_encoder, strict=True):
-            yield _row(view, draws, key, _with_reason(view, key, mean), block, axes)
-        for key, estimate in _standard_deviations(view, unit):
-            yield _row(view, draws, key, estimate, block, axes)
-
-
-def _shares(
-    views: Sequence[OperatorView], labels: Labels, base_systems: Sequence[str]
-) -> dict[str, dict[MetricKey, Estimate]]:
-    """Return the shares of each encoder."""
-    values = {view.encoder: dict(yes_no(view)) for view in views}
-    keys = dict.fromkeys(key for of_encoder in values.values() for key in of_encoder)
-    shares: dict[str, dict[MetricKey, Estimate]] = {encoder: {} for encoder in values}
-    for key in keys:
-        of_key = {encoder: of_encoder[key] for encoder, of_encoder in values.items() if key in of_encoder}
-        for encoder, estimate in bounded_means(of_key, labels, base_systems, of_shares=True).items():
-            shares[encoder][key] = estimate
-    return shares
-
-
-def _row(
-    view: OperatorView, draws: Draws, key: MetricKey, estimate: Estimate, block: str, axes: Axes, pool: str = ""
-) -> Row:
-    """Return the row of a figure; the signature of a figure over the grid of tolerances has the grid's ends.
-
-    Parameters
-    ----------
-    block
-        The block of samples, by its name in :func:`blocks_of`; with ``right`` the condition begins with it.
-    axes
-        The grids of the operator's criteria.
-    pool
-        What the limits depend on besides; see :func:`~embassay.diagnostics.metrics.scoreboard.pool_of`.
-    """
-    condition = key.condition
-    if block == "right":
-        condition = f"right:{condition}".rstrip(":")
-    signed = {"pool": pool} if pool else {}
-    if condition.endswith("grid"):
-        criterion = criterion_of(key)
-        grids = axes[criterion, key.similarity_function]
-        if criterion == "c4":
-            # The two margins of c4 are two figures, each over its own axis.
-            against_b, against_a = grids
-            grids = (against_b,)
-            if key.subset == "c4:vsA":
-                grids = (against_a,)
-        signed["grid"] = bounds(grids)
-    return row(view.scores, draws, key.metric, key.subset, estimate, condition, key.similarity_function, **signed)
-
-
-def _with_reason(view: OperatorView, key: MetricKey, estimate: Estimate) -> Estimate:
-    """Return the figure, with the reason where it does not apply or where there is no null."""
+def _completed(row: Row, key: MetricKey, block: OperatorView, axes: Axes) -> Row:
+    """Return a row with the grid that it depends on, and the reason where it does not apply or there is no null."""
     # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
-    if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
-        return Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE)
-    about_null = key.condition.startswith(("null", "excess"))
-    if about_null and estimate.value is None and estimate.undefined > 0:
+    if key.subset in NEEDS_NORMS and block.scores.scalars["unit_norm"]:
+        nothing = {"value": None, "low": None, "high": None, "items": 0, "units": 0, "undefined": 0}
+        return replace(row, **nothing, interval="none", reason=NOT_APPLICABLE)
+    if key.condition.startswith(("null", "excess")) and row.value is None and row.undefined:
         # The null needs targets of other units.
-        no_null = np.isnan(view.raw("cosine", "AN")).all()
-        has_targets = not np.isnan(view.raw("cosine", "AT")).all()
-        if no_null and has_targets:
-            return replace(estimate, reason=ALONE)
-    return estimate
+        if np.isnan(block.raw("cosine", "AN")).all() and not np.isnan(block.raw("cosine", "AT")).all():
+            row = replace(row, reason=ALONE)
+    if not key.condition.endswith("grid"):
+        return row
+    grids = axes[key.subset[:2], key.similarity_function]
+    if key.subset in MARGINS["c4"]:
+        # The two margins of c4 are two figures, each over its own axis.
+        grids = [grids[MARGINS["c4"].index(key.subset)]]
+    ends = ";".join(f"{grid.values[0]:.10g},{grid.values[-1]:.10g},{grid.size}" for grid in grids)
+    return replace(row, signature=f"{row.signature}|grid:{ends}")
 
 
-def _standard_deviations(view: OperatorView, unit: Ints) -> Iterator[tuple[MetricKey, Estimate]]:
-    """Yield the standard deviations of margins and positions over samples; without intervals."""
-    figures = dict[MetricKey, Floats]()
-    for criterion in margin_criteria(view.operator):
-        for measure in MEASURES:
-            margins = view.margins(criterion, measure)
-            for name, margin in zip(margin_names(criterion), margins, strict=True):
-                figures[MetricKey("margin_sd", name, measure, "")] = margin
-    position = MetricKey("position_sd", PLANE_CRITERION[view.operator], "angle", "")
-    figures[position] = view.planar("position")
-    for key, values in figures.items():
-        defined = values[~np.isnan(values)]
-        units = len(np.unique(unit[~np.isnan(values)]))
-        undefined = len(values) - len(defined)
-        if len(defined) > 1:
-            value = float(defined.std(ddof=1))
-            yield key, Estimate(value, None, None, len(defined), units, undefined)
-        else:
-            reason = "fewer than two samples are defined"
-            yield key, Estimate(None, None, None, len(defined), units, undefined, reason)
+# Ratings
 
 
-def _findings(scores: Sequence[ItemScores], blocks: Mapping[str, Ints], rows: Sequence[Row]) -> Iterator[Finding]:
-    """Yield for each encoder that was asked for which criteria are above their null, and whether it sets the grid."""
-    if "overlap" not in blocks:
-        yield NOT_RANKED.finding(scores[0].origin)
-    for s in scores:
-        if not s.origin.baseline:
-            yield from _claims(s, rows)
-    yield from _stretched_grids(scores, blocks)
+def rating_matrix(ratings: Sequence[Sequence[float]]) -> Floats:
+    """Return the (n, annotators) ratings, NaN where a sample has fewer; one column at least."""
+    matrix = np.full((len(ratings), max([1, *map(len, ratings)])), np.nan)
+    for place, ratings_of_sample in enumerate(ratings):
+        matrix[place, : len(ratings_of_sample)] = ratings_of_sample
+    return matrix
 
 
-@dataclass
-class _Claims:
-    """The claims about an encoder in words: those above their null, in part above it, and not shown to be.
+def rating_rows(scores: ItemScores, draws: Draws, groups: Mapping[str, Ints]) -> Iterator[Row]:
+    """Yield mean, median and agreement of the ratings of each group of items that has some.
 
-    Attributes
-    ----------
-    short
-        The names of the criteria that are above their null, and where.
+    ``rating`` is the mean over items of their annotators' mean, ``rating_median`` the median of all ratings,
+    ``agreement`` Krippendorff's alpha for interval data. All are of the corpus, so no encoder is named.
     """
-
-    above: list[str] = field(default_factory=list)
-    in_part: list[str] = field(default_factory=list)
-    not_above: list[str] = field(default_factory=list)
-    short: list[str] = field(default_factory=list)
-
-    def add(self, words: str, at_zero: Row, on_grid: Row) -> None:
-        """Add a claim by its excess over the null at ε = 0, and averaged over the grid of tolerances."""
-        criterion = words.split()[0]
-        if _is_above_null(at_zero) and _is_above_null(on_grid):
-            self.above.append(words)
-            self.short.append(criterion)
-        elif _is_above_null(at_zero):
-            excess_on_grid = written(on_grid, "points")
-            self.in_part.append(f"{words} at ε = 0, not shown on the paper's grid of tolerances ({excess_on_grid})")
-            self.short.append(f"{criterion} at ε = 0")
-        elif _is_above_null(on_grid):
-            excess_at_zero = written(at_zero, "points")
-            self.in_part.append(f"{words} on the paper's grid of tolerances, not shown at ε = 0 ({excess_at_zero})")
-            self.short.append(f"{criterion} on the grid")
-        else:
-            self.not_above.append(words)
+    of_corpus = scores.of_corpus("ratings")
+    for name, items in groups.items():
+        ratings = of_corpus.values["ratings"][items]
+        number = np.count_nonzero(~np.isnan(ratings), axis=1)
+        ratings, unit, number = ratings[number > 0], unit_codes(of_corpus.unit[items][number > 0]), number[number > 0]
+        if not len(ratings):
+            continue
+        alpha, compared = krippendorff(ratings), number > 1
+        agreement = Estimate(alpha, None, None, int(compared.sum()), len(np.unique(unit[compared])))
+        if np.isnan(alpha):
+            reason = "no item with two ratings, or all ratings equal"
+            agreement = Estimate(None, None, None, 0, 0, len(unit), reason)
+        estimates = {
+            "rating": mean(np.nanmean(ratings, axis=1), unit, draws, *View(scores).stream),
+            "rating_median": Estimate(float(np.nanmedian(ratings)), None, None, len(unit), len(np.unique(unit))),
+            "agreement": agreement,
+        }
+        for metric, estimate in estimates.items():
+            yield row(of_corpus, draws, metric, name, estimate, similarity_function="rating")
 
 
-def _is_above_null(excess: Row) -> bool:
-    """Return whether the interval of an excess over the null lies above 0."""
-    return excess.low is not None and excess.low > 0
+def rating_series(scores: ItemScores, groups: Mapping[str, Ints]) -> Iterator[Series]:
+    """Yield how often each rating was given in each group of items (Bansal et al. 2025, figure 3).
+
+    Every annotator's rating counts. Fractional ratings are rounded to the nearest whole number, halves upwards. Yields
+    nothing if no item has a rating.
+    """
+    lowest, highest = SCALE
+    lines = list[list[object]]()
+    for name, items in groups.items():
+        ratings = scores.values["ratings"][items]
+        whole = np.floor(ratings[~np.isnan(ratings)] + 0.5)
+        for rating in range(lowest, highest + 1) if len(whole) else ():
+            count = int((whole == rating).sum())
+            lines.append([name, rating, count, count / len(whole)])
+    if lines:
+        columns = {"operator": "text", "rating": "count", "ratings given": "count", "share of ratings": "percent"}
+        yield table(NAME, scores.origin.corpus, "ratings", columns, lines)
 
 
-def _claims(scores: ItemScores, rows: Sequence[Row]) -> Iterator[Finding]:
+# Series
+
+
+def _histogram(name: str, x: str, blocks: Sequence[OperatorView], lines: Mapping[str, str]) -> Series:
+    """Return histograms of fields of the plane, an angle as a share of the angle between A and B."""
+    edges, panels = histogram(np.zeros(0), *RATIOS)[0], list[dict[str, object]]()
+    for block in blocks:
+        for line, field in lines.items():
+            values = block.planar(field)
+            if field.startswith("from"):
+                # Where A and B have the same direction the ratio is undefined.
+                with np.errstate(invalid="ignore"):
+                    values = values / block.planar("angle")
+            shares = histogram(values, *RATIOS)[1]
+            panels.append({"encoder": block.encoder, "line": line, "shares": shares.tolist()})
+    return Series(NAME, blocks[0].corpus, name, "histogram", {"x": x, "edges": edges.tolist(), "panels": panels})
+
+
+def _near_a(blocks: Sequence[OperatorView]) -> Series:
+    """Return the share of differences within each angle of A, with their own targets and with those of the null."""
+    lines = list[dict[str, object]]()
+    for block in blocks:
+        for line, null in (("difference", False), ("null", True)):
+            angle = np.rad2deg(block.planar("from_a", null))
+            shares = list[float]()
+            for largest in DEGREES:
+                is_near = over_draws(np.where(np.isnan(angle), np.nan, angle <= largest))
+                defined = is_near[~np.isnan(is_near)]
+                shares.append(float(defined.mean()) if len(defined) else 0.0)
+            lines.append({"encoder": block.encoder, "line": line, "y": shares})
+    data = {"x": "angle to A, degrees", "y": "share of differences", "at": DEGREES.tolist(), "lines": lines}
+    return Series(NAME, blocks[0].corpus, "within", "curve", data)
+
+
+# Findings
+
+
+def _claims(view: SetView, rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield which criteria an encoder satisfies more often than with a wrong target; nothing without an interval.
 
     A criterion about margins has two answers, at ε = 0 and averaged over the paper's grid of tolerances. Where they
     differ, the finding says both.
     """
-    encoder = scores.origin.encoder
-    row_of = {row.key.within_diagnostic: row for row in rows if row.encoder == encoder}
-    claims, near = _Claims(), near_written(scores)
-    for words, key in sorted(CLAIMS.items()):
-        key = replace(key, subset=key.subset.format(NEAR=near))
-        row = row_of.get(key)
-        if row is not None and row.low is not None:
-            # The criteria about the plane have no tolerance, and so no grid.
-            claims.add(words, row, row_of.get(replace(key, condition="excess:grid"), row))
-    of_headline = row_of.get(HEADLINE)
-    if claims.short:
-        rest = claims.in_part
-        if claims.not_above:
-            rest = [*rest, f"this is not shown for {', '.join(claims.not_above)}"]
-        in_part = f", in part ({', '.join(claims.short)})" if rest else ""
-        yield COMBINE.finding(
-            of_headline or scores.origin,
-            style="points",
-            encoder=encoder,
-            above=", ".join(claims.above) or "some criteria in part",
-            rest="".join(f"; {part}" for part in rest),
-            in_part=in_part,
-        )
-    elif claims.not_above:
-        yield NOT_SHOWN_TO_COMBINE.finding(of_headline or scores.origin, style="points", encoder=encoder)
-
-
-def _stretched_grids(scores: Sequence[ItemScores], blocks: Mapping[str, Ints]) -> Iterator[Finding]:
-    """Yield for each encoder whether it alone makes a grid of tolerances at least ``STRETCHED`` times as long."""
-    requested = [s for s in scores if not s.origin.baseline]
-    stretch_of = dict[tuple[int, str], float]()
-    for block, items in blocks.items():
-        operator = operator_of(block)
-        views = [OperatorView(s, operator, items) for s in requested]
-        for criterion in margin_criteria(operator):
-            for measure in MEASURES:
-                for place, stretch in enumerate(stretches(criterion, measure, views)):
-                    stretch_of[place, measure] = max(stretch, stretch_of.get((place, measure), 0.0))
-    for place, s in enumerate(requested):
-        measures = [measure for measure in MEASURES if stretch_of.get((place, measure), 0.0) >= STRETCHED]
-        if not measures:
+    row_of = {row.key.within_diagnostic: row for row in rows if row.encoder == view.encoder}
+    above, in_part, not_above, short = list[str](), list[str](), list[str](), list[str]()
+    # The harder variant of C4 is not the paper's.
+    claims = {words: key for key, words in ABOVE_NULL.items() if key.subset != "c4:vsA"}
+    for words, key in sorted(claims.items()):
+        at_zero = row_of.get(key)
+        if at_zero is None or at_zero.low is None:
             continue
-        times = max(stretch_of[place, measure] for measure in measures)
-        yield ONE_SETS_THE_GRID.finding(s.origin, encoder=s.origin.encoder, times=times, measures=", ".join(measures))
+        # The criteria about the plane have no tolerance, and so no grid.
+        on_grid = row_of.get(replace(key, condition="excess:grid"), at_zero)
+        is_above = tuple(row.low is not None and row.low > 0 for row in (at_zero, on_grid))
+        criterion = words.split()[0]
+        if is_above == (True, True):
+            above.append(words)
+            short.append(criterion)
+        elif is_above == (True, False):
+            excess = written(on_grid, "points")
+            in_part.append(f"{words} at ε = 0, not shown on the paper's grid of tolerances ({excess})")
+            short.append(f"{criterion} at ε = 0")
+        elif is_above == (False, True):
+            excess = written(at_zero, "points")
+            in_part.append(f"{words} on the paper's grid of tolerances, not shown at ε = 0 ({excess})")
+            short.append(f"{criterion} on the grid")
+        else:
+            not_above.append(words)
+    about = row_of.get(HEADLINE) or view.scores.origin
+    if short:
+        rest = [*in_part, *([f"this is not shown for {', '.join(not_above)}"] if not_above else [])]
+        yield COMBINE.finding(
+            about,
+            style="points",
+            encoder=view.encoder,
+            above=", ".join(above) or "some criteria in part",
+            rest="".join(f"; {part}" for part in rest),
+            in_part=f", in part ({', '.join(short)})" if rest else "",
+        )
+    elif not_above:
+        yield NOT_SHOWN_TO_COMBINE.finding(about, style="points", encoder=view.encoder)
+
+
+def _stretched_grids(views: Sequence[SetView]) -> Iterator[Finding]:
+    """Yield for each encoder whether it alone makes a grid of tolerances at least ``STRETCHED`` times as long."""
+    stretch_of = {measure: np.zeros(len(views)) for measure in MEASURES}
+    for block in views[0].blocks if len(views) > 1 else ():
+        blocks = [view.blocks[block] for view in views]
+        for criterion in MARGIN_CRITERIA[blocks[0].operator]:
+            for measure, stretch in stretch_of.items():
+                for low, high in margin_ends(criterion, measure, blocks):
+                    length = np.fmax.reduce(high) - np.fmin.reduce(low)
+                    for place in range(len(views)):
+                        of_others = np.fmax.reduce(np.delete(high, place)) - np.fmin.reduce(np.delete(low, place))
+                        if of_others > 0:
+                            stretch[place] = max(stretch[place], length / of_others)
+    for place, view in enumerate(views):
+        times = {measure: stretch[place] for measure, stretch in stretch_of.items() if stretch[place] >= STRETCHED}
+        if times:
+            yield ONE_SETS_THE_GRID.finding(
+                view.scores.origin, encoder=view.encoder, times=max(times.values()), measures=", ".join(times)
+            )
+
+
+# Page
+
+
+def _columns(keys: Mapping[str, str]) -> tuple[Column, ...]:
+    """Return the columns with these headings."""
+    columns = []
+    for heading, text in keys.items():
+        key = MetricKey.parse(text)
+        columns.append(Column(heading, key.metric, key.subset, key.condition, key.similarity_function))
+    return tuple(columns)
+
+
+def _cells(criterion: str, condition: str, title: str, note: str) -> EncoderTable:
+    """Return the table of a criterion: each cell of its two conditions, and both of them under the null."""
+    keys = {cell: f"share[{criterion}:{cell}]{{{condition}}}" for cell in CELLS}
+    keys["TT, null"] = f"share[{criterion}:TT]{{null:{condition}}}"
+    return EncoderTable(f"{criterion.upper()} {title}", _columns(keys), note, MEASURES)
+
+
+_HEADLINE = METRICS[0].column
+_AT_ZERO = partial(_cells, condition="eps0", title="at ε = 0, by similarity function")
+_ON_GRID = partial(
+    _cells,
+    condition="grid",
+    title="averaged over the grid of tolerances",
+    note="Each axis runs from the smallest to the largest margin of all candidates, so a value depends on which "
+    "encoders are compared; the signature names the ends of the grid.",
+)
+_NULL = " T holds, F does not. Null: the mean over 20 draws of targets from other units."
+LAYOUT = Layout(
+    title="Set composition",
+    question="Do overlap, difference and union of sentences behave like sets?",
+    headline=EncoderTable(
+        "Share of samples that satisfy each criterion",
+        (
+            _HEADLINE,
+            *_columns(
+                {
+                    "C1": "share[c1:TT]{cosine,eps0}",
+                    "C2": "share[c2:between]{angle,}",
+                    "C3": "share[c3:TT]{cosine,eps0}",
+                    "C4": "share[c4:vsB]{cosine,eps0}",
+                    "C5": "share[c5:within15]{angle,}",
+                    "C6": "share[c6:middle]{angle,}",
+                }
+            ),
+        ),
+        "C1: the overlap is nearer to A and to B than they are to each other (cosine, both, ε = 0); C1 − wrong target: "
+        "minus the mean share with overlaps taken from other units. C2: its projection on the plane of A and B lies "
+        "between them (within 1°). C3: the difference A − B is nearer to A than to B, and A is nearer to B than the "
+        "difference is. C4: e(A) − e(B) is nearer to the difference than to B. C5: the difference's projection is "
+        "within 15° of A. C6: the union's projection lies between A and B where their norms are comparable.",
+    ),
+    parts=(
+        IntervalChart("C1 at ε = 0, less its null", _HEADLINE),
+        ComparisonTable(
+            "Which differences are shown",
+            _HEADLINE,
+            "Paired on the same samples, each minus its null; p by exchanging items that share labels, corrected within "
+            "each family.",
+        ),
+        EncoderTable(
+            "Beyond a wrong target: each criterion less its null",
+            _columns({claim.partition(" (")[0]: str(key) for key, claim in ABOVE_NULL.items()}),
+            "In points. If the interval contains 0, no difference from a wrong target is shown. C4 against A is the "
+            "harder variant: nearer to the difference than to A (not in the paper).",
+        ),
+        _AT_ZERO(
+            "c1",
+            note=f"Overlap O of A and B. First: O is nearer to A than B is; second: O is nearer to B than A is.{_NULL}",
+        ),
+        _AT_ZERO(
+            "c3",
+            note=f"Difference D = A − B. First: D is nearer to A than to B; second: A is nearer to B than D is.{_NULL}",
+        ),
+        EncoderTable(
+            "C4: is e(A) − e(B) nearer to the difference?",
+            _columns(
+                {
+                    "than to B": "share[c4:vsB]{eps0}",
+                    "null": "share[c4:vsB]{null:eps0}",
+                    "than to A": "share[c4:vsA]{eps0}",
+                    "null, A": "share[c4:vsA]{null:eps0}",
+                    "vs B, grid": "share[c4:vsB]{grid}",
+                    "vs A, grid": "share[c4:vsA]{grid}",
+                }
+            ),
+            similarity_functions=MEASURES,
+        ),
+        EncoderTable(
+            "Where the projections fall",
+            _columns(
+                {
+                    "C2: 0 ≤ τ ≤ 1": "share[c2:inside]{angle,}",
+                    "τ, overlap": "position[c2]",
+                    "τ, difference": "position[c5]",
+                    "τ, union": "position[c6]",
+                    "in plane, overlap": "in_plane[c2]",
+                    "in plane, difference": "in_plane[c5]",
+                    "in plane, union": "in_plane[c6]",
+                }
+            ),
+            "τ: mean position of the projection, 0 is A, 1 is B (not in the paper). In plane: mean share of the target's "
+            "length that lies in the plane (not in the paper); it means little for a vector that is nearly orthogonal "
+            "to the plane.",
+        ),
+        Curves(
+            "How near to A the difference falls",
+            "within",
+            "The share of differences whose projection lies within an angle of A; C5 reads it off at 15°.",
+        ),
+        EncoderTable(
+            "C6: the union, by the norms of A and B",
+            _columns(
+                {
+                    "comparable": "share[c6:comparable]",
+                    "in the middle": "share[c6:middle]",
+                    "A longer": "share[c6:longer_a]",
+                    "near A": "share[c6:near_a]",
+                    "B longer": "share[c6:longer_b]",
+                    "near B": "share[c6:near_b]",
+                }
+            ),
+            "Comparable: ‖A‖/‖B‖ within 1 ± 0.1. Where one is longer, the union should lie within 15° of it.",
+        ),
+        EncoderTable(
+            "Mean margins",
+            _columns({subset: f"margin[{subset}]" for subsets in MARGINS.values() for subset in subsets}),
+            "Of the first and the second condition of C1 and C3, and of C4. Positive where the condition holds.",
+            MEASURES,
+        ),
+        EncoderTable(
+            "Raw similarities, on average",
+            _columns(
+                {
+                    f"{operator}: {pair}": f"raw[{CRITERION[operator]}:{pair}]"
+                    for operator, letter in TARGET.items()
+                    for pair in (f"A{letter}", f"B{letter}", "AB", "AN")
+                }
+            ),
+            "Between A and the target (O, D or U), B and the target, A and B, and A and another unit's target (N). A "
+            "distance is larger when farther.",
+            MEASURES,
+        ),
+        CorpusTable(
+            "What people thought of the targets",
+            _columns({"mean rating (0-4)": "rating[]", "median": "rating_median[]", "agreement (α)": "agreement[]"}),
+            "Krippendorff's alpha for interval data: 1 full agreement, 0 none beyond chance.",
+        ),
+        Examples(
+            "Sample by sample",
+            "a",
+            prefix="A",
+            texts=(("b", "B"), ("overlap", "overlap"), ("difference", "difference A − B"), ("union", "union")),
+            columns=(
+                ExampleColumn("A with the result", ("a",)),
+                ExampleColumn("B with the result", ("b",)),
+                ExampleColumn("A with B", ("ab",)),
+            ),
+            margin="the smaller margin of C1 or C3; unions have none",
+            note="Cosines. Right: the overlap is nearer to A and to B than they are to each other (C1); the "
+            "difference A − B is nearer to A than to B, and B is nearer to A than to the difference (C3); the "
+            "union lies between A and B, or near the longer of them (C6). In mirrored differences A and B are "
+            "exchanged.",
+        ),
+    ),
+    source="Bansal, Mahajan, Sinha & Karmaker (2025), Set-Theoretic Compositionality of Sentence Embeddings",
+    paper=(
+        _ON_GRID("c1"),
+        _ON_GRID("c3"),
+        *(
+            Histograms(
+                f"Angles of the {operator}'s projection",
+                f"angles_{operator}",
+                "The paper's figures 4 and 6: between A and B, both angles are below 1 and their sum is 1.",
+            )
+            for operator in OPERATORS
+        ),
+        Histograms("Norm of A over norm of B", "norm_ratio", "The paper's figure 10."),
+        CountBars(
+            "How often each rating was given",
+            "ratings",
+            "rating",
+            "share of ratings",
+            "operator",
+            note="The paper's figure 3: 0 strongly disagree, 4 strongly agree; every annotator's rating counts.",
+        ),
+        SeriesTable("Ratings given", "ratings"),
+    ),
+)

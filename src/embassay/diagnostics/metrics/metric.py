@@ -195,6 +195,11 @@ class Metric:
         return self.kind in ("share", "mean over folds") or (self.kind == "mean" and self.range == (0, 1))
 
     @property
+    def is_difference(self) -> bool:
+        """Whether its values are differences of two shares, in [−1, 1]."""
+        return self.kind == "share" and self.range[0] == -1
+
+    @property
     def style(self) -> Format:
         """How it is written."""
         if self.format:

@@ -285,7 +285,7 @@ class Figures(Generic[AnyView]):
         estimates = dict[tuple[str, FigureKey], Estimate]()
         for figure in self.figures:
             metric = figure.metric
-            if not metric.is_bounded:
+            if not metric.is_bounded or metric.is_difference:
                 continue
             values = {view.encoder: figure.items(view) for view in self.views if figure.is_of(view)}
             if metric.kind == "mean over folds":
@@ -307,7 +307,8 @@ class Figures(Generic[AnyView]):
             # One table at a time, because those of all encoders together would take much memory.
             tables = (np.stack([figure.items(view) for figure in figures], axis=1) for view in self.views)
             unit = self.labels(figures[0].metric).label_set
-            of_encoders = means(tables, unit, draws, *self.board.stream)
+            differences = np.array([figure.metric.is_difference for figure in figures])
+            of_encoders = means(tables, unit, draws, *self.board.stream, differences=differences)
             for view, of_encoder in zip(self.views, of_encoders, strict=True):
                 for figure, estimate in zip(figures, of_encoder, strict=True):
                     estimates[view.encoder, figure.key] = estimate
@@ -317,7 +318,8 @@ class Figures(Generic[AnyView]):
         """Return the figures that are means of values of any size, those of the same items together."""
         groups = dict[Callable[[Any], Ints | None] | None, list[Figure[AnyView]]]()
         for figure in self.figures:
-            if figure.metric.kind == "mean" and not figure.metric.is_bounded:
+            metric = figure.metric
+            if metric.is_difference or (metric.kind == "mean" and not metric.is_bounded):
                 groups.setdefault(figure.metric.places, []).append(figure)
         return list(groups.values())
 
