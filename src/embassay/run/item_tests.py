@@ -12,7 +12,7 @@ from embassay.core.formatting import counted
 from embassay.core.result import Finding, Verdict
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.diagnostics.base import DeclaresMetrics
-from embassay.diagnostics.metrics.headline import Headline
+from embassay.diagnostics.metrics.verdict import Headline
 from embassay.reports.findings import templates
 from embassay.run.examples import ScoredTask
 from embassay.stats.units import Ints
@@ -103,7 +103,7 @@ def named_questions(task: ScoredTask, headline: Headline, chosen: Ints, *, texts
     chosen
         Their places among the items of the headline.
     """
-    places = chosen if headline.places is None else headline.places[chosen]
+    places = headline.places[chosen]
     ids = [str(task.scores[0].item[place]) for place in places[:MAX_NAMED]]
     named = f"ids {', '.join(ids)}"
     if texts:

@@ -64,7 +64,7 @@ from embassay.stats.agreement import krippendorff
 from embassay.stats.density import histogram
 from embassay.stats.geometry.closeness import MEASURES, paired_dot
 from embassay.stats.grid import CELLS
-from embassay.stats.resample import ABSENT, mean
+from embassay.stats.resample import mean
 from embassay.stats.units import Floats, Ints, unit_codes
 
 CITATION = """@misc{bansal2025,
@@ -151,14 +151,7 @@ class SetView(ItemView):
         """Return the (n,) values of a figure, ABSENT for samples of other blocks; None without the block."""
         if block not in self.blocks:
             return None
-        return self._scattered({block: self.blocks[block].figures[key]}, ABSENT)
-
-    def _scattered(self, values: Mapping[str, Floats], filling: float) -> Floats:
-        """Return (n,) values from those of each block."""
-        scattered = np.full(len(self.scores.item), filling)
-        for block, of_block in values.items():
-            scattered[self.blocks[block].items] = of_block
-        return scattered
+        return self.at(self.blocks[block].items, self.blocks[block].figures[key])
 
     @property
     def subset(self) -> NDArray[np.str_]:
@@ -166,19 +159,22 @@ class SetView(ItemView):
         operator, is_mirrored = self.scores.labels["operator"], self.scores.labels["side"] == "right"
         return np.where(is_mirrored, np.char.add(operator, ", mirrored"), operator)
 
-    @property
+    @cached_property
     def right(self) -> Floats:
         """(n,) whether each sample satisfies C1, C3 or C6, by its operator."""
-        return self._scattered({name: block.satisfied() for name, block in self.blocks.items()}, np.nan)
+        right = np.full(len(self.scores.item), np.nan)
+        for block in self.blocks.values():
+            right[block.items] = block.satisfied()
+        return right
 
-    @property
+    @cached_property
     def margin(self) -> Floats:
         """(n,) the smaller of the two margins of C1 or C3 by cosine; NaN for unions."""
-        margins = {}
-        for name, block in self.blocks.items():
-            for criterion in MARGIN_CRITERIA[block.operator][:1]:
-                margins[name] = np.minimum(*block.margins(criterion, "cosine"))
-        return self._scattered(margins, np.nan)
+        margin = np.full(len(self.scores.item), np.nan)
+        for block in self.blocks.values():
+            if block.operator != "union":
+                margin[block.items] = np.minimum(*block.margins(CRITERION[block.operator], "cosine"))
+        return margin
 
     def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
         """Return the cosines between A, B and the target."""

@@ -187,7 +187,6 @@ METRICS = (
         of=lambda view: view.right,
         # The paper's accuracy is the mean over folds. These differ in size, so it is not that over sentences.
         kind="mean over folds",
-        folds=lambda view: view.fold,
         better="higher",
         headline=True,
         margin=0.02,
@@ -401,7 +400,7 @@ class Localization(ItemMethod):
     def series(self, figures: Figures[LocalizationView], summary: MetricSummary) -> Iterator[Series]:
         """Yield the agreement of errors on one fold, as in the paper, and on all; how many groups have which size."""
         converged = [view for view in figures.views if not view.unconverged]
-        fold, corpus = figures.views[0].fold, figures.board.corpus
+        fold, corpus = figures.views[0].fold, figures.views[0].corpus
         parts = {"agreement": (fold == 0, "fold 0"), "agreement_pooled": (fold >= 0, "all folds")}
         for name, (inside, label) in parts.items() if converged else ():
             numerator, denominator = agreement(converged, inside)

@@ -21,7 +21,7 @@ from embassay.core.metric_key import MetricKey
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Estimate, Result, Verdict
 from embassay.stats.correlate import Kind as Correlation
-from embassay.stats.units import Bools, Floats, Ints
+from embassay.stats.units import Bools, Floats
 
 Direction = Literal["higher", "lower", "neither"]
 """Which values of a metric are better."""
@@ -38,7 +38,7 @@ CHOICES = {
     "format": ("", *get_args(Format)),
 }
 """The fields of a metric that have one of a few values."""
-ONLY_OF = {"correlation": "correlation", "against": "correlation", "folds": "mean over folds"}
+ONLY_OF = {"correlation": "correlation", "against": "correlation"}
 """The fields that one kind needs, and no other has."""
 SUBSETS_LISTED = 4
 """Subsets of a metric that a list names."""
@@ -57,24 +57,20 @@ class Metric:
     name, subset, condition
         As in the rows. ``*`` stands for any text; an option of the diagnostic may stand in braces: ``Success@{k}``.
     kind
-        ``share``, a mean of yes and no or of shares of them; ``mean``, of other numbers; ``mean over folds``, of shares
-        that are averaged fold by fold; ``correlation``; or ``computed``: a figure that is no mean over items, such as a
-        threshold.
+        ``share``, a mean of yes and no or of shares of them, or of differences of shares where ``low`` is −1; ``mean``,
+        of other numbers; ``mean over folds``, of shares that are averaged fold by fold, by the value ``fold`` of the
+        scores; ``correlation``; or ``computed``: a figure that is no mean over items, such as a threshold.
     better
         Which values are better; there is no default.
     meaning
         What the metric says, in one line for a list.
     of
         The (n,) item values of an encoder, from the diagnostic's own view of its scores: NaN is undefined, ``ABSENT``
-        an item that the metric is not about. None where the corpus has no such items; of a share, also where one
-        encoder has none. Of a computed metric an :class:`~embassay.core.result.Estimate`, or several by subset. Without
-        it, the diagnostic makes the rows itself.
+        an item that the metric is not about. None where the corpus, or one encoder, has no such items. Of a computed
+        metric an :class:`~embassay.core.result.Estimate`, or several by subset. Without it, the diagnostic makes the
+        rows itself.
     subsets
         The name and the (n,) mask of each subset; where given, ``subset`` is the pattern of their names.
-    places
-        The places of the items that the metric is about; all by default. Then n is their number.
-    folds
-        The (n,) fold of each item, for a mean over folds.
     correlation
         Which correlation it is: ``spearman`` or ``pearson``.
     against
@@ -135,8 +131,6 @@ class Metric:
     meaning: str = ""
     of: Callable[[Any], Floats | Estimate | Mapping[str, Estimate] | None] | None = None
     subsets: Callable[[Any], Iterable[tuple[str, Bools]]] | None = None
-    places: Callable[[Any], Ints | None] | None = None
-    folds: Callable[[Any], Ints] | None = None
     correlation: Correlation | Literal[""] = ""
     against: Callable[[Any], Floats] | None = None
     headline: bool = False

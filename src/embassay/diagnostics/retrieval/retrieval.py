@@ -198,11 +198,6 @@ WORDS_READ = Template(
 )
 
 
-def _answered_places(view: RetrievalView) -> Ints:
-    """Return the (m,) places of the questions that have a right document."""
-    return np.flatnonzero(view.answered)
-
-
 def _separation(view: RetrievalView) -> Mapping[str, Estimate]:
     """Return how well the top similarity separates answered from unanswerable questions, where there are such."""
     top, labels = view.scores.values["top"][:, 0], Labels.of(view.scores.unit, view.scores.unit_labels)
@@ -233,7 +228,6 @@ def ranking_metric(
     return RankingMetric(
         name,
         of=lambda view: view.ranking(name),
-        places=_answered_places,
         kind=kind,
         better="higher",
         meaning=meaning,
@@ -252,7 +246,6 @@ def _success_after(transform: str) -> Metric:
         "Success@{k}",
         condition=transform,
         of=lambda view: view.ranking(f"Success@{{k}}/{transform}"),
-        places=_answered_places,
         kind="share",
         better="higher",
         meaning="success after a transform of the vectors",
@@ -655,17 +648,12 @@ def share_rows(
         threshold = thresholds[view.encoder].get(subset)
         return None if threshold is None else view.shares_at(threshold).get(metric)
 
-    places = {
-        "accuracy_at_tau": _answered_places,
-        "kept": _answered_places,
-        "unanswerable_dropped": lambda view: np.flatnonzero(~view.answered),
-    }
     metrics = [
-        Metric(name, subset, kind="share", better="neither", of=partial(share, name, subset), places=of_metric)
+        Metric(name, subset, kind="share", better="neither", of=partial(share, name, subset))
         for subset in dict.fromkeys(chain.from_iterable(thresholds.values()))
-        for name, of_metric in places.items()
+        for name in ("accuracy_at_tau", "kept", "unanswerable_dropped")
     ]
-    return Figures(figures.board, figures.views, tuple(metrics)).rows(draws)
+    return Figures(figures.views, tuple(metrics)).rows(draws)
 
 
 # Series

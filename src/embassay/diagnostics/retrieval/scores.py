@@ -383,12 +383,15 @@ class RetrievalView(View):
         return self.scores.values[name][self.answered]
 
     def ranking(self, declared: str) -> Floats | None:
-        """Return (m,) a ranking metric of the answered questions by its declared name, such as ``Success@{k}``.
+        """Return (n,) a ranking metric by its declared name, such as ``Success@{k}``.
 
-        NaN is undefined. None where it is not stored: of few documents, or after a transform of sparse vectors.
+        NaN is undefined, ABSENT a question without a right document. None where it is not stored: of few documents, or
+        after a transform of sparse vectors.
         """
         name = declared.format(k=self.options.k)
-        return self.values(name) if name in self.scores.values else None
+        if name not in self.scores.values:
+            return None
+        return self.at(self.answered, self.values(name))
 
     @cached_property
     def has_full_top_k(self) -> Bools:
@@ -443,15 +446,16 @@ class RetrievalView(View):
         return {RECOMMENDED[threshold.guarantee]: threshold.value}
 
     def shares_at(self, threshold: float) -> dict[str, Floats]:
-        """Return what a threshold does: (m,) shares of answered questions, and (u,) of unanswerable ones, if any.
+        """Return what a threshold does: (n,) shares, of answered questions and of unanswerable ones, if any.
 
         A question finds nothing when even its largest similarity is below the threshold.
         """
         largest, is_kept = self.largest_of_unanswerable, self.values("top") >= threshold
         success = np.where(self.values(RIGHT) >= threshold, self.values(self.headline), 0.0)
-        shares = {"accuracy_at_tau": success, "kept": is_kept.mean(axis=1)}
-        for values in shares.values():
-            values[~self.has_full_top_k] = np.nan
+        shares = dict[str, Floats]()
+        for name, values in (("accuracy_at_tau", success), ("kept", is_kept.mean(axis=1))):
+            shares[name] = self.at(self.answered, np.where(self.has_full_top_k, values, np.nan))
         if len(largest):
-            shares["unanswerable_dropped"] = np.where(np.isnan(largest), np.nan, largest < threshold)
+            dropped = np.where(np.isnan(largest), np.nan, largest < threshold)
+            shares["unanswerable_dropped"] = self.at(~self.answered, dropped)
         return shares
