@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import zip_longest
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.core.claims import COUNT, INTERVAL, LIMIT, Template
 from embassay.core.errors import SpecError
@@ -40,31 +40,31 @@ from embassay.core.metric_key import MetricKey
 from embassay.core.result import Estimate, Finding, Row, Series
 from embassay.core.samples.composition import OPERATORS
 from embassay.core.samples.composition import Composition as Sample
-from embassay.core.types import Corpus, Draws, ItemScores
+from embassay.core.types import Corpus, Draws
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.composition.criteria import (
     CRITERION,
-    MARGIN_CRITERIA,
     MARGINS,
     TARGET,
     Axes,
     OperatorView,
     axes_of,
-    margin_ends,
     over_draws,
 )
 from embassay.diagnostics.composition.scores import RAW, measured, other_targets
 from embassay.diagnostics.findings import written
 from embassay.diagnostics.method import ItemMethod, ItemView, Stored
 from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric
-from embassay.diagnostics.metrics.scoreboard import View
+from embassay.diagnostics.metrics.scoreboard import pool_of
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
 from embassay.diagnostics.published import table
 from embassay.stats.agreement import krippendorff
 from embassay.stats.density import histogram
 from embassay.stats.geometry.closeness import MEASURES, paired_dot
 from embassay.stats.grid import CELLS
-from embassay.stats.resample import mean
+from embassay.stats.labels import Labels
+from embassay.stats.resample import mean, means
+from embassay.stats.shares import bounded_means
 from embassay.stats.units import Floats, Ints, unit_codes
 
 CITATION = """@misc{bansal2025,
@@ -91,10 +91,11 @@ RATIOS = (0.0, 2.0)
 """The ends of the histograms of ratios."""
 DEGREES = np.arange(0, 181, 3)
 """The angles at which the curve of differences near A is drawn."""
+BLOCKS = {"overlap": "overlap", "difference": "difference", "union": "union", "right": "difference, mirrored"}
+"""The subset of each block of samples."""
 SCALE = (0, 4)
 """Of human ratings, from strongly disagree to strongly agree; ``checks.LIKERT`` refuses other ratings."""
 
-ALONE = "no other unit has a target to compare with"
 NOT_APPLICABLE = "not applicable: all norms are 1"
 NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
 """The subsets about samples in which one norm is longer."""
@@ -138,13 +139,11 @@ class SetView(ItemView):
     @cached_property
     def blocks(self) -> dict[str, OperatorView]:
         """The samples of each operator, and ``right``, the mirrored differences: what B says and A does not."""
-        operator, mirrored = self.scores.labels["operator"], self.scores.labels["side"] == "right"
-        masks = {name: (operator == name) & ~mirrored for name in OPERATORS}
-        masks["right"] = mirrored
+        places = {name: np.flatnonzero(self.subset == subset) for name, subset in BLOCKS.items()}
         return {
-            name: OperatorView(self.scores, "difference" if name == "right" else name, np.flatnonzero(mask))
-            for name, mask in masks.items()
-            if mask.any()
+            name: OperatorView(self.scores, BLOCKS[name].partition(",")[0], of_block)
+            for name, of_block in places.items()
+            if of_block.size
         }
 
     def of_block(self, block: str, key: MetricKey) -> Floats | None:
@@ -152,12 +151,6 @@ class SetView(ItemView):
         if block not in self.blocks:
             return None
         return self.at(self.blocks[block].items, self.blocks[block].figures[key])
-
-    @property
-    def subset(self) -> NDArray[np.str_]:
-        """(n,) the operator of each sample; those of mirrored differences are named apart."""
-        operator, is_mirrored = self.scores.labels["operator"], self.scores.labels["side"] == "right"
-        return np.where(is_mirrored, np.char.add(operator, ", mirrored"), operator)
 
     @cached_property
     def right(self) -> Floats:
@@ -196,7 +189,6 @@ ABOVE_NULL = {
 }
 """The excesses over the null that encoders are compared on, by ``compare=all``, with the words for each claim."""
 BLOCK_OF = {"c1": "overlap", "c2": "overlap", "c3": "difference", "c4": "difference", "c5": "difference", "c6": "union"}
-STORED = (*MEASURES, "plane")
 
 
 def _above_null(key: MetricKey, claim: str) -> Metric:
@@ -324,61 +316,55 @@ class Composition(ItemMethod):
         each sample is. A sample that a value does not apply to has NaN.
         """
         samples = corpus.samples
-        operator = np.array([s.operator for s in samples])
-        side = np.array(["right" if s.mirrored else "" for s in samples])
-        # The differences of both directions are two groups: a target replaces one of its own direction only. Fewer
-        # draws are enough for many samples, and all would not fit into memory.
+        operator, mirrored = (
+            np.array(column) for column in zip(*((s.operator, s.mirrored) for s in samples), strict=True)
+        )
+        # A target replaces one of the same direction only. All draws of many samples would not fit into memory, and
+        # fewer are enough.
         others = other_targets(
             [s.target for s in samples],
             corpus.units,
-            np.char.add(operator, side),
+            np.char.add(operator, np.where(mirrored, "right", "")),
             self.null_seed,
             corpus.fingerprint,
             draws=range(min(max(KEPT // len(samples), FEWEST), DRAWS)),
         )
         sides = vectors.take(dict.fromkeys(text for s in samples for text in (s.a, s.b)))
-        norms = np.sqrt(paired_dot(sides, sides))
         return {
             **measured(samples, others, vectors),
             "ratings": rating_matrix([s.ratings for s in samples]),
-            "operator": operator,
-            "side": side,
-            "unit_norm": float(np.all(np.abs(norms - 1) <= UNIT_NORM)),
+            "subset": np.char.add(operator, np.where(mirrored, ", mirrored", "")),
+            "unit_norm": float(np.all(np.abs(np.sqrt(paired_dot(sides, sides)) - 1) <= UNIT_NORM)),
         }
 
     def rows(self, figures: Figures[SetView], draws: Draws) -> list[Row]:
         """Return the figures of each block of samples, all encoders with the same resamples; and the ratings."""
-        rows = list[Row]()
-        for name in figures.views[0].blocks:
-            rows += block_rows(figures, name, draws)
         first = figures.views[0]
-        # The paper has ratings of the differences A − B only.
-        groups = {name: block.items for name, block in first.blocks.items() if name != "right"}
-        return [*rows, *rating_rows(first.scores, draws, groups)]
+        rows = [row for name in first.blocks for row in block_rows(figures, name, draws)]
+        return [*rows, *rating_rows(first, draws)]
 
     def series(self, figures: Figures[SetView], summary: MetricSummary) -> Iterator[Series]:
-        """Yield the histograms of angles (the paper's figures 4 and 6) and of norm ratios (10), the share near A, …"""
-        views, first = figures.views, figures.views[0]
+        """Yield the paper's histograms of angles (figures 4 and 6) and norms (10), the share near A, and ratings."""
         for operator in OPERATORS:
-            blocks = [view.blocks[operator] for view in views if operator in view.blocks]
-            if blocks:
-                angles = {"A to projection": "from_a", "B to projection": "from_b"}
-                yield _histogram(f"angles_{operator}", "angle / angle between A and B", blocks, angles)
-            if blocks and operator == "difference":
+            blocks = [view.blocks[operator] for view in figures.views if operator in view.blocks]
+            if not blocks:
+                continue
+            angles = {"A to projection": "from_a", "B to projection": "from_b"}
+            yield _histogram(f"angles_{operator}", "angle / angle between A and B", blocks, angles)
+            if operator == "difference":
                 yield _near_a(blocks)
-            if blocks and operator == "union":
+            elif operator == "union":
                 yield _histogram("norm_ratio", "‖A‖ / ‖B‖", blocks, {"samples": "norm_ratio"})
-        groups = {name: block.items for name, block in first.blocks.items() if name != "right"}
-        yield from rating_series(first.scores, groups)
+        yield from rating_series(figures.views[0])
 
     def findings(self, figures: Figures[SetView], summary: MetricSummary) -> Iterator[Finding]:
-        """Yield for each encoder that was asked for which criteria are above their null, and whether it sets the grid."""
+        """Yield which criteria each requested encoder satisfies above its null, and whether it sets the grid."""
+        views = [view for view in figures.views if not view.is_baseline]
         if "overlap" not in figures.views[0].blocks:
             yield NOT_RANKED.finding(figures.views[0].scores.origin)
-        for view in figures.views:
-            if not view.is_baseline:
-                yield from _claims(view, summary.rows)
-        yield from _stretched_grids([view for view in figures.views if not view.is_baseline])
+        for view in views:
+            yield from _claims(view, summary.rows)
+        yield from _stretched_grids(views)
 
 
 create = Composition
@@ -394,68 +380,56 @@ def block_rows(figures: Figures[SetView], block: str, draws: Draws) -> Iterator[
     has the grid's ends.
     """
     axes = axes_of([view.blocks[block] for view in figures.requested])
-    block_of = {view.encoder: view.blocks[block] for view in figures.views}
-    values = {name: {**of_block.figures, **of_block.on_grid(axes)} for name, of_block in block_of.items()}
-    mirrored = "right:" if block == "right" else ""
-    metrics = list[Metric]()
-    for key in next(iter(values.values())):
-        declared = partial(Metric, subset=key.subset, better="neither", similarity_function=key.similarity_function)
-        condition = f"{mirrored}{key.condition}".rstrip(":")
-        if key.metric != "share" or key.condition in ("grid", "null:grid"):
-            kind, low = "mean", None
-        else:
-            kind, low = "share", -1.0 if key.condition.startswith("excess") else 0.0
-        of = partial(_stored, values, key)
-        metrics.append(declared(key.metric, condition=condition, kind=kind, low=low, of=of))
-        if key.metric in ("margin", "position") and not key.condition:
-            of = partial(_deviation, values, key)
-            metrics.append(declared(f"{key.metric}_sd", condition=condition, kind="computed", of=of))
+    values = {view.encoder: view.blocks[block].figures | view.blocks[block].on_grid(axes) for view in figures.views}
+    estimates = {encoder: dict[MetricKey, Estimate]() for encoder in values}
+    labels = figures.labels().of_items(figures.views[0].blocks[block].items)
+    keys = list(values[figures.views[0].encoder])
+    # Averages over the grid are no yes and no, and an excess lies in [−1, 1].
+    shares = [key for key in keys if key.metric == "share" and key.condition in ("", "eps0", "null", "null:eps0")]
+    for key in shares:
+        of_key = {encoder: of_encoder[key] for encoder, of_encoder in values.items()}
+        for encoder, share in bounded_means(of_key, labels, figures.roles.base_systems, of_shares=True).items():
+            estimates[encoder][key] = share
+    others = [key for key in keys if key not in shares]
+    differences = np.array([key.condition.startswith("excess") for key in others])
+    tables = (np.stack([of_encoder[key] for key in others], axis=1) for of_encoder in values.values())
+    of_encoders = means(tables, labels.label_set, draws, *figures.views[0].stream, differences=differences)
+    for encoder, of_encoder in zip(values, of_encoders, strict=True):
+        estimates[encoder] |= zip(others, of_encoder, strict=True)
+        for key in others:
+            if key.metric in ("margin", "position") and not key.condition:
+                deviation = _deviation(values[encoder][key], labels)
+                estimates[encoder][replace(key, metric=f"{key.metric}_sd")] = deviation
 
-    parts = []
-    for view in figures.views:
-        items = view.blocks[block].items
-        stored = {name: of_all[items] for name, of_all in view.scores.values.items() if name != "ratings"}
-        scores = view.scores
-        parts.append(replace(scores, item=scores.item[items], unit=scores.unit[items], labels={}, values=stored))
-    for one in Figures.of(View, parts, metrics).rows(draws):
-        key = replace(one.key.within_diagnostic, condition=one.condition.removeprefix("right").removeprefix(":"))
-        yield _completed(one, key, block_of[one.encoder], axes)
+    parts = [view.scores.part(*(name for name in view.scores.values if name != "ratings")) for view in figures.views]
+    pool = {"pool": pool_of(parts)} if labels.partners else {}
+    for view, part in zip(figures.views, parts, strict=True):
+        for key, estimate in estimates[view.encoder].items():
+            signed = _ends(key, axes) if key.condition.endswith("grid") else pool if key in shares else {}
+            condition = f"right:{key.condition}".rstrip(":") if block == "right" else key.condition
+            # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
+            if key.subset in NEEDS_NORMS and part.scalars["unit_norm"]:
+                estimate = Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE)
+            yield row(part, draws, key.metric, key.subset, estimate, condition, key.similarity_function, **signed)
 
 
-def _stored(values: Mapping[str, Mapping[MetricKey, Floats]], key: MetricKey, view: View) -> Floats:
-    """Return the (m,) values of a figure of an encoder."""
-    return values[view.encoder][key]
-
-
-def _deviation(values: Mapping[str, Mapping[MetricKey, Floats]], key: MetricKey, view: View) -> Estimate:
-    """Return the standard deviation of a figure over samples; without an interval."""
-    of_samples = values[view.encoder][key]
-    defined = ~np.isnan(of_samples)
-    items, units = int(defined.sum()), len(np.unique(view.scores.unit[defined]))
+def _deviation(values: Floats, labels: Labels) -> Estimate:
+    """Return the standard deviation of (m,) values over samples; without an interval."""
+    defined = ~np.isnan(values)
+    items, units = int(defined.sum()), labels.of_items(defined).sets
     if items < 2:
         reason = "fewer than two samples are defined"
-        return Estimate(None, None, None, items, units, len(defined) - items, reason)
-    return Estimate(float(of_samples[defined].std(ddof=1)), None, None, items, units, len(defined) - items)
+        return Estimate(None, None, None, items, units, len(values) - items, reason)
+    return Estimate(float(values[defined].std(ddof=1)), None, None, items, units, len(values) - items)
 
 
-def _completed(row: Row, key: MetricKey, block: OperatorView, axes: Axes) -> Row:
-    """Return a row with the grid that it depends on, and the reason where it does not apply or there is no null."""
-    # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
-    if key.subset in NEEDS_NORMS and block.scores.scalars["unit_norm"]:
-        nothing = {"value": None, "low": None, "high": None, "items": 0, "units": 0, "undefined": 0}
-        return replace(row, **nothing, interval="none", reason=NOT_APPLICABLE)
-    if key.condition.startswith(("null", "excess")) and row.value is None and row.undefined:
-        # The null needs targets of other units.
-        if np.isnan(block.raw("cosine", "AN")).all() and not np.isnan(block.raw("cosine", "AT")).all():
-            row = replace(row, reason=ALONE)
-    if not key.condition.endswith("grid"):
-        return row
+def _ends(key: MetricKey, axes: Axes) -> dict[str, str]:
+    """Return the ends of the grid that a figure is averaged over, for its signature."""
     grids = axes[key.subset[:2], key.similarity_function]
     if key.subset in MARGINS["c4"]:
         # The two margins of c4 are two figures, each over its own axis.
         grids = [grids[MARGINS["c4"].index(key.subset)]]
-    ends = ";".join(f"{grid.values[0]:.10g},{grid.values[-1]:.10g},{grid.size}" for grid in grids)
-    return replace(row, signature=f"{row.signature}|grid:{ends}")
+    return {"grid": ";".join(f"{grid.values[0]:.10g},{grid.values[-1]:.10g},{grid.size}" for grid in grids)}
 
 
 # Ratings
@@ -463,32 +437,33 @@ def _completed(row: Row, key: MetricKey, block: OperatorView, axes: Axes) -> Row
 
 def rating_matrix(ratings: Sequence[Sequence[float]]) -> Floats:
     """Return the (n, annotators) ratings, NaN where a sample has fewer; one column at least."""
-    matrix = np.full((len(ratings), max([1, *map(len, ratings)])), np.nan)
-    for place, ratings_of_sample in enumerate(ratings):
-        matrix[place, : len(ratings_of_sample)] = ratings_of_sample
-    return matrix
+    rows = list(zip_longest(*ratings, fillvalue=np.nan)) or [[np.nan] * len(ratings)]
+    return np.array(rows, dtype=np.float64).T
 
 
-def rating_rows(scores: ItemScores, draws: Draws, groups: Mapping[str, Ints]) -> Iterator[Row]:
-    """Yield mean, median and agreement of the ratings of each group of items that has some.
+def _ratings(view: SetView) -> Iterator[tuple[str, Floats, Ints]]:
+    """Yield the ratings of each block that has some, and the units of its samples; the paper has none of mirrored ones."""
+    for name, block in view.blocks.items():
+        ratings = view.scores.values["ratings"][block.items]
+        rated = ~np.isnan(ratings).all(axis=1)
+        if rated.any() and name != "right":
+            yield name, ratings[rated], unit_codes(view.scores.unit[block.items][rated])
+
+
+def rating_rows(view: SetView, draws: Draws) -> Iterator[Row]:
+    """Yield mean, median and agreement of the ratings of each block that has some.
 
     ``rating`` is the mean over items of their annotators' mean, ``rating_median`` the median of all ratings,
     ``agreement`` Krippendorff's alpha for interval data. All are of the corpus, so no encoder is named.
     """
-    of_corpus = scores.of_corpus("ratings")
-    for name, items in groups.items():
-        ratings = of_corpus.values["ratings"][items]
-        number = np.count_nonzero(~np.isnan(ratings), axis=1)
-        ratings, unit, number = ratings[number > 0], unit_codes(of_corpus.unit[items][number > 0]), number[number > 0]
-        if not len(ratings):
-            continue
-        alpha, compared = krippendorff(ratings), number > 1
-        agreement = Estimate(alpha, None, None, int(compared.sum()), len(np.unique(unit[compared])))
-        if np.isnan(alpha):
-            reason = "no item with two ratings, or all ratings equal"
-            agreement = Estimate(None, None, None, 0, 0, len(unit), reason)
+    of_corpus = view.scores.of_corpus("ratings")
+    for name, ratings, unit in _ratings(view):
+        alpha, compared = krippendorff(ratings), np.count_nonzero(~np.isnan(ratings), axis=1) > 1
+        agreement = Estimate(None, None, None, 0, 0, len(unit), "no item with two ratings, or all ratings equal")
+        if not np.isnan(alpha):
+            agreement = Estimate(alpha, None, None, int(compared.sum()), len(np.unique(unit[compared])))
         estimates = {
-            "rating": mean(np.nanmean(ratings, axis=1), unit, draws, *View(scores).stream),
+            "rating": mean(np.nanmean(ratings, axis=1), unit, draws, *view.stream),
             "rating_median": Estimate(float(np.nanmedian(ratings)), None, None, len(unit), len(np.unique(unit))),
             "agreement": agreement,
         }
@@ -496,23 +471,21 @@ def rating_rows(scores: ItemScores, draws: Draws, groups: Mapping[str, Ints]) ->
             yield row(of_corpus, draws, metric, name, estimate, similarity_function="rating")
 
 
-def rating_series(scores: ItemScores, groups: Mapping[str, Ints]) -> Iterator[Series]:
-    """Yield how often each rating was given in each group of items (Bansal et al. 2025, figure 3).
+def rating_series(view: SetView) -> Iterator[Series]:
+    """Yield how often each rating was given in each block (Bansal et al. 2025, figure 3).
 
     Every annotator's rating counts. Fractional ratings are rounded to the nearest whole number, halves upwards. Yields
     nothing if no item has a rating.
     """
-    lowest, highest = SCALE
     lines = list[list[object]]()
-    for name, items in groups.items():
-        ratings = scores.values["ratings"][items]
+    for name, ratings, _unit in _ratings(view):
         whole = np.floor(ratings[~np.isnan(ratings)] + 0.5)
-        for rating in range(lowest, highest + 1) if len(whole) else ():
+        for rating in range(SCALE[0], SCALE[1] + 1):
             count = int((whole == rating).sum())
             lines.append([name, rating, count, count / len(whole)])
     if lines:
         columns = {"operator": "text", "rating": "count", "ratings given": "count", "share of ratings": "percent"}
-        yield table(NAME, scores.origin.corpus, "ratings", columns, lines)
+        yield table(NAME, view.corpus, "ratings", columns, lines)
 
 
 # Series
@@ -539,11 +512,9 @@ def _near_a(blocks: Sequence[OperatorView]) -> Series:
     for block in blocks:
         for line, null in (("difference", False), ("null", True)):
             angle = np.rad2deg(block.planar("from_a", null))
-            shares = list[float]()
-            for largest in DEGREES:
-                is_near = over_draws(np.where(np.isnan(angle), np.nan, angle <= largest))
-                defined = is_near[~np.isnan(is_near)]
-                shares.append(float(defined.mean()) if len(defined) else 0.0)
+            near = (over_draws(np.where(np.isnan(angle), np.nan, angle <= largest)) for largest in DEGREES)
+            # The mean over samples is taken as that over draws is: without those that are undefined.
+            shares = [float(np.nan_to_num(over_draws(of_samples[:, None])[0])) for of_samples in near]
             lines.append({"encoder": block.encoder, "line": line, "y": shares})
     data = {"x": "angle to A, degrees", "y": "share of differences", "at": DEGREES.tolist(), "lines": lines}
     return Series(NAME, blocks[0].corpus, "within", "curve", data)
@@ -568,55 +539,47 @@ def _claims(view: SetView, rows: Sequence[Row]) -> Iterator[Finding]:
             continue
         # The criteria about the plane have no tolerance, and so no grid.
         on_grid = row_of.get(replace(key, condition="excess:grid"), at_zero)
-        is_above = tuple(row.low is not None and row.low > 0 for row in (at_zero, on_grid))
+        places = {"at ε = 0": at_zero, "on the paper's grid of tolerances": on_grid}
+        shown = [place for place, row in places.items() if row.low is not None and row.low > 0]
         criterion = words.split()[0]
-        if is_above == (True, True):
+        if len(shown) == 2:
             above.append(words)
             short.append(criterion)
-        elif is_above == (True, False):
-            excess = written(on_grid, "points")
-            in_part.append(f"{words} at ε = 0, not shown on the paper's grid of tolerances ({excess})")
-            short.append(f"{criterion} at ε = 0")
-        elif is_above == (False, True):
-            excess = written(at_zero, "points")
-            in_part.append(f"{words} on the paper's grid of tolerances, not shown at ε = 0 ({excess})")
-            short.append(f"{criterion} on the grid")
+        elif shown:
+            ((elsewhere, row),) = ((place, row) for place, row in places.items() if place not in shown)
+            in_part.append(f"{words} {shown[0]}, not shown {elsewhere} ({written(row, 'points')})")
+            short.append(f"{criterion} {shown[0]}")
         else:
             not_above.append(words)
-    about = row_of.get(HEADLINE) or view.scores.origin
-    if short:
-        rest = [*in_part, *([f"this is not shown for {', '.join(not_above)}"] if not_above else [])]
-        yield COMBINE.finding(
-            about,
-            style="points",
-            encoder=view.encoder,
-            above=", ".join(above) or "some criteria in part",
-            rest="".join(f"; {part}" for part in rest),
-            in_part=f", in part ({', '.join(short)})" if rest else "",
-        )
-    elif not_above:
-        yield NOT_SHOWN_TO_COMBINE.finding(about, style="points", encoder=view.encoder)
+    if not_above:
+        in_part.append(f"this is not shown for {', '.join(not_above)}")
+    fields = {
+        "style": "points",
+        "encoder": view.encoder,
+        "above": ", ".join(above) or "some criteria in part",
+        "rest": "".join(f"; {part}" for part in in_part),
+        "in_part": f", in part ({', '.join(short)})" if in_part else "",
+    }
+    if short or not_above:
+        template = COMBINE if short else NOT_SHOWN_TO_COMBINE
+        yield template.finding(row_of.get(HEADLINE) or view.scores.origin, **fields)
 
 
 def _stretched_grids(views: Sequence[SetView]) -> Iterator[Finding]:
     """Yield for each encoder whether it alone makes a grid of tolerances at least ``STRETCHED`` times as long."""
-    stretch_of = {measure: np.zeros(len(views)) for measure in MEASURES}
-    for block in views[0].blocks if len(views) > 1 else ():
-        blocks = [view.blocks[block] for view in views]
-        for criterion in MARGIN_CRITERIA[blocks[0].operator]:
-            for measure, stretch in stretch_of.items():
-                for low, high in margin_ends(criterion, measure, blocks):
-                    length = np.fmax.reduce(high) - np.fmin.reduce(low)
-                    for place in range(len(views)):
-                        of_others = np.fmax.reduce(np.delete(high, place)) - np.fmin.reduce(np.delete(low, place))
-                        if of_others > 0:
-                            stretch[place] = max(stretch[place], length / of_others)
-    for place, view in enumerate(views):
-        times = {measure: stretch[place] for measure, stretch in stretch_of.items() if stretch[place] >= STRETCHED}
-        if times:
-            yield ONE_SETS_THE_GRID.finding(
-                view.scores.origin, encoder=view.encoder, times=max(times.values()), measures=", ".join(times)
-            )
+    for view in views:
+        others, stretches = [other for other in views if other is not view], dict[str, float]()
+        for block in view.blocks if others else ():
+            of_all, of_others = (axes_of([one.blocks[block] for one in chosen]) for chosen in (views, others))
+            for (criterion, measure), grids in of_all.items():
+                for grid, rest in zip(grids, of_others[criterion, measure], strict=True):
+                    if np.ptp(rest.values) > 0:
+                        stretch = float(np.ptp(grid.values) / np.ptp(rest.values))
+                        stretches[measure] = max(stretch, stretches.get(measure, 0.0))
+        measures = [measure for measure in MEASURES if stretches.get(measure, 0.0) >= STRETCHED]
+        if measures:
+            origin, times = view.scores.origin, max(stretches.values())
+            yield ONE_SETS_THE_GRID.finding(origin, encoder=view.encoder, times=times, measures=", ".join(measures))
 
 
 # Page

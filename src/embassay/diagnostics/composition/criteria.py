@@ -50,6 +50,8 @@ MARGINS = {"c1": ("c1:1", "c1:2"), "c3": ("c3:1", "c3:2"), "c4": ("c4:vsB", "c4:
 """The subsets of a criterion's two margins."""
 CASE_OF_CLAIM = {"middle": "comparable", "near_a": "longer_a", "near_b": "longer_b"}
 """c6: the case by the norms of A and B in which each claim is made."""
+NULLS = {"": False, "null": True}
+"""Whether the targets are those of other units, by condition."""
 Axes = Mapping[tuple[str, str], Sequence[Grid]]
 """The grids of a criterion's two margins by (criterion, measure), over all encoders that were asked for."""
 
@@ -183,28 +185,24 @@ class OperatorView(View):
 
         Under the null a value is the mean over the draws. ABSENT is a sample that the figure is not about.
         """
-        figures = dict[MetricKey, Floats]()
-        letters = TARGET[self.operator]
+        figures = dict(_beside_null("angle", "", self.planar_claims(), self.planar_claims(null=True)))
         pairs = ("AT", "BT", "AB", "AN", "BN", *(("XT", "XB", "XA") if self.operator == "difference" else ()))
         for measure in MEASURES:
             for criterion in MARGIN_CRITERIA[self.operator]:
-                both = self.claims(criterion, measure), self.claims(criterion, measure, null=True)
+                both = (self.claims(criterion, measure, null) for null in (False, True))
                 figures |= _beside_null(measure, "eps0", *both)
-                for condition, null in (("", False), ("null", True)):
+                for condition, null in NULLS.items():
                     for subset, margin in zip(MARGINS[criterion], self.margins(criterion, measure, null), strict=True):
                         figures[MetricKey("margin", subset, measure, condition)] = over_draws(margin)
             for pair in pairs:
-                subset = f"{CRITERION[self.operator]}:{pair.replace('T', letters)}"
+                subset = f"{CRITERION[self.operator]}:{pair.replace('T', TARGET[self.operator])}"
                 figures[MetricKey("raw", subset, measure)] = over_draws(self.raw(measure, pair))
-        figures |= _beside_null("angle", "", self.planar_claims(), self.planar_claims(null=True))
-        for condition, null in (("", False), ("null", True)):
-            for metric, name in (("position", "position"), ("in_plane", "share")):
+        for condition, null in NULLS.items():
+            for metric, field in (("position", "position"), ("in_plane", "share")):
                 key = MetricKey(metric, PLANE_CRITERION[self.operator], "angle", condition)
-                figures[key] = over_draws(self.planar(name, null))
-        if self.operator == "union":
-            ratio = self.planar("norm_ratio")
-            for case, is_in_case in self.cases().items():
-                figures[MetricKey("share", f"c6:{case}", "norm")] = _holds(ratio, is_in_case)
+                figures[key] = over_draws(self.planar(field, null))
+        for case, is_in_case in self.cases().items() if self.operator == "union" else ():
+            figures[MetricKey("share", f"c6:{case}", "norm")] = _holds(self.planar("norm_ratio"), is_in_case)
         return figures
 
     def on_grid(self, axes: Axes) -> dict[MetricKey, Floats]:
@@ -230,13 +228,6 @@ def _beside_null(
             yield MetricKey("share", subset, measure, ":".join(filter(None, (name, condition)))), values
 
 
-def margin_ends(criterion: str, measure: Measure, views: Sequence[OperatorView]) -> Floats:
-    """Return the (2, 2, encoders) smallest and largest values of each of a criterion's margins; NaN for none."""
-    margins = [view.margins(criterion, measure) for view in views]
-    ends = [[[end.reduce(of_view[axis]) for of_view in margins] for end in (np.fmin, np.fmax)] for axis in (0, 1)]
-    return np.array(ends)
-
-
 def axes_of(views: Sequence[OperatorView]) -> Axes:
     """Return the grids of the margins of an operator, each from the smallest to the largest over all these encoders.
 
@@ -245,9 +236,11 @@ def axes_of(views: Sequence[OperatorView]) -> Axes:
     axes = dict[tuple[str, str], Sequence[Grid]]()
     for criterion in MARGIN_CRITERIA[views[0].operator]:
         for measure in MEASURES:
-            ends = margin_ends(criterion, measure, views)
+            both = (
+                np.concatenate(of_axis) for of_axis in zip(*(v.margins(criterion, measure) for v in views), strict=True)
+            )
             # Without a defined margin there are no ends.
-            spans = [np.nan_to_num([np.fmin.reduce(low), np.fmax.reduce(high)]).tolist() for low, high in ends]
+            spans = (np.nan_to_num([np.fmin.reduce(margins), np.fmax.reduce(margins)]).tolist() for margins in both)
             axes[criterion, measure] = [Grid.spanning(*span, PER_BIN.get(measure, 23)) for span in spans]
     return axes
 
@@ -256,15 +249,8 @@ def over_draws(values: Floats) -> Floats:
     """Return (m,) the means of (draws, m) over the draws that are defined; (m,) values as they are."""
     if values.ndim == 1:
         return values
-    # Few columns have undefined draws, and the plain mean is several times as fast as nanmean. So only the columns
-    # where it is NaN are computed again.
-    mean: Floats = values.mean(axis=0)
-    undefined = np.flatnonzero(np.isnan(mean))
-    if undefined.size:
-        columns = values[:, undefined]
-        some = np.flatnonzero(~np.isnan(columns).all(axis=0))
-        mean[undefined[some]] = np.nanmean(columns[:, some], axis=0)
-    return mean
+    number = np.count_nonzero(~np.isnan(values), axis=0)
+    return np.divide(np.nansum(values, axis=0), number, out=np.full(len(number), np.nan), where=number > 0)
 
 
 def _at_least_zero(margin: Floats) -> Floats:

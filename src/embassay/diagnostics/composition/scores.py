@@ -5,7 +5,7 @@ A wrong target is that of a sample of another unit; the values with it are the n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from embassay.core.samples.composition import Composition as Sample
 from embassay.core.vectors import Vectors
 from embassay.stats.geometry.closeness import MEASURES, Measure, Moments, Sums
 from embassay.stats.geometry.plane import project, project_by_products
-from embassay.stats.units import Floats, Ints
+from embassay.stats.units import Bools, Floats, Ints
 
 RAW = ("AT", "BT", "AB", "XT", "XB", "XA")
 """Columns of a measure: pairs of A, B, the target T, and X = e(A) − e(B)."""
@@ -75,13 +75,6 @@ def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: i
     for name, columns in {**dict.fromkeys(MEASURES, NULL_RAW), "plane": NULL_PLANAR}.items():
         values |= {null_name(name, column): np.full(others.shape, np.nan) for column in columns}
 
-    def store(pair: str, rows: Ints, measures: Mapping[Measure, Floats], draw: int | None = None) -> None:
-        for name, closeness in measures.items():
-            if draw is None:
-                values[name][rows, RAW.index(pair)] = closeness
-            else:
-                values[null_name(name, pair)][rows, draw] = closeness
-
     every = _Vectors(vectors.matrix, Moments.of(vectors.matrix))
     row_of = {part: np.array([vectors.row["text", getattr(s, part)] for s in samples]) for part in ("a", "b", "target")}
     is_difference = np.array([s.operator == "difference" for s in samples])
@@ -92,22 +85,30 @@ def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: i
         # In float64: the difference of two float32 vectors would lose the digits that they share.
         gap = a.matrix[inside].astype(np.float64) - b.matrix[inside].astype(np.float64)
         x = _Vectors(gap, Moments.of(gap))
-        for pair, first, second in (("AT", a, target), ("BT", b, target), ("AB", a, b)):
-            store(pair, rows, first.measures(second))
-        for pair, second in (("XT", target), ("XB", b), ("XA", a)):
-            store(pair, rows[inside], x.measures(second.take(inside)))
+        pairs = {
+            "AT": (rows, a, target),
+            "BT": (rows, b, target),
+            "AB": (rows, a, b),
+            "XT": (rows[inside], x, target.take(inside)),
+            "XB": (rows[inside], x, b.take(inside)),
+            "XA": (rows[inside], x, a.take(inside)),
+        }
+        for column, pair in enumerate(RAW):
+            places, first, second = pairs[pair]
+            for name, closeness in first.measures(second).items():
+                values[name][places, column] = closeness
         plane = project(a.matrix, b.matrix, target.matrix)
         values["plane"][rows] = np.stack([getattr(plane, column) for column in PLANAR], axis=1)
 
         for draw, other in enumerate(others[rows].T):
             # Index −1 would select the last sample. The first one stands in its place until the end.
             wrong = every.take(row_of["target"][np.maximum(other, 0)])
-            with_a, with_b = Sums.of(a.matrix, wrong.matrix), Sums.of(b.matrix, wrong.matrix)
-            store("AN", rows, with_a.measures(a.moments, wrong.moments), draw)
-            store("BN", rows, with_b.measures(b.moments, wrong.moments), draw)
-            store("XN", rows[inside], x.measures(wrong.take(inside)), draw)
+            of_wrong = {"AN": a.measures(wrong), "BN": b.measures(wrong), "XN": x.measures(wrong.take(inside))}
+            for pair, measures in of_wrong.items():
+                for name, closeness in measures.items():
+                    values[null_name(name, pair)][rows[inside] if pair == "XN" else rows, draw] = closeness
             norms = (np.sqrt(one.moments.squares) for one in (a, b, wrong))
-            wrong_plane = project_by_products(plane.angle, with_a.dot, with_b.dot, *norms)
+            wrong_plane = project_by_products(plane.angle, of_wrong["AN"]["dot"], of_wrong["BN"]["dot"], *norms)
             for column in NULL_PLANAR:
                 values[null_name("plane", column)][rows, draw] = getattr(wrong_plane, column)
     for name, of_null in values.items():
@@ -151,19 +152,21 @@ def other_targets(
 
 def _draw(members: Ints, text: Ints, unit: Ints, stream: np.random.Generator) -> Ints:
     """Draw, for each member, a member of another unit with another text; −1 where there is none."""
+
+    def fits(samples: Ints, others: Ints) -> Bools:
+        return (unit[others] != unit[samples]) & (text[others] != text[samples])
+
     drawn = np.full(len(members), -1)
     for _ in range(TRIES):
         missing = np.flatnonzero(drawn < 0)
         if not missing.size:
             return drawn
-        samples = members[missing]
         others = members[stream.integers(0, len(members), size=len(missing))]
-        fits = (unit[others] != unit[samples]) & (text[others] != text[samples])
-        drawn[missing[fits]] = others[fits]
+        is_fit = fits(members[missing], others)
+        drawn[missing[is_fit]] = others[is_fit]
     # So few members fit that rejection sampling missed them; list them and draw one.
     for place in np.flatnonzero(drawn < 0):
-        sample = members[place]
-        fitting = members[(unit[members] != unit[sample]) & (text[members] != text[sample])]
+        fitting = members[fits(members[place], members)]
         if fitting.size:
             drawn[place] = fitting[stream.integers(0, len(fitting))]
     return drawn

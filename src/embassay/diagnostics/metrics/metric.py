@@ -57,9 +57,9 @@ class Metric:
     name, subset, condition
         As in the rows. ``*`` stands for any text; an option of the diagnostic may stand in braces: ``Success@{k}``.
     kind
-        ``share``, a mean of yes and no or of shares of them, or of differences of shares where ``low`` is −1; ``mean``,
-        of other numbers; ``mean over folds``, of shares that are averaged fold by fold, by the value ``fold`` of the
-        scores; ``correlation``; or ``computed``: a figure that is no mean over items, such as a threshold.
+        ``share``, a mean of yes and no or of shares of them; ``mean``, of other numbers; ``mean over folds``, of shares
+        that are averaged fold by fold, by the value ``fold`` of the scores; ``correlation``; or ``computed``: a figure
+        that is no mean over items, such as a threshold.
     better
         Which values are better; there is no default.
     meaning
@@ -187,11 +187,6 @@ class Metric:
     def is_bounded(self) -> bool:
         """Whether it is a mean of values in [0, 1]."""
         return self.kind in ("share", "mean over folds") or (self.kind == "mean" and self.range == (0, 1))
-
-    @property
-    def is_difference(self) -> bool:
-        """Whether its values are differences of two shares, in [−1, 1]."""
-        return self.kind == "share" and self.range[0] == -1
 
     @property
     def style(self) -> Format:

@@ -273,7 +273,7 @@ class Figures(Generic[AnyView]):
                     of_figure[view.encoder] = correlate(x[inside], y, unit, kind, draws, *self.views[0].stream)
             elif metric.kind == "mean over folds":
                 of_figure = shares_over_folds(self.values(figure), self._fold, self.labels())
-            elif metric.is_bounded and not metric.is_difference:
+            elif metric.is_bounded:
                 base_systems, of_shares = self.roles.base_systems, metric.kind == "share"
                 of_figure = bounded_means(self.values(figure), self.labels(), base_systems, of_shares=of_shares)
             elif metric.kind != "computed":
@@ -293,9 +293,8 @@ class Figures(Generic[AnyView]):
         tables = (
             np.stack([cast(Floats, figure.items(view))[present] for figure in figures], axis=1) for view in self.views
         )
-        differences = np.array([figure.metric.is_difference for figure in figures])
         unit = self.labels(present).label_set
-        of_encoders = means(tables, unit, draws, *self.views[0].stream, differences=differences)
+        of_encoders = means(tables, unit, draws, *self.views[0].stream)
         return {
             (view.encoder, figure.key): estimate
             for view, of_encoder in zip(self.views, of_encoders, strict=True)
