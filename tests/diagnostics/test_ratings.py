@@ -15,7 +15,7 @@ from embassay.core.result import MIN_UNITS
 from embassay.core.samples.checks import LIKERT
 from embassay.core.samples.composition import Composition
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
-from embassay.diagnostics.composition.composition import SCALE, SetView, rating_matrix, rating_rows, rating_series
+from embassay.diagnostics.composition.composition import SetView, rating_matrix, rating_rows, rating_series
 
 NAN = float("nan")
 # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C: twelve units, each with the values of

@@ -363,7 +363,7 @@ class MinimalPairs(ItemMethod):
     view = EditsView
     metrics = METRICS
     chances = CHANCES
-    paper = "heros"
+    published = "heros"
 
     def values(self, corpus: Corpus[Sample], vectors: Vectors) -> Stored:
         """Return the cosine of each original with its edits, and with other originals.

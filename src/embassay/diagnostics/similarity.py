@@ -241,7 +241,7 @@ class Similarity(ItemMethod):
     view = PairView
     metrics = METRICS
     chances = CHANCES
-    paper = "heros"
+    published = "heros"
 
     def values(self, corpus: Corpus[Pair], vectors: Vectors) -> Stored:
         """Return the (n,) ``cosine`` of each pair, its ``human`` score, and its (n, 5) ``lexical`` overlap."""

@@ -221,9 +221,8 @@ def _beside_null(
     """Yield the shares, those of the null, and the excess: the one less the other, sample by sample."""
     for subset, share in observed.items():
         null = by_chance[subset]
-        # Both are ABSENT for the same samples, and infinity less infinity is NaN.
-        with np.errstate(invalid="ignore"):
-            excess = np.where(share == ABSENT, ABSENT, share - null)
+        # Both are ABSENT for the same samples, and infinity less infinity would be NaN.
+        excess = share - np.where(null == ABSENT, 0.0, null)
         for name, values in (("", share), ("null", null), ("excess", excess)):
             yield MetricKey("share", subset, measure, ":".join(filter(None, (name, condition)))), values
 

@@ -72,9 +72,8 @@ def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: i
     :func:`null_name`.
     """
     values = {name: np.full((len(samples), len(RAW)), np.nan) for name in (*MEASURES, "plane")}
-    for name, columns in {**dict.fromkeys(MEASURES, NULL_RAW), "plane": NULL_PLANAR}.items():
-        values |= {null_name(name, column): np.full(others.shape, np.nan) for column in columns}
-
+    nulls = {null_name(name, pair): np.full(others.shape, np.nan) for name in MEASURES for pair in NULL_RAW}
+    nulls |= {null_name("plane", column): np.full(others.shape, np.nan) for column in NULL_PLANAR}
     every = _Vectors(vectors.matrix, Moments.of(vectors.matrix))
     row_of = {part: np.array([vectors.row["text", getattr(s, part)] for s in samples]) for part in ("a", "b", "target")}
     is_difference = np.array([s.operator == "difference" for s in samples])
@@ -106,15 +105,14 @@ def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: i
             of_wrong = {"AN": a.measures(wrong), "BN": b.measures(wrong), "XN": x.measures(wrong.take(inside))}
             for pair, measures in of_wrong.items():
                 for name, closeness in measures.items():
-                    values[null_name(name, pair)][rows[inside] if pair == "XN" else rows, draw] = closeness
+                    nulls[null_name(name, pair)][rows[inside] if pair == "XN" else rows, draw] = closeness
             norms = (np.sqrt(one.moments.squares) for one in (a, b, wrong))
             wrong_plane = project_by_products(plane.angle, of_wrong["AN"]["dot"], of_wrong["BN"]["dot"], *norms)
             for column in NULL_PLANAR:
-                values[null_name("plane", column)][rows, draw] = getattr(wrong_plane, column)
-    for name, of_null in values.items():
-        if name.startswith("null/"):
-            of_null[others < 0] = np.nan
-    return values
+                nulls[null_name("plane", column)][rows, draw] = getattr(wrong_plane, column)
+    for of_null in nulls.values():
+        of_null[others < 0] = np.nan
+    return values | nulls
 
 
 def other_targets(

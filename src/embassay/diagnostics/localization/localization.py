@@ -312,7 +312,7 @@ class Localization(ItemMethod):
     view = LocalizationView
     metrics = METRICS
     chances = CHANCES
-    paper = "localization"
+    published = "localization"
     similarity_function = "linear_svm"
 
     def check(self, corpus: Corpus[Grouped]) -> None:
@@ -387,13 +387,13 @@ class Localization(ItemMethod):
         return Pending(tuple(classifiers), finish)
 
     def texts(
-        self, corpus: Corpus[Grouped], views: Sequence[LocalizationView], index: int
+        self, corpus: Corpus[Grouped], index: int, outcomes: Sequence[Mapping[str, str]]
     ) -> tuple[dict[str, str], Mapping[str, str]]:
         """Return a sentence, the others of its group, and the first sentence of each group that it is placed in."""
         texts = corpus.shown(corpus.samples[index].id)
         texts["right"] = texts.pop("others", "")
-        for view in views:
-            if reference := view.shown(index)[1].get("first"):
+        for outcome in outcomes:
+            if reference := outcome.get("first"):
                 texts[reference] = corpus.passage(reference)
         return texts, {"right": corpus.samples[index].group}
 

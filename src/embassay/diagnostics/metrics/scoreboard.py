@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from embassay.core.result import Example
 from embassay.core.types import ItemScores, content_hash
 from embassay.stats.families import Roles, Step
 from embassay.stats.resample import ABSENT
@@ -62,77 +61,6 @@ class View:
         of_all = np.full(len(self.scores.item), ABSENT)
         of_all[places] = values
         return of_all
-
-    def outcome(
-        self,
-        index: int,
-        values: Mapping[str, float],
-        *,
-        correct: float,
-        margin: float,
-        subset: str = "",
-        labels: Mapping[str, str] | None = None,
-    ) -> Example:
-        """Return what the encoder made of an item.
-
-        Parameters
-        ----------
-        index
-            Of the item in the scores.
-        values
-            Numbers by name; NaN and infinity are left out.
-        correct
-            1 right, 0 wrong; anything else is undecided, NaN included.
-        margin
-            How clearly it is right, larger is better; NaN where it is undefined.
-        labels
-            What the encoder chose and what was right, by name.
-        """
-        decided = {1.0: True, 0.0: False}
-        return Example(
-            diagnostic=self.scores.origin.diagnostic,
-            corpus=self.corpus,
-            encoder=self.encoder,
-            item=str(self.scores.item[index]),
-            kind="outcome",
-            texts={},
-            values={name: float(value) for name, value in values.items() if np.isfinite(value)},
-            subset=subset,
-            labels=labels or {},
-            correct=decided.get(float(correct)),
-            margin=float(margin) if np.isfinite(margin) else None,
-        )
-
-
-def item_example(
-    scores: ItemScores,
-    index: int,
-    texts: Mapping[str, str],
-    subset: str = "",
-    labels: Mapping[str, str] | None = None,
-) -> Example:
-    """Return the record of an item with its texts, before those of the encoders.
-
-    Parameters
-    ----------
-    scores
-        Those of any encoder.
-    index
-        Of the item in the scores.
-    labels
-        What is right, by name, where that is the same for every encoder.
-    """
-    return Example(
-        diagnostic=scores.origin.diagnostic,
-        corpus=scores.origin.corpus,
-        encoder="",
-        item=str(scores.item[index]),
-        kind="item",
-        texts=texts,
-        values={},
-        subset=subset,
-        labels=labels or {},
-    )
 
 
 AnyView = TypeVar("AnyView", bound=View)
