@@ -40,8 +40,6 @@ CHOICES = {
 """The fields of a metric that have one of a few values."""
 ONLY_OF = {"correlation": "correlation", "against": "correlation"}
 """The fields that one kind needs, and no other has."""
-SUBSETS_LISTED = 4
-"""Subsets of a metric that a list names."""
 WITH_OPTIONS = ("name", "subset", "says")
 """The texts of a metric that may have options in braces."""
 OPTION = re.compile(r"\{\w+\}")
@@ -322,66 +320,6 @@ def known_metric(key: MetricKey) -> Metric | None:
         return declared(key)
     except (SpecError, UnknownNameError):
         return None
-
-
-@dataclass(frozen=True)
-class ListedMetric:
-    """A metric as lists show it: those that differ in their subset only are one line.
-
-    Attributes
-    ----------
-    key
-        Name, subsets and condition: ``chosen[antonym, polarity]``, ``contrast[synonym-antonym]{raw}``.
-    range, chance, margin
-        As texts; empty where there is none.
-    meaning
-        With the source, where that is not the paper of the diagnostic.
-    """
-
-    key: str
-    better: Direction
-    range: str
-    chance: str
-    margin: str
-    meaning: str
-
-
-def listed_metrics(diagnostic: str) -> list[ListedMetric]:
-    """Return what a diagnostic measures, in the order of its declarations, for ``embassay list metrics``."""
-    groups = dict[tuple[str, ...], list[Metric]]()
-    for metric in declared_metrics(diagnostic):
-        alike = (metric.name, metric.condition, metric.kind, metric.better, metric.meaning, str(metric.headline))
-        groups.setdefault(alike, []).append(metric)
-    return [_listed(metrics) for metrics in groups.values()]
-
-
-def _listed(metrics: list[Metric]) -> ListedMetric:
-    """Return the line of metrics that differ in their subset only."""
-    first = metrics[0]
-    subsets = ", ".join(metric.subset for metric in metrics[:SUBSETS_LISTED])
-    if len(metrics) > SUBSETS_LISTED:
-        subsets += f", {len(metrics) - SUBSETS_LISTED} more"
-    # ``Success@{k}`` is Success@k to a reader.
-    key = OPTION.sub(lambda option: option[0][1:-1], f"{first.name}[{subsets}]")
-    if first.condition:
-        key += f"{{{first.condition}}}"
-    low, high = first.range
-    is_range = low is not None or high is not None
-    scale = "comparable within one encoder only" if first.compared == WITHIN_ENCODER else ""
-    chance = "depends on the corpus" if callable(first.chance) else _number(first.chance)
-    return ListedMetric(
-        key=key,
-        better=first.better,
-        range=f"{_number(low) or '−∞'} to {_number(high) or '∞'}" if is_range else "",
-        chance=chance,
-        margin=_number(first.margin),
-        meaning="; ".join(filter(None, (first.meaning, first.source, scale))),
-    )
-
-
-def _number(value: float | Callable[[Any], float] | None) -> str:
-    """Return a number in at most three digits; empty for none."""
-    return "" if value is None or callable(value) else f"{value:.3g}".replace("-", "−")
 
 
 def headline_columns(result: Result) -> dict[str, Column]:
