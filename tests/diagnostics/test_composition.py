@@ -1113,6 +1113,26 @@ def test_the_curve_near_a_reads_c5_off_at_15_degrees(mixed):
         assert line["y"] == sorted(line["y"])
 
 
+def test_classes_of_the_paper_have_means_and_spread():
+    corpus = random_corpus()
+    mini, mpnet, llama = "st:sentence-transformers/all-MiniLM-L6-v2", "all-mpnet-base-v2", "hf:apple/X,pooling=mean"
+    scores = [score(corpus, random_vectors(corpus, seed), spec) for seed, spec in enumerate((mini, mpnet, llama))]
+    result = summarise(scores)
+    (classes,) = [s.data for s in result.series if s.name == "classes"]
+    # The third is in no table of the paper.
+    first, second, mean, deviation = classes["rows"]
+    assert [line[:2] for line in (first, second)] == [["classical", mini], ["classical", mpnet]]
+    assert [line[:2] for line in (mean, deviation)] == [
+        ["classical", "mean of 2"],
+        ["classical", "standard deviation of 2"],
+    ]
+    c3 = classes["columns"].index("C3")
+    assert first[c3] == rows(result, mini)["share", "c3:TT", "cosine", "eps0"].value
+    assert mean[c3] == pytest.approx((first[c3] + second[c3]) / 2)
+    assert deviation[c3] == pytest.approx(abs(first[c3] - second[c3]) / math.sqrt(2))
+    assert not any(s.name == "classes" for s in summarise(scores[2:]).series)
+
+
 def test_a_union_whose_norms_have_no_ratio_is_in_no_case():
     corpus, vectors = planted("union", (E1, (0, 0, 0), E2), (E1, E2, at(45)))
     view = OperatorView(score(corpus, vectors), "union", np.arange(2))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from embassay.api import assay, report
 from embassay.core.result import MIN_UNITS
-from embassay.core.samples.checks import LIKERT
 from embassay.core.samples.composition import Composition
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.diagnostics.composition.composition import SetView, rating_matrix, rating_rows, rating_series
@@ -161,10 +160,6 @@ def test_the_distribution_counts_every_annotator_s_rating_in_each_group():
         ["union", 3, 0, 0.0],
         ["union", 4, 0, 0.0],
     ]
-
-
-def test_the_scale_is_that_of_the_ratings_a_corpus_may_have():
-    assert SCALE == LIKERT
 
 
 def test_without_ratings_there_is_no_distribution():

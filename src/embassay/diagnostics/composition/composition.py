@@ -17,6 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import zip_longest
+from statistics import mean as mean_of
+from statistics import stdev
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +61,7 @@ from embassay.diagnostics.method import ItemMethod, ItemView, Stored
 from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric
 from embassay.diagnostics.metrics.scoreboard import pool_of
 from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
-from embassay.diagnostics.published import table
+from embassay.diagnostics.published import published, published_name, table
 from embassay.stats.agreement import krippendorff
 from embassay.stats.density import histogram
 from embassay.stats.geometry.closeness import MEASURES, paired_dot
@@ -344,6 +347,7 @@ class Composition(ItemMethod):
                 yield _near_a(blocks)
             elif operator == "union":
                 yield _histogram("norm_ratio", "‖A‖ / ‖B‖", blocks, {"samples": "norm_ratio"})
+        yield from class_series(figures.requested, summary.rows)
         yield from rating_series(figures.views[0])
 
     def findings(self, figures: Figures[SetView], summary: MetricSummary) -> Iterator[Finding]:
@@ -425,7 +429,7 @@ def _ends(key: MetricKey, axes: Axes) -> dict[str, str]:
 
 def rating_matrix(ratings: Sequence[Sequence[float]]) -> Floats:
     """Return the (n, annotators) ratings, NaN where a sample has fewer; one column at least."""
-    rows = list(zip_longest(*ratings, fillvalue=np.nan)) or [[np.nan] * len(ratings)]
+    rows = list(zip_longest(*ratings, fillvalue=np.nan)) or [(np.nan,) * len(ratings)]
     return np.array(rows, dtype=np.float64).T
 
 
@@ -468,7 +472,7 @@ def rating_series(view: SetView) -> Iterator[Series]:
     lines = list[list[object]]()
     for name, ratings, _unit in _ratings(view):
         whole = np.floor(ratings[~np.isnan(ratings)] + 0.5)
-        for rating in range(LIKERT[0], LIKERT[1] + 1):
+        for rating in range(round(LIKERT[1]) + 1):
             count = int((whole == rating).sum())
             lines.append([name, rating, count, count / len(whole)])
     if lines:
@@ -504,6 +508,28 @@ def _near_a(blocks: Sequence[OperatorView]) -> Series:
             lines.append({"encoder": block.encoder, "line": line, "y": shares})
     data = {"x": "angle to A, degrees", "y": "share of differences", "at": DEGREES.tolist(), "lines": lines}
     return Series(NAME, blocks[0].corpus, "within", "curve", data)
+
+
+def class_series(views: Sequence[SetView], rows: Sequence[Row]) -> Iterator[Series]:
+    """Yield the figures of the encoders that the paper has, with mean and standard deviation of each class.
+
+    Nothing if no encoder is in the paper; a spec with other options counts as another model. A mean is left empty if
+    one of its encoders has no value, because it would be that of another class.
+    """
+    paper, columns = published(NAME), LAYOUT.headline.columns
+    value_of = {(row.encoder, row.key.within_diagnostic): row.value for row in rows}
+    lines = list[list[Any]]()
+    for model_class, models in paper["groups"].items():
+        members = [view.encoder for view in views if published_name(view.scores.origin) in models]
+        values = [[value_of.get((encoder, column.key)) for column in columns] for encoder in members]
+        lines += [[model_class, encoder, *of_encoder] for encoder, of_encoder in zip(members, values, strict=True)]
+        for name, statistic in (("mean", mean_of), ("standard deviation", stdev)) if len(members) > 1 else ():
+            of_class = [None if None in column else statistic(column) for column in zip(*values, strict=True)]
+            lines.append([model_class, f"{name} of {len(members)}", *of_class])
+    if lines:
+        headings = {"class": "text", "encoder": "text", columns[0].heading: "points"}
+        headings |= {column.heading: "percent" for column in columns[1:]}
+        yield table(NAME, views[0].corpus, "classes", headings, lines, note=paper["note"])
 
 
 # Findings
@@ -715,6 +741,7 @@ LAYOUT = Layout(
     ),
     source="Bansal, Mahajan, Sinha & Karmaker (2025), Set-Theoretic Compositionality of Sentence Embeddings",
     paper=(
+        SeriesTable("Classical encoders and language models", "classes"),
         *(_cells(criterion, "grid", "averaged over the grid of tolerances", _GRID) for criterion in _CONDITIONS),
         *(
             Histograms(

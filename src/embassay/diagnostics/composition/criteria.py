@@ -76,7 +76,7 @@ class OperatorView(View):
         """
         if pair in NULL_RAW:
             return self._columns(null_name(measure, pair))
-        return self._columns(measure)[RAW.index(pair)]
+        return np.asarray(self._columns(measure)[RAW.index(pair)])
 
     def planar(self, name: str, null: bool = False) -> Floats:
         """Return (m,) a field of :class:`~embassay.stats.geometry.plane.Plane`; (draws, m) with the null's targets.
@@ -84,7 +84,9 @@ class OperatorView(View):
         Angles are in radians. ``position`` is 0 at A and 1 at B, ``share`` in [0, 1] is how much of the target lies in
         the plane of A and B. NaN where undefined.
         """
-        return self._columns(null_name("plane", name)) if null else self._columns("plane")[PLANAR.index(name)]
+        return np.asarray(
+            self._columns(null_name("plane", name)) if null else self._columns("plane")[PLANAR.index(name)]
+        )
 
     def _columns(self, value: str) -> Floats:
         """Return the (k, m) columns of a value of the scores; each is made contiguous once, as it is read often."""
@@ -240,7 +242,7 @@ def axes_of(views: Sequence[OperatorView]) -> Axes:
             )
             # Without a defined margin there are no ends.
             spans = (np.nan_to_num([np.fmin.reduce(margins), np.fmax.reduce(margins)]).tolist() for margins in both)
-            axes[criterion, measure] = [Grid.spanning(*span, PER_BIN.get(measure, 23)) for span in spans]
+            axes[criterion, measure] = [Grid.spanning(low, high, PER_BIN.get(measure, 23)) for low, high in spans]
     return axes
 
 
@@ -249,7 +251,7 @@ def over_draws(values: Floats) -> Floats:
     if values.ndim == 1:
         return values
     number = np.count_nonzero(~np.isnan(values), axis=0)
-    return np.divide(np.nansum(values, axis=0), number, out=np.full(len(number), np.nan), where=number > 0)
+    return np.asarray(np.divide(np.nansum(values, axis=0), number, out=np.full(len(number), np.nan), where=number > 0))
 
 
 def _at_least_zero(margin: Floats) -> Floats:

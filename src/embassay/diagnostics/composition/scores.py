@@ -108,8 +108,8 @@ def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: i
                     nulls[null_name(name, pair)][rows[inside] if pair == "XN" else rows, draw] = closeness
             norms = (np.sqrt(one.moments.squares) for one in (a, b, wrong))
             wrong_plane = project_by_products(plane.angle, of_wrong["AN"]["dot"], of_wrong["BN"]["dot"], *norms)
-            for column in NULL_PLANAR:
-                nulls[null_name("plane", column)][rows, draw] = getattr(wrong_plane, column)
+            for name in NULL_PLANAR:
+                nulls[null_name("plane", name)][rows, draw] = getattr(wrong_plane, name)
     for of_null in nulls.values():
         of_null[others < 0] = np.nan
     return values | nulls
@@ -152,7 +152,7 @@ def _draw(members: Ints, text: Ints, unit: Ints, stream: np.random.Generator) ->
     """Draw, for each member, a member of another unit with another text; −1 where there is none."""
 
     def fits(samples: Ints, others: Ints) -> Bools:
-        return (unit[others] != unit[samples]) & (text[others] != text[samples])
+        return np.not_equal(unit[others], unit[samples]) & np.not_equal(text[others], text[samples])
 
     drawn = np.full(len(members), -1)
     for _ in range(TRIES):

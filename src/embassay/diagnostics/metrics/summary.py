@@ -196,7 +196,7 @@ class Figures(Generic[AnyView]):
 
     def present(self, figure: Figure[AnyView]) -> Bools:
         """Return (n,) which items a figure is about, for one encoder or more."""
-        return np.any([items != ABSENT for items in self.values(figure).values()], axis=0)
+        return np.asarray(np.any([items != ABSENT for items in self.values(figure).values()], axis=0))
 
     def defined(self, figure: Figure[AnyView]) -> dict[str, Floats]:
         """Return the values of the present items by encoder, all else NaN: what pairs are compared on."""

@@ -543,7 +543,7 @@ class Retrieval(RetrievalOptions, ItemMethod):
                 thresholds[view.encoder] |= at
         rows += share_rows(figures, thresholds, draws)
         if self.paper:
-            row_of = {(one.encoder, one.metric, one.subset, one.condition): one for one in rows}
+            row_of: paper.RowByKey = {(one.encoder, one.metric, one.subset, one.condition): one for one in rows}
             rows += paper.correlations(figures.requested, row_of, draws)
         return [replace(one, signature=f"{one.signature}|{self.recipe}") for one in rows]
 
