@@ -84,9 +84,9 @@ class OperatorView(View):
         Angles are in radians. ``position`` is 0 at A and 1 at B, ``share`` in [0, 1] is how much of the target lies in
         the plane of A and B. NaN where undefined.
         """
-        return np.asarray(
-            self._columns(null_name("plane", name)) if null else self._columns("plane")[PLANAR.index(name)]
-        )
+        if null:
+            return self._columns(null_name("plane", name))
+        return np.asarray(self._columns("plane")[PLANAR.index(name)])
 
     def _columns(self, value: str) -> Floats:
         """Return the (k, m) columns of a value of the scores; each is made contiguous once, as it is read often."""

@@ -108,8 +108,8 @@ def measured(samples: Sequence[Sample], others: Ints, vectors: Vectors, chunk: i
                     nulls[null_name(name, pair)][rows[inside] if pair == "XN" else rows, draw] = closeness
             norms = (np.sqrt(one.moments.squares) for one in (a, b, wrong))
             wrong_plane = project_by_products(plane.angle, of_wrong["AN"]["dot"], of_wrong["BN"]["dot"], *norms)
-            for name in NULL_PLANAR:
-                nulls[null_name("plane", name)][rows, draw] = getattr(wrong_plane, name)
+            for field in NULL_PLANAR:
+                nulls[null_name("plane", field)][rows, draw] = getattr(wrong_plane, field)
     for of_null in nulls.values():
         of_null[others < 0] = np.nan
     return values | nulls
