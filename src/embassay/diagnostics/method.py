@@ -13,7 +13,7 @@ from embassay.core.claims import LIMIT, Template
 from embassay.core.result import Example, Finding, Result, Row, Series
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
-from embassay.diagnostics.base import Outcomes
+from embassay.diagnostics.base import BaseDiagnostic, Outcomes
 from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.metrics.metric import Metric
 from embassay.diagnostics.metrics.scoreboard import View
@@ -93,7 +93,7 @@ class ItemView(View):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method:
+class Method(BaseDiagnostic):
     """A method: a subclass sets ``shape``, ``view`` and ``metrics`` and defines ``values``.
 
     Attributes
@@ -201,6 +201,7 @@ class ItemMethod(Method):
     """A method that shows single items; its view is an :class:`ItemView`."""
 
     view: ClassVar[type[ItemView]]
+    shows_items = True
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return which of the encoders that were asked for are right about each item."""

@@ -11,7 +11,6 @@ from embassay.core.errors import begun
 from embassay.core.formatting import counted
 from embassay.core.result import Finding, Verdict
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
-from embassay.diagnostics.base import DeclaresMetrics
 from embassay.diagnostics.metrics.verdict import Headline
 from embassay.reports.findings import templates
 from embassay.run.examples import ScoredTask
@@ -29,9 +28,8 @@ LONGEST = 60
 
 def headline_of(task: ScoredTask, verdict: Verdict) -> Headline | None:
     """Return the item values that a verdict ranks candidates by; None where they are not means over items."""
-    if not isinstance(task.diagnostic, DeclaresMetrics):
-        return None
-    headline = task.diagnostic.figures(task.scores).headline()
+    figures = task.diagnostic.figures(task.scores)
+    headline = figures.headline() if figures else None
     if headline is None or not headline.key.covers(verdict.key):
         return None
     return headline

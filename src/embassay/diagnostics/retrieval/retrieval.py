@@ -447,6 +447,7 @@ class Retrieval(RetrievalOptions, ItemMethod):
     view = RetrievalView
     metrics = METRICS
     similarity_function = "similarity"
+    scores_rankings = True
 
     @property
     def options(self) -> str:
