@@ -19,7 +19,7 @@ from embassay.core.errors import PluginError, SpecError, UnknownNameError, quote
 from embassay.core.layout import Column, Format
 from embassay.core.metric_key import MetricKey
 from embassay.core.plugins import DIAGNOSTICS
-from embassay.core.result import Estimate, Result, Verdict
+from embassay.core.result import Estimate
 from embassay.stats.correlate import Kind as Correlation
 from embassay.stats.units import Bools, Floats
 
@@ -320,24 +320,6 @@ def known_metric(key: MetricKey) -> Metric | None:
         return declared(key)
     except (SpecError, UnknownNameError):
         return None
-
-
-def headline_columns(result: Result) -> dict[str, Column]:
-    """Return the heading and format of the headline of each diagnostic that ranks encoders, as it declares them."""
-    return {verdict.diagnostic: _headline_column(verdict) for verdict in result.verdicts if verdict.metric}
-
-
-def _headline_column(verdict: Verdict) -> Column:
-    """Return the column of the metric that a verdict ranks by; a plain one where it is not declared here."""
-    metric = known_metric(verdict.key)
-    if metric is None:
-        return Column(verdict.metric, verdict.metric, verdict.subset, verdict.condition, verdict.similarity_function)
-    # The options that the run was made with stand in the name of its metric: "Success@{k}", "Success@5" -> k = 5.
-    pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(metric.name))
-    found = re.fullmatch(pattern, verdict.metric)
-    options = found.groupdict() if found else {}
-    (metric,) = with_options([metric], **options)
-    return metric.column
 
 
 def with_options(metrics: Iterable[Metric], **options: Any) -> tuple[Metric, ...]:
