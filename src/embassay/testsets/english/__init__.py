@@ -4,9 +4,10 @@ Builders use these names only; the other modules of the package are for each oth
 """
 
 from embassay.testsets.english.candidates import CANDIDATES, candidates
-from embassay.testsets.english.capitals import lowered, ready
+from embassay.testsets.english.capitals import lowered
 from embassay.testsets.english.edits import Left, Original, Tools, Ways, original, with_edits
 from embassay.testsets.english.fusion import fuse
+from embassay.testsets.english.parser import pipeline_facts, ready
 from embassay.testsets.english.published_quadruples import published_quadruples
 from embassay.testsets.english.quadruples import negated_side, quadruple
 from embassay.testsets.english.replacements import word_lists
@@ -34,6 +35,7 @@ __all__ = [
     "negated_side",
     "open_wordnet",
     "original",
+    "pipeline_facts",
     "published_quadruples",
     "quadruple",
     "read_misspellings",

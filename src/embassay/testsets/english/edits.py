@@ -13,14 +13,13 @@ from numpy.random import Generator
 
 from embassay.core.randomness import generator
 from embassay.core.samples.minimal_pairs import MinimalPairs
-from embassay.testsets.english.clauses import main_group
-from embassay.testsets.english.frames import has_subject
 from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.numbers import number
 from embassay.testsets.english.random_words import Gap, Guess, Vocabulary, random_words
 from embassay.testsets.english.replacements import LISTED, Replacement, WordLists, replacements
 from embassay.testsets.english.spelling_and_grammar import Harper, Unchecked, grammar_checker
+from embassay.testsets.english.syntax import main_group
 from embassay.testsets.english.typos import Misspellings, misspelt
 from embassay.testsets.english.wordnet import WordNet, open_wordnet
 from embassay.testsets.english.words import Tagged, cased, substituted
@@ -147,7 +146,7 @@ def original(key: str, unit: str, tagged: Tagged, lists: WordLists, auxiliary: A
     if group is None:
         raise Left(NO_MAIN_VERB)
     main = unnegated(tagged, group, auxiliary) or negated(tagged, group)
-    if main is None or not has_subject(tagged, group.last) or falls_elsewhere(tagged, main):
+    if main is None or falls_elsewhere(tagged, main):
         raise Left(UNNEGATED)
     return Original(key, unit, tagged, main, tuple(tries))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from embassay.stats.lexical.language import may_be_english
 from embassay.testsets.english.capitals import lowered
-from embassay.testsets.english.clauses import groups
+from embassay.testsets.english.syntax import groups
 from embassay.testsets.english.word_classes import ABBREVIATIONS, SUBORDINATORS, wordset
 from embassay.testsets.english.words import Tagged, tag, word_at
 
@@ -51,8 +51,8 @@ def fuse(first: str, second: str) -> Fusion:
 
     Raises
     ------
-    MissingExtraError
-        If textblob or lemminflect is not installed.
+    InputError
+        If spaCy, its pipeline for English or lemminflect is not installed.
     """
     if problem := _unfit(first, second):
         return Fusion(problem=problem)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from embassay.testsets.english.brill import lexicon as known_words
+from embassay.testsets.english.parser import possible
 from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Words
@@ -142,7 +142,7 @@ def judged(lexicon: WordNet, lemma: str, part: str) -> Judged | None:
 def _may_be(first: str, second: str, part: str) -> bool:
     """Return whether a pair that is not sure is doubtful, so that people should decide."""
     if part == "a":
-        return second in known_words() and not first.startswith("non") and not second.startswith("non")
+        return bool(possible(second)) and not first.startswith("non") and not second.startswith("non")
     return frozenset({first, second}) in DOUBTFUL[part]
 
 
@@ -151,7 +151,7 @@ def _negates(first: str, second: str, part: str) -> bool:
     short, long = sorted((first, second), key=len)
     if part == "v" or frozenset({first, second}) in DOUBTFUL[part]:
         return False
-    if short not in known_words() or long not in known_words():
+    if not possible(short) or not possible(long):
         return False
     if any(long == prefix + short for prefix in PREFIXES):
         return True

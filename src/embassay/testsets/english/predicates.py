@@ -10,14 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from embassay.testsets.english.clauses import (
-    VerbGroup,
-    VerbGroups,
-    before_adverbs,
-    groups,
-    is_after_subject,
-    main_group,
-)
 from embassay.testsets.english.negators import (
     AFTER_NOT,
     DEGREES,
@@ -35,6 +27,7 @@ from embassay.testsets.english.opposites import (
     unfit_after_adverb,
     unfit_after_verb,
 )
+from embassay.testsets.english.syntax import VerbGroup, VerbGroups, dependents, group_at, groups, main_group, subject_of
 from embassay.testsets.english.word_classes import AUXILIARIES, BE, HAVE, MODALS, STOPS, SUBJECTS, wordset
 from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, Word, Words, word_at
@@ -203,7 +196,7 @@ def _unfit_group(words: Words, group: VerbGroup, pattern: str) -> str:
         is_modifier = word.tag[:2] in ("RB", "IN", "DT", "JJ") and word.lowercase != "that"
         if is_modifier and word.lowercase in POLAR | DEGREES | FOCUS | (AFTER_NOT - FREQUENCY):
             return "a degree or focus word at the negation"
-    if _is_imperative(words, group):
+    if subject_of(words, group.last) is None:
         return "a command"
     if pattern == "never" and words[group.first].lowercase in HAVE | MODALS:
         return "never with a perfect or a modal verb"
@@ -233,14 +226,6 @@ def _unfit_subject(before: Words) -> str:
 
 def _is_adverb_of_manner(word: Word) -> bool:
     return word.tag == "RB" and word.lowercase.endswith("ly") and word.lowercase not in SENTENCE_ADVERBS
-
-
-def _is_imperative(words: Words, group: VerbGroup) -> bool:
-    """Return whether a group is an imperative: a base form, or ``do``, without a subject."""
-    first = words[group.first]
-    if first.tag == "VB":
-        return not is_after_subject(words, group.first)
-    return first.lowercase == "do" and before_adverbs(words, group.first) < 0
 
 
 # --- The word to replace ---
@@ -274,7 +259,7 @@ def _of_group(
     candidate = _verb(words, group, lexicon, pattern)
     if candidate != NOTHING:
         return candidate
-    return _adverb(words, group, all_groups, lexicon)
+    return _adverb(words, group, lexicon)
 
 
 def _adjective(words: Words, group: VerbGroup, lexicon: WordNet, negated: VerbGroup) -> Candidate | str:
@@ -327,7 +312,7 @@ def _unfit_predicate(words: Words, group: VerbGroup, place: int) -> str:
         return "an idiom: not bad, not sure"
     if low in ("good", "bad") and words[group.last].lemma == "feel":
         return "an idiom: feel good, feel bad"
-    subject = word_at(words, before_adverbs(words, group.first))
+    subject = words[subject_of(words, group.last) or 0]
     may_be_person = subject.lowercase in PEOPLE | SUBJECTS - {"it"} or subject.tag in ("NNP", "NNPS")
     if low in OF_PERSONS and may_be_person:
         return "an adjective with another meaning for a person"
@@ -353,56 +338,21 @@ def _verb(words: Words, group: VerbGroup, lexicon: WordNet, pattern: str) -> Can
     is_past = verb.tag == "VBD" or (pattern != "" and first.tag == "VBD")
     if verb.lemma in ("remember", "forget") and not is_past:
         return "remember or forget, not in the past"
-    if verb.lemma == "like" and not _is_surely_verb(words, group):
-        return "like that may not be a verb"
     return Candidate(group.last, "v", group, opposite)
 
 
-def _is_surely_verb(words: Words, group: VerbGroup) -> bool:
-    """Return whether ``like`` is certainly a verb: it is negated, inflected, or has a subject."""
-    if group.negator is not None or words[group.last].tag in ("VBD", "VBZ"):
-        return True
-    subject = before_adverbs(words, group.first)
-    if word_at(words, subject).lowercase in SUBJECTS - {"you", "it"}:
-        return True
-    # "You", "it" or a noun is the subject unless a verb or a preposition precedes it.
-    return subject >= 0 and not any(word.tag.startswith(("VB", "MD", "IN")) for word in words[:subject])
-
-
-def _adverb(words: Words, group: VerbGroup, all_groups: VerbGroups, lexicon: WordNet) -> Candidate | str:
-    """Return ``often`` before the verb, or an adverb of manner within five words after it; or a reason."""
-    often = judged(lexicon, "often", "r")
-    for place in range(max(0, group.first - 1), group.last):
-        if words[place].lowercase == "often" and often is not None:
-            return Candidate(place, "r", group, often)
-    # The search ends after five words, at the end of the text, or at the next verb.
-    end = min(group.last + 6, len(words))
-    for other in all_groups:
-        if other.first > group.last:
-            end = min(end, other.first)
-    for place in range(group.last + 1, end):
-        word, before = words[place], words[place - 1]
-        if _ends_search(word, before):
-            return NOTHING
-        opposite = None
-        if word.tag == "RB":
-            opposite = judged(lexicon, word.lowercase, "r")
-        if opposite is not None:
-            if before.tag == "RB" and before.lowercase not in ("not", "n't"):
-                return "an adverb before the adverb"
-            return unfit_after_adverb(words[place + 1 :]) or Candidate(place, "r", group, opposite)
+def _adverb(words: Words, group: VerbGroup, lexicon: WordNet) -> Candidate | str:
+    """Return ``often`` before the verb, or an adverb of manner after it; or a reason."""
+    for place in dependents(words, group.last, ("advmod",)):
+        word = words[place]
+        if place < group.last and word.lowercase != "often":
+            continue
+        opposite = judged(lexicon, word.lowercase, "r") if word.tag == "RB" else None
+        # "Badly" may be an adverb of degree.
+        if opposite is None or word.lowercase == "badly":
+            continue
+        if dependents(words, place):
+            return "an adverb before the adverb"
+        reason = unfit_after_adverb(words[place + 1 :]) if place > group.last else ""
+        return reason or Candidate(place, "r", group, opposite)
     return NOTHING
-
-
-def _ends_search(word: Word, before: Word) -> bool:
-    """Return whether no adverb of the verb is expected at or after a word: another phrase or clause starts there."""
-    # "Badly" may be an adverb of degree, and "as well", "very well" are phrases of their own.
-    is_phrase_with_well = word.lowercase == "well" and before.lowercase in ("as", "very", "too")
-    if word.lowercase == "badly" or is_phrase_with_well:
-        return True
-    starts_phrase = word.tag in ("IN", "CC", "WRB", "TO", ",")
-    is_verb = word.tag.startswith(("VB", "MD"))
-    # "It" and "you" may be objects; the other pronouns are the subject of another clause.
-    is_subject = word.lowercase in SUBJECTS - {"it", "you"}
-    is_quantifier = word.lowercase in QUANTIFIERS | QUANTIFIED
-    return starts_phrase or is_verb or is_subject or is_quantifier

@@ -13,12 +13,11 @@ from functools import cache, lru_cache
 
 from numpy.random import Generator
 
-from embassay.testsets.english.brill import lexicon
-from embassay.testsets.english.frames import around_adjective, around_verb
 from embassay.testsets.english.installed import lemminflect
+from embassay.testsets.english.parser import possible
 from embassay.testsets.english.replacements import Replacement, listed_words
 from embassay.testsets.english.selection import is_profane
-from embassay.testsets.english.tagger import possible
+from embassay.testsets.english.syntax import around_adjective, around_verb
 from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, base_form, inflected, substituted, tag
 
@@ -142,7 +141,7 @@ class Vocabulary:
                     yield names[place]
 
     def _is_usable(self, name: str, tag: str, frame: str) -> bool:
-        """Return whether a word is typical of a frame, and its most frequent part of speech is that of the tag."""
+        """Return whether a word is typical of a frame, and the dictionary knows it with the tag."""
         lemma = base_form(name, tag)
         count = self._in_frame[tag, frame][name]
         count_in_any_frame = self._in_any_frame[name, tag]
@@ -155,9 +154,7 @@ class Vocabulary:
             return False
         tags = possible(name)
         # The base form and the present tense of a verb are spelled alike.
-        can_have_tag = tag in tags or (tag == "VBP" and "VB" in tags)
-        most_frequent_tag = lexicon().get(name, tag)
-        return can_have_tag and most_frequent_tag[:2] == tag[:2]
+        return tag in tags or (tag == "VBP" and "VB" in tags)
 
     def _takes(self, lemma: str, frame: str) -> bool:
         """Return whether a verb can have a frame, according to the lists and to WordNet."""

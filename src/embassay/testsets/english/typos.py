@@ -16,9 +16,8 @@ from numpy.random import Generator
 from embassay.core.errors import SourceError
 from embassay.core.store.paths import source_path
 from embassay.core.tables.texts import read_text
-from embassay.testsets.english.brill import lexicon
 from embassay.testsets.english.installed import text_of
-from embassay.testsets.english.tagger import possible
+from embassay.testsets.english.parser import function_words, possible
 
 TRIES = 40
 """The number of misspellings by rule that are tried before a word is given up."""
@@ -87,8 +86,8 @@ def common_misspellings() -> Misspellings:
 
 
 def is_word(form: str) -> bool:
-    """Return whether a form in lower case is in the tagger's lexicon or in lemminflect's dictionary."""
-    return form in lexicon() or bool(possible(form)) or form.capitalize() in lexicon()
+    """Return whether a form in lower case is a function word or in lemminflect's dictionary."""
+    return form in function_words() or bool(possible(form))
 
 
 def _by_word(pairs: Iterable[Sequence[str]]) -> Misspellings:

@@ -1,4 +1,4 @@
-"""Sentences as tagged words, and replacing words in them.
+"""Sentences as parsed words, and replacing words in them.
 
 :func:`tag` divides a sentence into words; :func:`substituted` replaces some of them and adjusts spacing, capitals and
 the article before a replaced word.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from embassay.testsets.english.installed import lemminflect
-from embassay.testsets.english.tagger import tags
+from embassay.testsets.english.parser import parsed
 
 # --- The words of an English sentence and their positions; contractions are split as in the Penn treebank ---
 
@@ -100,13 +100,17 @@ class Word:
         Its Penn treebank tag; ``.``, ``,`` or ``:`` for punctuation.
     lemma
         Its base form in lower case; for a contraction the word that it stands for (``not`` for ``n't``).
+    head, relation
+        The index of the word that it depends on, and how, as in :class:`~embassay.testsets.english.parser.Parsed`.
     """
 
     text: str
     start: int
     end: int
-    tag: str
-    lemma: str
+    tag: str = ""
+    lemma: str = ""
+    head: int = -1
+    relation: str = ""
 
     @property
     def lowercase(self) -> str:
@@ -116,7 +120,7 @@ class Word:
 
 Words = Sequence[Word]
 """The words of a sentence or of a part of it, in order."""
-NO_WORD = Word(text="", start=0, end=0, tag="", lemma="")
+NO_WORD = Word(text="", start=0, end=0)
 """Stands for the words before the first and after the last word of a sentence."""
 
 
@@ -135,28 +139,29 @@ def word_at(words: Words, index: int) -> Word:
     return NO_WORD
 
 
+@lru_cache(maxsize=20_000)
 def tag(text: str) -> Tagged:
-    """Divide a text into words with their tags and lemmas.
+    """Parse a text.
 
     Raises
     ------
-    MissingExtraError
-        If textblob or lemminflect is not installed.
+    InputError
+        If spaCy, its pipeline for English or lemminflect is not installed.
     """
-    positions = spans(text)
-    # The rules know straight apostrophes only; positions are the same in both texts.
-    straight_text = straight(text)
-    texts = [straight_text[start:end] for start, end in positions]
-    words = list[Word]()
-    for word, (start, end), penn_tag in zip(texts, positions, tags(texts), strict=True):
-        words.append(Word(word, start, end, penn_tag, base_form(word, penn_tag)))
-    return Tagged(text, tuple(words))
+    words = untagged(text).words
+    spaces = [text[word.end : word.end + 1].isspace() for word in words]
+    made = list[Word]()
+    for word, place in zip(words, parsed([word.text for word in words], spaces), strict=True):
+        lemma = base_form(word.text, place.tag)
+        made.append(Word(word.text, word.start, word.end, place.tag, lemma, place.head, place.relation))
+    return Tagged(text, tuple(made))
 
 
 def untagged(text: str) -> Tagged:
-    """Divide a text into words without tags and lemmas, which is many times faster than :func:`tag`."""
+    """Divide a text into words without parsing them, which is many times faster than :func:`tag`."""
+    # The rules know straight apostrophes only; positions are the same in both texts.
     straight_text = straight(text)
-    words = [Word(straight_text[start:end], start, end, tag="", lemma="") for start, end in spans(text)]
+    words = [Word(straight_text[start:end], start, end) for start, end in spans(text)]
     return Tagged(text, tuple(words))
 
 

@@ -27,6 +27,7 @@ from embassay.testsets.english import (
     grammar_checker,
     named,
     original,
+    pipeline_facts,
     read_misspellings,
     sentences,
     tag,
@@ -39,7 +40,7 @@ from embassay.testsets.sheets import shown, table_of
 from embassay.testsets.sources import SourceSentence
 
 EXTRA = "build"
-REQUIRES = ("textblob", "lemminflect", "harper", "codespell_lib", "better_profanity")
+REQUIRES = ("spacy", "lemminflect", "harper", "codespell_lib", "better_profanity")
 FEWEST, PART = 20, 25
 """A word is replaced in at most one in N possible originals; and the minimum of that limit."""
 ORIGINALS = ("unit", "original", "confirm")
@@ -212,7 +213,7 @@ def _materials(misspellings: str, mlm: Fills | None, grammar: Grammar, replaceme
     """Return the libraries, word lists and models that were used."""
     materials = [
         Resource("WordNet", "3.0", "WordNet 3.0 licence", "related words"),
-        library("textblob", "lexicon and rules of the tagger"),
+        Resource(*pipeline_facts(), "parser"),
         library("lemminflect", "inflection"),
         library("better-profanity", "words that no original has"),
     ]
