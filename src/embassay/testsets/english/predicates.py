@@ -7,8 +7,8 @@ true*). Module ``opposites`` decides which antonyms are opposites, and which wor
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from itertools import pairwise
 
 from embassay.testsets.english.negators import (
     AFTER_NOT,
@@ -27,8 +27,8 @@ from embassay.testsets.english.opposites import (
     unfit_after_adverb,
     unfit_after_verb,
 )
-from embassay.testsets.english.syntax import VerbGroup, VerbGroups, dependents, group_at, groups, main_group, subject_of
-from embassay.testsets.english.word_classes import AUXILIARIES, BE, HAVE, MODALS, STOPS, SUBJECTS, wordset
+from embassay.testsets.english.syntax import SUBJECT_RELATIONS, VerbGroup, VerbGroups, dependents, groups, main_group, phrase, subject_of
+from embassay.testsets.english.word_classes import HAVE, MODALS, STOPS, SUBJECTS, wordset
 from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, Word, Words, word_at
 
@@ -43,13 +43,26 @@ QUANTIFIERS = wordset(
     "all every everyone everybody everything everywhere each both most many some someone somebody something somewhere "
     "few fewer several half only least less one nobody nothing anyone anything either neither"
 )
-HYPOTHETICAL = wordset("if unless whether wish wished wishes as though lest suppose supposing imagine")
+UNFIT = {
+    r"\?": "a question",
+    r"\b(?:always|sometimes|all the time)\b": "a frequency",
+    r"(?:\b(?:am|is|are|was|were)|['’](?:m|s|re)) so\b": "so … that",
+    r"\bhow \w+ly\b": "a degree or focus word at the negation",
+    r"\b(?:dis)?like[sd]?\b.* to \w": "like with an infinitive, which dislike does not take",
+    r"\b(?:if|unless|whether|wish(?:ed|es)?|as|though|lest|suppose|supposing|imagine)\b|\beither\b.*\bor\b": (
+        "a condition or a wish"
+    ),
+    r"^(?:yes|no|yeah|yep|nope|nah)\b": "an answer",
+}
+"""Expressions that rule a sentence out, and why."""
 COMPARING = wordset("than before until till")
 NAMING = wordset("what whatever whichever whoever")
 NEARLY = wordset("almost nearly practically virtually sort kind of pretty simply always")
 """Words before a verb group whose meaning changes if the group is negated."""
 FREQUENCY = wordset("often usually frequently generally")
 COPULAS = wordset("be seem look feel sound appear taste smell")
+BARRED = (POLAR | DEGREES | FOCUS | (AFTER_NOT - FREQUENCY)) - {"that"}
+"""Words at a verb group that change what its negation denies."""
 OPINIONS = wordset("think believe suppose")
 """Verbs whose negation means the negation of the clause after them: ``I don't think it is fair``."""
 OF_PERSONS = wordset("safe dangerous open closed shut clear unclear good hard easy expensive cheap simple dead")
@@ -139,88 +152,41 @@ def _unfit_sentence(tagged: Tagged) -> str:
     words = tagged.words
     if not SHORTEST <= len(words) <= LONGEST:
         return f"not {SHORTEST} to {LONGEST} words and marks"
-    if "?" in tagged.text:
-        return "a question"
-    if any(word.text in STOPS for word in words[:-1]):
+    if any(word.text in STOPS for word in words[:-1]) and "?" not in tagged.text:
         return "several sentences"
-    lows = {word.lowercase for word in words}
-    if lows & {"always", "sometimes"} or "all the time" in tagged.text.lower():
-        return "a frequency"
-    reason = _unfit_words(words)
-    if reason:
-        return reason
-    if lows & HYPOTHETICAL or {"either", "or"} <= lows:
-        return "a condition or a wish"
-    if words[0].tag in ("WRB", "WP") and words[1].lowercase in AUXILIARIES:
-        return "a question"
-    if words[0].lowercase.rstrip(".") in ("yes", "no", "yeah", "yep", "nope", "nah"):
-        return "an answer"
-    if any(word.tag == "EX" for word in words):
-        return "there is, there are"
-    return ""
-
-
-def _unfit_words(words: Words) -> str:
-    """Return why two or more adjacent words rule a sentence out; empty if none do."""
-    for word, after in pairwise(words):
-        if word.lowercase in BE and after.lowercase == "so":
-            return "so … that"
-        if word.lowercase == "how" and after.tag == "RB":
-            return "a degree or focus word at the negation"
-    for index, word in enumerate(words):
-        if word.lemma in ("like", "dislike") and word.tag.startswith("VB") and _has_infinitive(words[index + 1 :]):
-            return "like with an infinitive, which dislike does not take"
-    return ""
-
-
-def _has_infinitive(words: Words) -> bool:
-    return any(word.lowercase == "to" and after.tag == "VB" for word, after in pairwise(words))
+    for pattern, reason in UNFIT.items():
+        if re.search(pattern, tagged.text, re.IGNORECASE):
+            return reason
+    return "there is, there are" if any(word.tag == "EX" for word in words) else ""
 
 
 def _unfit_group(words: Words, group: VerbGroup, pattern: str) -> str:
     """Return why the negation of a verb group does not mean the opposite of its clause; empty if it does."""
-    start = group.first
-    while start and words[start - 1].text not in STOPS | {","} and words[start - 1].tag != "CC":
-        start -= 1
-    # "He came and left": the group shares its subject with the verb before the conjunction.
-    before_clause, conjunction = word_at(words, start - 2), word_at(words, start - 1)
-    if conjunction.tag == "CC" and before_clause.tag.startswith(("VB", "MD")):
+    verb = words[group.last]
+    if verb.relation == "conj" and not dependents(words, group.last, SUBJECT_RELATIONS):
         return "several adjectives or clauses"
-    reason = _unfit_subject(words[start : group.first])
-    if reason:
-        return reason
+    subject = subject_of(words, group.last)
+    if subject is None:
+        return "a command"
+    # The subject, and the conjunctions and adverbs before the verb.
+    places = [*phrase(words, subject), *dependents(words, group.last)]
+    before = [words[place] for place in places if place < group.first]
+    lows = {word.lowercase for word in before}
+    if COMPARING & lows:
+        return "a comparison, or a clause of time that cannot be negated"
+    if NAMING & lows:
+        return "a clause that names its subject or object"
+    if QUANTIFIERS & lows or any(word.tag == "CD" for word in before):
+        return "a quantified subject"
     verbs = {word.lowercase for word in words[group.first : group.last + 1]}
     if verbs & ((MODALS | {"need", "dare"}) - SELF_DUAL):
         return "a modal verb"
-    for word in words[max(0, group.first - 1) : group.last + 2]:
-        is_modifier = word.tag[:2] in ("RB", "IN", "DT", "JJ") and word.lowercase != "that"
-        if is_modifier and word.lowercase in POLAR | DEGREES | FOCUS | (AFTER_NOT - FREQUENCY):
-            return "a degree or focus word at the negation"
-    if subject_of(words, group.last) is None:
-        return "a command"
+    near = words[max(0, group.first - 1) : group.last + 2]
+    has_degree = any(word.tag[:2] in ("RB", "IN", "DT", "JJ") and word.lowercase in BARRED for word in near)
+    if has_degree or NEARLY & lows or _is_adverb_of_manner(word_at(words, group.first - 1)):
+        return "a degree or focus word at the negation"
     if pattern == "never" and words[group.first].lowercase in HAVE | MODALS:
         return "never with a perfect or a modal verb"
-    return ""
-
-
-def _unfit_subject(before: Words) -> str:
-    """Return why the words before a verb group rule it out; empty if they do not.
-
-    Parameters
-    ----------
-    before
-        The words from the start of the clause up to the verb group.
-    """
-    lows = [word.lowercase for word in before]
-    if COMPARING & set(lows):
-        return "a comparison, or a clause of time that cannot be negated"
-    if NAMING & set(lows):
-        return "a clause that names its subject or object"
-    if QUANTIFIERS & set(lows) or any(word.tag == "CD" for word in before):
-        return "a quantified subject"
-    ends_in_adverb_of_manner = bool(before) and _is_adverb_of_manner(before[-1])
-    if NEARLY & set(lows[-3:]) or ends_in_adverb_of_manner:
-        return "a degree or focus word at the negation"
     return ""
 
 

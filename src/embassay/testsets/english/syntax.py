@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from embassay.testsets.english.word_classes import AUXILIARIES, BE, NEGATORS, PERSONS, wordset
 from embassay.testsets.english.words import Tagged, Words, word_at
 
-_SUBJECTS = ("nsubj", "nsubjpass", "expl", "csubj", "csubjpass")
+SUBJECT_RELATIONS = ("nsubj", "nsubjpass", "expl", "csubj", "csubjpass")
 _AUXILIARIES = ("aux", "auxpass")
 _FINITE = ("VBZ", "VBP", "VBD", "MD")
 _NOUNS = ("NN", "NNS")
@@ -37,7 +37,7 @@ def dependents(words: Words, head: int, relations: Collection[str] = ()) -> list
 
 def subject_of(words: Words, verb: int) -> int | None:
     """Return the index of the head of a verb's subject, which a verb before it may share; None without a subject."""
-    subjects = dependents(words, verb, _SUBJECTS)
+    subjects = dependents(words, verb, SUBJECT_RELATIONS)
     if subjects:
         return subjects[0]
     if words[verb].relation in ("conj", "xcomp"):
@@ -45,9 +45,12 @@ def subject_of(words: Words, verb: int) -> int | None:
     return None
 
 
-def _end(words: Words, head: int) -> int:
-    """Return the index after the last word that depends on the word at ``head``, directly or not."""
-    return max([head + 1, *(_end(words, place) for place in dependents(words, head) if place > head)])
+def phrase(words: Words, head: int) -> list[int]:
+    """Return the indices of a word and of all words that depend on it, directly or not, from left to right."""
+    places = [head]
+    for place in dependents(words, head):
+        places += phrase(words, place)
+    return sorted(places)
 
 
 # --- Finite verb groups ---
@@ -97,19 +100,13 @@ def main_group(tagged: Tagged) -> VerbGroup | None:
         if group is None:
             continue
         subject = subject_of(words, place)
-        if subject is None:
-            # What the parser takes for a command may be the beginning of a heading.
-            return group if is_command(words, place) else None
-        return group if subject < group.first or words[subject].relation == "expl" and group.first else None
+        # A clause that begins with "when" is not the main one, whatever the parser says.
+        opens = [words[other] for other in dependents(words, place) if other < group.first]
+        is_subordinate = any(other.tag == "WRB" or other.relation == "mark" for other in opens)
+        is_question = subject is not None and subject > group.first and words[subject].relation != "expl"
+        is_without_subject = subject is None and word.tag != "VB"
+        return None if is_subordinate or is_question or is_without_subject else group
     return None
-
-
-def is_command(words: Words, verb: int) -> bool:
-    """Return whether a verb without a subject is an imperative: only adverbs, "please" or "do" stand before it."""
-    before = words[:verb]
-    return words[verb].tag == "VB" and all(
-        word.tag in ("RB", "UH", "CC", ",") or word.lowercase in ("please", "do") for word in before
-    )
 
 
 def is_negator(words: Words, index: int) -> bool:
@@ -134,28 +131,24 @@ def _group(words: Words, verb: int) -> VerbGroup | None:
 
 
 def _is_imperative(words: Words, verb: int) -> bool:
-    """Return whether a base form is an imperative, and not part of another verb's group, as in ``must go and see``."""
+    """Return whether a base form is an imperative: the root, with only adverbs, "please" or "do" before it."""
     if words[verb].relation == "conj":
-        verb = words[verb].head
-    auxiliaries = [words[place].lowercase for place in dependents(words, verb, _AUXILIARIES)]
-    return words[verb].tag == "VB" and words[verb].relation == "ROOT" and set(auxiliaries) <= {"do"}
+        return _is_imperative(words, words[verb].head)
+    before = words[:verb]
+    starts = all(word.tag in ("RB", "UH", "CC", ",") or word.lowercase in ("please", "do", "n't") for word in before)
+    return starts and words[verb].tag == "VB" and words[verb].relation == "ROOT"
 
 
 def _negator(words: Words, verbs: list[int]) -> int | None:
     """Return the index of the negation of a verb group; None if it is not negated."""
     for place in range(len(words)):
-        if not is_negator(words, place):
-            continue
         # In "no longer" the "no" depends on "longer".
-        head = words[place + 1].head if words[place].lowercase == "no" else words[place].head
-        if head in verbs or _follows_auxiliary(words, place, verbs):
+        head = word_at(words, place + 1).head if words[place].lowercase == "no" else words[place].head
+        # Whatever the parser says, what follows an auxiliary is its negation.
+        follows_auxiliary = place - 1 in verbs and words[place - 1].lowercase in AUXILIARIES | {"be", "been"}
+        if is_negator(words, place) and (head in verbs or follows_auxiliary):
             return place
     return None
-
-
-def _follows_auxiliary(words: Words, place: int, verbs: list[int]) -> bool:
-    """Return whether a word follows an auxiliary of a verb group, whatever the parser says that it depends on."""
-    return place - 1 in verbs and words[place - 1].lowercase in AUXILIARIES | {"be", "been"}
 
 
 # --- Frames ---
@@ -207,7 +200,9 @@ def around_adjective(words: Words, place: int) -> Around | None:
     marks = {"deg" if before.lowercase in DEGREES else "nodeg"}
     near = {before.lowercase, after.lowercase}
     noun = words[word.head]
-    if word.relation == "amod" and place < word.head and noun.tag in _NOUNS:
+    # "Infinitely many": an adverb that says more than a degree belongs to the meaning of the adjective.
+    adverbs = {words[other].lowercase for other in dependents(words, place, ("advmod",))}
+    if word.relation == "amod" and place < word.head and noun.tag in _NOUNS and adverbs <= DEGREES:
         return Around({"at"}, near | {noun.lowercase}, noun.lowercase, marks)
     copula = words[word.head]
     if word.relation != "acomp" or copula.lemma not in COPULAS or word.head > place:
@@ -309,13 +304,13 @@ def _complement(words: Words, verb: int) -> tuple[set[str], int, str]:
     objects = [place for place in after if words[place].relation == "dobj"]
     if objects:
         noun = objects[0]
-        end = _end(words, noun)
         rest = [words[place] for place in after if place > noun]
         frames = {OBJECT}
         if _ends_clause(words, noun + 1):
             frames.add(OBJECT_AT_END)
         if rest and rest[0].relation in ("xcomp", "ccomp"):
-            frames = {OBJECT_AND_INFINITIVE} if word_at(words, end).tag == "TO" else set()
+            after_object = word_at(words, phrase(words, noun)[-1] + 1)
+            frames = {OBJECT_AND_INFINITIVE} if after_object.tag == "TO" else set()
         return frames, noun + 1, words[noun].lowercase
     frame = _clause_or_preposition(words, after[0]) if after else "end"
     return ({frame} if frame else set()), verb + 1, ""
