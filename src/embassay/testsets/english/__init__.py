@@ -3,7 +3,6 @@
 Builders use these names only; the other modules of the package are for each other.
 """
 
-from embassay.testsets.english.candidates import CANDIDATES, candidates
 from embassay.testsets.english.capitals import lowered
 from embassay.testsets.english.edits import Left, Original, Tools, Ways, original, with_edits
 from embassay.testsets.english.fusion import fuse
@@ -12,7 +11,6 @@ from embassay.testsets.english.published_quadruples import published_quadruples
 from embassay.testsets.english.quadruples import negated_side, quadruple
 from embassay.testsets.english.replacements import word_lists
 from embassay.testsets.english.selection import named, sentences, unfit
-from embassay.testsets.english.spelling_and_grammar import grammar_checker
 from embassay.testsets.english.typos import common_misspellings, read_misspellings
 from embassay.testsets.english.word_classes import ABBREVIATIONS
 from embassay.testsets.english.wordnet import open_wordnet
@@ -20,16 +18,13 @@ from embassay.testsets.english.words import Tagged, tag
 
 __all__ = [
     "ABBREVIATIONS",
-    "CANDIDATES",
     "Left",
     "Original",
     "Tagged",
     "Tools",
     "Ways",
-    "candidates",
     "common_misspellings",
     "fuse",
-    "grammar_checker",
     "lowered",
     "named",
     "negated_side",

@@ -1,8 +1,8 @@
 """Part of speech, head and relation of each word of an English sentence, by an installed pipeline of spaCy.
 
-Any pipeline with a tagger and a parser serves; its name and version are on the data card. The words are not divided by
-the pipeline but by module ``words``. Which parts of speech a word can have at all is taken from lemminflect's dictionary
-(Jascob 2020).
+Any pipeline with a tagger and a parser serves; its name and version are on the data card. The words are divided by
+module ``words``, not by the pipeline. Which parts of speech a word can have at all is taken from the dictionary of
+lemminflect (Jascob 2020).
 """
 
 from __future__ import annotations

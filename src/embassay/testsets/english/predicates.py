@@ -15,7 +15,6 @@ from embassay.testsets.english.negators import (
     DEGREES,
     FOCUS,
     POLAR,
-    QUANTIFIED,
     SENTENCE_ADVERBS,
     first_negation,
     negations,
@@ -27,7 +26,16 @@ from embassay.testsets.english.opposites import (
     unfit_after_adverb,
     unfit_after_verb,
 )
-from embassay.testsets.english.syntax import SUBJECT_RELATIONS, VerbGroup, VerbGroups, dependents, groups, main_group, phrase, subject_of
+from embassay.testsets.english.syntax import (
+    SUBJECT_RELATIONS,
+    VerbGroup,
+    VerbGroups,
+    dependents,
+    groups,
+    main_group,
+    phrase,
+    subject_of,
+)
 from embassay.testsets.english.word_classes import HAVE, MODALS, STOPS, SUBJECTS, wordset
 from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, Word, Words, word_at

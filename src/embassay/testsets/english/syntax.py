@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Set
 from dataclasses import dataclass
 
-from embassay.testsets.english.word_classes import AUXILIARIES, BE, NEGATORS, PERSONS, wordset
+from embassay.testsets.english.word_classes import AUXILIARIES, NEGATORS, PERSONS, wordset
 from embassay.testsets.english.words import Tagged, Words, word_at
 
 SUBJECT_RELATIONS = ("nsubj", "nsubjpass", "expl", "csubj", "csubjpass")
@@ -256,9 +256,7 @@ def _around_passive(words: Words, place: int, subject: int | None, auxiliaries: 
     if subject is None or not adverbs.isdisjoint(DEGREES):
         return None
     head = words[subject].lowercase
-    return Around(
-        {"pas"}, {*auxiliaries, word_at(words, place + 1).lowercase, head}, head, _kinds(words, subject)
-    )
+    return Around({"pas"}, {*auxiliaries, word_at(words, place + 1).lowercase, head}, head, _kinds(words, subject))
 
 
 def _kinds(words: Words, subject: int | None) -> set[str]:

@@ -16,15 +16,12 @@ from embassay.core.randomness import generator
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import (
-    CANDIDATES,
     Left,
     Original,
     Tagged,
     Tools,
     Ways,
-    candidates,
     common_misspellings,
-    grammar_checker,
     named,
     original,
     pipeline_facts,
@@ -35,16 +32,13 @@ from embassay.testsets.english import (
     with_edits,
     word_lists,
 )
-from embassay.testsets.options import Auxiliary, Grammar, Proposed
-from embassay.testsets.sheets import shown, table_of
+from embassay.testsets.options import Auxiliary, Grammar
 from embassay.testsets.sources import SourceSentence
 
 EXTRA = "build"
 REQUIRES = ("spacy", "lemminflect", "harper", "codespell_lib", "better_profanity")
 FEWEST, PART = 20, 25
 """A word is replaced in at most one in N possible originals; and the minimum of that limit."""
-ORIGINALS = ("unit", "original", "confirm")
-"""Columns of the sheet of originals."""
 BLOCK = 200
 """The number of sentences that are checked ahead at once."""
 
@@ -150,24 +144,6 @@ def _fitting(sources: Sequence[SourceSentence], rejected: Reasons) -> Iterator[t
             if len(parts) == 1:
                 key = f"{source.line}"
             yield key, source.unit or str(source.line), tag(named(text))
-
-
-def propose(sources: Sequence[SourceSentence], what: Proposed, grammar: Grammar) -> bytes:
-    """Return a sheet for people, as CSV: sentences to strike, or words with candidates of WordNet to choose from.
-
-    Parameters
-    ----------
-    what
-        ``originals``: those that would be selected, with a column ``confirm`` for no. ``replacements``: the words of
-        these that the package's list lacks, most frequent first, in the format of a list of replacements.
-    """
-    fitting = list(_fitting(sources, Reasons()))
-    checker = grammar_checker(grammar)
-    checker.look_ahead(tagged.text for _, _, tagged in fitting)
-    originals = [(unit, tagged) for _, unit, tagged in fitting if checker.is_clean(tagged.text)]
-    if what == "originals":
-        return table_of(ORIGINALS, [(unit, shown(tagged.text), "") for unit, tagged in originals])
-    return table_of(CANDIDATES, candidates(tagged for _, tagged in originals))
 
 
 def _samples(

@@ -21,7 +21,7 @@ from embassay.corpora.queries.sampling import evenly
 from embassay.testsets.base import Advance, Built, Reasons, Resource, library, silent
 from embassay.testsets.english import negated_side, open_wordnet, pipeline_facts, published_quadruples, quadruple
 from embassay.testsets.options import Auxiliary
-from embassay.testsets.review import turned
+from embassay.testsets.sheets import turned
 from embassay.testsets.sources import (
     SourcePair,
     SourceSentence,
