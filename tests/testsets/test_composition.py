@@ -28,8 +28,8 @@ ISLAND = (
 )
 MILL = (
     "The mill stands by a stream.",
-    "The miller sells rye in autumn.",
-    "The bakers in town buy his flour.",
+    "The miller grinds rye in autumn.",
+    "His flour is sold in the town.",
 )
 WAYS = ("harbour", "castle", "market", "forest", "garden", "station", "library", "tower", "bridge", "theatre")
 THINGS = ("stone", "copper", "glass", "timber", "marble", "brick", "slate", "iron")
