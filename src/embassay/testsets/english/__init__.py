@@ -9,8 +9,10 @@ from embassay.testsets.english.fusion import fuse
 from embassay.testsets.english.parser import pipeline_facts, ready
 from embassay.testsets.english.published_quadruples import published_quadruples
 from embassay.testsets.english.quadruples import negated_side, quadruple
+from embassay.testsets.english.random_words import Vocabulary
 from embassay.testsets.english.replacements import word_lists
 from embassay.testsets.english.selection import named, sentences, unfit
+from embassay.testsets.english.spelling_and_grammar import grammar_checker
 from embassay.testsets.english.typos import common_misspellings, read_misspellings
 from embassay.testsets.english.word_classes import ABBREVIATIONS
 from embassay.testsets.english.wordnet import open_wordnet
@@ -22,9 +24,11 @@ __all__ = [
     "Original",
     "Tagged",
     "Tools",
+    "Vocabulary",
     "Ways",
     "common_misspellings",
     "fuse",
+    "grammar_checker",
     "lowered",
     "named",
     "negated_side",

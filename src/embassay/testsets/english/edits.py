@@ -18,12 +18,12 @@ from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.numbers import number
 from embassay.testsets.english.random_words import Gap, Guess, Vocabulary, random_words
 from embassay.testsets.english.replacements import LISTED, Replacement, WordLists, replacements
-from embassay.testsets.english.spelling_and_grammar import Harper, Unchecked, grammar_checker
+from embassay.testsets.english.spelling_and_grammar import Harper, Unchecked
 from embassay.testsets.english.syntax import main_group
 from embassay.testsets.english.typos import Misspellings, misspelt
-from embassay.testsets.english.wordnet import WordNet, open_wordnet
+from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, cased, substituted
-from embassay.testsets.options import Auxiliary, Grammar
+from embassay.testsets.options import Auxiliary
 
 MODEL = "masked language model"
 WORDS = "a word of the same tag and frame"
@@ -60,20 +60,6 @@ class Tools:
     guess: Guess | None
     seed: int
     guesses: dict[Gap, Iterable[str]] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls,
-        sentences: Sequence[Tagged],
-        misspellings: Misspellings,
-        guess: Guess | None,
-        seed: int,
-        grammar: Grammar,
-    ) -> Tools:
-        """Load the tools, and collect the words of the sentences of a corpus."""
-        lexicon = open_wordnet()
-        checker = grammar_checker(grammar)
-        return cls(lexicon, checker, misspellings, Vocabulary(sentences, lexicon), guess, seed)
 
     def check_ahead(self, originals: Sequence[Original]) -> None:
         """Check some originals on all cores, then the first edits of those that are grammatical."""

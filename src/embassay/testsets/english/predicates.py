@@ -230,7 +230,7 @@ def _of_group(
         return _adjective(words, group, lexicon, group)
     if pattern in ("never", "no longer"):
         return NOTHING
-    candidate = _verb(words, group, lexicon, pattern)
+    candidate = _verb(words, group, lexicon)
     if candidate != NOTHING:
         return candidate
     return _adverb(words, group, lexicon)
@@ -244,75 +244,50 @@ def _adjective(words: Words, group: VerbGroup, lexicon: WordNet, negated: VerbGr
     negated
         The verb group to negate.
     """
-    place = group.last + 1
-    while word_at(words, place).lowercase in ("not", "n't", "never", "no", "longer"):
-        place += 1
-    has_article = word_at(words, place).lowercase in ("a", "an")
-    if has_article:
-        place += 1
-    word = word_at(words, place)
-    if word.lowercase not in PREDICATIVE:
-        if word.lowercase in DEGREES | POLAR | {"that", "all", "not"} or word.tag.startswith("RB"):
-            return "an adverb before the adjective"
-        if word.tag in ("JJR", "JJS"):
-            return "a comparative or superlative"
-        if word.tag != "JJ":
-            return NOTHING
-    opposite = judged(lexicon, word.lowercase, "a")
+    complements = [place for place in dependents(words, group.last, ("acomp", "attr")) if place > group.last]
+    if not complements:
+        return NOTHING
+    place = end = complements[0]
+    has_noun = words[end].tag in ("NN", "NNS")
+    if has_noun:
+        place = end - 1
+    word, before = words[place], words[place - 1]
+    if any(other < place for other in dependents(words, place)):
+        return "an adverb before the adjective"
+    if word.tag in ("JJR", "JJS"):
+        return "a comparative or superlative"
+    opposite = judged(lexicon, word.lowercase, "a") if word.tag == "JJ" or word.lowercase in PREDICATIVE else None
     if opposite is None:
         return NOTHING
-    noun = word_at(words, place + 1)
-    if has_article or noun.tag in ("NN", "NNS"):
-        reason = _unfit_before_noun(words, place, has_article)
-    else:
-        reason = _unfit_predicate(words, group, place)
-    return reason or Candidate(place, "a", negated, opposite)
-
-
-def _unfit_before_noun(words: Words, place: int, has_article: bool) -> str:
-    """Return why an adjective before its noun cannot be replaced; empty if it can."""
-    noun = word_at(words, place + 1)
-    if noun.tag != "NNS" and not (has_article and noun.tag == "NN"):
-        return "an adjective before other words than a noun"
-    if words[place].lowercase in ATTRIBUTIVE or noun.lowercase in NO_NOUNS:
+    is_last_before_noun = words[end].tag == "NNS" or before.lowercase in ("a", "an")
+    if has_noun and (word.lowercase in ATTRIBUTIVE or words[end].lowercase in NO_NOUNS or not is_last_before_noun):
         return "an adjective with another meaning before a noun"
-    return unfit_after_adjective(words[place + 2 :], words[place].lowercase)
+    reason = "" if has_noun else _idiom(words, group, word.lowercase)
+    return reason or unfit_after_adjective(words[end + 1 :], word.lowercase) or Candidate(place, "a", negated, opposite)
 
 
-def _unfit_predicate(words: Words, group: VerbGroup, place: int) -> str:
-    """Return why an adjective after a copula cannot be replaced; empty if it can."""
-    low = words[place].lowercase
-    if low in ("bad", "sure") and group.negator is not None:
+def _idiom(words: Words, group: VerbGroup, adjective: str) -> str:
+    """Return the idiom that an adjective after a copula forms, or why it has another meaning there; else empty."""
+    if adjective in ("bad", "sure") and group.negator is not None:
         return "an idiom: not bad, not sure"
-    if low in ("good", "bad") and words[group.last].lemma == "feel":
+    if adjective in ("good", "bad") and words[group.last].lemma == "feel":
         return "an idiom: feel good, feel bad"
     subject = words[subject_of(words, group.last) or 0]
-    may_be_person = subject.lowercase in PEOPLE | SUBJECTS - {"it"} or subject.tag in ("NNP", "NNPS")
-    if low in OF_PERSONS and may_be_person:
+    may_be_person = subject.lowercase in PEOPLE | SUBJECTS - {"it"} or subject.tag.startswith("NNP")
+    if adjective in OF_PERSONS and may_be_person:
         return "an adjective with another meaning for a person"
-    return unfit_after_adjective(words[place + 1 :], low)
+    return ""
 
 
-def _verb(words: Words, group: VerbGroup, lexicon: WordNet, pattern: str) -> Candidate | str:
+def _verb(words: Words, group: VerbGroup, lexicon: WordNet) -> Candidate | str:
     """Return the verb of a group if it has an opposite (``agrees``, ``does not agree``), or a reason."""
-    first, verb = words[group.first], words[group.last]
+    verb = words[group.last]
     opposite = judged(lexicon, verb.lemma, "v")
     # "Disliking" is not used like "liking" in "I'm liking it".
     if opposite is None or (verb.tag == "VBG" and verb.lemma == "like"):
         return NOTHING
-    # "They get rejected" is a passive.
-    if word_at(words, group.first - 1).lemma == "get":
-        return NOTHING
-    if first.lowercase in MODALS - {"will", "'ll", "wo"}:
-        return "a modal verb"
-    if opposite.verdict == "sure":
-        reason = unfit_after_verb(words[group.last + 1 :], verb.lemma)
-        if reason:
-            return reason
-    is_past = verb.tag == "VBD" or (pattern != "" and first.tag == "VBD")
-    if verb.lemma in ("remember", "forget") and not is_past:
-        return "remember or forget, not in the past"
-    return Candidate(group.last, "v", group, opposite)
+    reason = unfit_after_verb(words[group.last + 1 :], verb.lemma) if opposite.verdict == "sure" else ""
+    return reason or Candidate(group.last, "v", group, opposite)
 
 
 def _adverb(words: Words, group: VerbGroup, lexicon: WordNet) -> Candidate | str:

@@ -34,14 +34,6 @@ COMPLEMENTS = {
     "cl": "admit claim swear forget remember pretend learn notice prove promise hope hear",
 }
 """Verbs with a gerund, an infinitive, a clause, or an object and an infinitive; no other verbs replace them."""
-LINKING = frozenset(
-    "see hear make feel look seem sound appear become remain stay taste smell turn grow matter last".split()
-)
-"""Verbs that seldom end a clause."""
-INTRANSITIVE = 2
-"""WordNet's verb frame "somebody ----s"."""
-TRANSITIVE = frozenset({8, 9, 11})
-"""WordNet's verb frames with an object: "somebody ----s something"."""
 Gap = tuple[str, str]
 """The texts before and after a word."""
 Guess = Callable[[Sequence[Gap]], Sequence[Iterable[str]]]
@@ -105,9 +97,8 @@ NEAR = (
 class Vocabulary:
     """Counts of the adjectives and verbs of a corpus, by the frames in which they occur."""
 
-    def __init__(self, sentences: Iterable[Tagged], wordnet: WordNet):
+    def __init__(self, sentences: Iterable[Tagged]):
         """Count the words of the sentences."""
-        self._wordnet = wordnet
         # By (tag, frame) the counts of words; and by (word, tag) its count over all frames.
         self._in_frame: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._in_any_frame = Counter[tuple[str, str]]()
@@ -150,20 +141,11 @@ class Vocabulary:
         # Most words of praise and blame are connected with "good", so they differ too little from each other.
         if not name.isalpha() or lemma in UNUSABLE or name in _listed_kin()["good"]:
             return False
-        if tag != "JJ" and not self._takes(lemma, frame.removeprefix("v-")):
+        if lemma not in COMPLEMENTS.get(frame.removeprefix("v-"), lemma).split():
             return False
         tags = possible(name)
         # The base form and the present tense of a verb are spelled alike.
         return tag in tags or (tag == "VBP" and "VB" in tags)
-
-    def _takes(self, lemma: str, frame: str) -> bool:
-        """Return whether a verb can have a frame, according to the lists and to WordNet."""
-        if frame in COMPLEMENTS:
-            return lemma in COMPLEMENTS[frame].split()
-        frames = self._wordnet.verb_frames(lemma)
-        if frame == "end":
-            return INTRANSITIVE in frames and lemma not in LINKING
-        return not frames.isdisjoint(TRANSITIVE)
 
 
 @lru_cache(maxsize=1_000)

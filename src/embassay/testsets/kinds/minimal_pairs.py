@@ -20,9 +20,12 @@ from embassay.testsets.english import (
     Original,
     Tagged,
     Tools,
+    Vocabulary,
     Ways,
     common_misspellings,
+    grammar_checker,
     named,
+    open_wordnet,
     original,
     pipeline_facts,
     read_misspellings,
@@ -106,7 +109,9 @@ def build(
     rejected = Reasons()
     listed = read_misspellings(Path(misspellings)) if misspellings else common_misspellings()
     fitting = list(_fitting(sources, rejected))
-    tools = Tools.of([tagged for _, _, tagged in fitting], listed, mlm.fills if mlm else None, seed, grammar)
+    vocabulary = Vocabulary(tagged for _, _, tagged in fitting)
+    guess = mlm.fills if mlm else None
+    tools = Tools(open_wordnet(), grammar_checker(grammar), listed, vocabulary, guess, seed)
     lists = word_lists(replacements, protect)
     originals = list[Original]()
     for key, unit, tagged in fitting:
