@@ -192,14 +192,13 @@ def _infinitive_negated(tagged: Tagged, verb: int) -> str | None:
 def _not_before(tagged: Tagged, index: int) -> str | None:
     """Insert ``not`` before an adjective and the adverbs that belong to it.
 
-    None if the ``not`` would be read with another word: at the start, after "and", "have", "no", "such a".
+    None if the ``not`` would be read with another word: at the start, after a verb, "and", "no", "such a".
     """
     words = tagged.words
     first = min([index, *(place for place in dependents(words, index, ("advmod",)) if place < index)])
     before = word_at(words, first - 1)
     starts_clause = before.tag in {"", "CC", ",", ":", "."} and before.text != ")"
-    is_after_auxiliary = before.lemma in {"have", "do"} or before.text == "be"
-    if starts_clause or is_after_auxiliary:
+    if starts_clause or before.tag.startswith("VB"):
         return None
     nearby = words[max(0, first - 2) : index]
     if any(word.lowercase in _BARS_NOT for word in nearby):

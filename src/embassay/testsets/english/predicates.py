@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from embassay.testsets.english.negators import (
     AFTER_NOT,
-    DEGREES,
     FOCUS,
     POLAR,
     SENTENCE_ADVERBS,
@@ -36,7 +35,7 @@ from embassay.testsets.english.syntax import (
     phrase,
     subject_of,
 )
-from embassay.testsets.english.word_classes import HAVE, MODALS, STOPS, SUBJECTS, wordset
+from embassay.testsets.english.word_classes import ADVERBS_OF_DEGREE, HAVE, MODALS, STOPS, SUBJECTS, wordset
 from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, Word, Words, word_at
 
@@ -69,7 +68,7 @@ NEARLY = wordset("almost nearly practically virtually sort kind of pretty simply
 """Words before a verb group whose meaning changes if the group is negated."""
 FREQUENCY = wordset("often usually frequently generally")
 COPULAS = wordset("be seem look feel sound appear taste smell")
-BARRED = (POLAR | DEGREES | FOCUS | (AFTER_NOT - FREQUENCY)) - {"that"}
+BARRED = (POLAR | ADVERBS_OF_DEGREE | FOCUS | (AFTER_NOT - FREQUENCY)) - {"that"}
 """Words at a verb group that change what its negation denies."""
 OPINIONS = wordset("think believe suppose")
 """Verbs whose negation means the negation of the clause after them: ``I don't think it is fair``."""

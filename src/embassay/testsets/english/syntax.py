@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Set
 from dataclasses import dataclass
 
-from embassay.testsets.english.word_classes import AUXILIARIES, NEGATORS, PERSONS, wordset
+from embassay.testsets.english.word_classes import ADVERBS_OF_DEGREE, AUXILIARIES, NEGATORS, PERSONS, SAYING, wordset
 from embassay.testsets.english.words import Tagged, Words, word_at
 
 SUBJECT_RELATIONS = ("nsubj", "nsubjpass", "expl", "csubj", "csubjpass")
@@ -101,8 +101,12 @@ def main_group(tagged: Tagged) -> VerbGroup | None:
             continue
         subject = subject_of(words, place)
         # A clause that begins with "when" is not the main one, whatever the parser says.
-        opens = [words[other] for other in dependents(words, place) if other < group.first]
-        is_subordinate = any(other.tag == "WRB" or other.relation == "mark" for other in opens)
+        before = words[: group.first]
+        has_verb_before = any(_group(words, other) for other in range(group.first))
+        is_subordinate = bool(before) and before[0].tag == "WRB" and not has_verb_before
+        # "I think so, I forgot": only a verb of saying has its clause before it.
+        has_clause_before = any(other < place for other in dependents(words, place, ("ccomp",)))
+        is_subordinate |= has_clause_before and word.lemma not in SAYING
         is_question = subject is not None and subject > group.first and words[subject].relation != "expl"
         is_without_subject = subject is None and word.tag != "VB"
         return None if is_subordinate or is_question or is_without_subject else group
@@ -164,7 +168,7 @@ _LATER = wordset("now today here there anyway though then again yesterday tonigh
 _SUBORDINATORS = wordset("because if when while though although since unless until but before after")
 _NO_FRAME = ("acomp", "attr", "oprd", "dative")
 """Complements of a verb that none of the frames describes."""
-_FREE = ("punct", "cc", "conj", "advmod", "npadvmod", "advcl", "neg", "intj", "dep", "mark", "aux", "parataxis")
+_FREE = ("punct", "cc", "conj", "advmod", "advcl", "neg", "intj", "dep", "mark", "aux", "parataxis")
 """Relations of words after a verb that belong to no frame."""
 
 
@@ -201,8 +205,8 @@ def around_adjective(words: Words, place: int) -> Around | None:
     near = {before.lowercase, after.lowercase}
     noun = words[word.head]
     # "Infinitely many": an adverb that says more than a degree belongs to the meaning of the adjective.
-    adverbs = {words[other].lowercase for other in dependents(words, place, ("advmod",))}
-    if word.relation == "amod" and place < word.head and noun.tag in _NOUNS and adverbs <= DEGREES:
+    is_modified = before.lowercase.endswith("ly") and before.lowercase not in ADVERBS_OF_DEGREE
+    if word.relation == "amod" and place < word.head and noun.tag in _NOUNS and not is_modified:
         return Around({"at"}, near | {noun.lowercase}, noun.lowercase, marks)
     copula = words[word.head]
     if word.relation != "acomp" or copula.lemma not in COPULAS or word.head > place:
@@ -297,9 +301,11 @@ def _after_adjective(words: Words, place: int) -> Set[str]:
 def _complement(words: Words, verb: int) -> tuple[set[str], int, str]:
     """Return the frames of a verb, the index after its object, and the object's last noun, empty without an object."""
     after = [place for place in dependents(words, verb) if place > verb and words[place].relation not in _FREE]
-    if any(words[place].relation in _NO_FRAME for place in after):
-        return set(), verb + 1, ""
     objects = [place for place in after if words[place].relation == "dobj"]
+    # "Began about 13,000 years ago" has no object.
+    is_doubtful = bool(objects) and words[verb + 1].tag == "IN"
+    if is_doubtful or any(words[place].relation in _NO_FRAME for place in after):
+        return set(), verb + 1, ""
     if objects:
         noun = objects[0]
         rest = [words[place] for place in after if place > noun]

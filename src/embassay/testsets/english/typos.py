@@ -102,12 +102,7 @@ def _by_word(pairs: Iterable[Sequence[str]]) -> Misspellings:
 
 def _mistyped(word: str, chance: Generator) -> str:
     """Return a word with one character deleted or replaced, or two neighbours swapped."""
-    rule = chance.integers(3)
-    if rule == 0:
-        at = int(chance.integers(len(word)))
-        return word[:at] + word[at + 1 :]
-    if rule == 1:
-        at = int(chance.integers(len(word)))
-        return word[:at] + _LETTERS[int(chance.integers(len(_LETTERS)))] + word[at + 1 :]
-    at = int(chance.integers(len(word) - 1))
-    return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    rule = int(chance.integers(3))
+    at = int(chance.integers(len(word) - (rule == 2)))
+    replacement = ("", _LETTERS[int(chance.integers(len(_LETTERS)))], word[at + 1 : at + 2] + word[at])[rule]
+    return word[:at] + replacement + word[at + 1 + (rule == 2) :]

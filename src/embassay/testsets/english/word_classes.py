@@ -19,6 +19,10 @@ SUBORDINATORS = wordset(
     "because if when while although though since unless until till whereas whenever wherever once whether as after "
     "before who whom whose which what where why how whoever whatever whichever lest"
 )
+ADVERBS_OF_DEGREE = wordset(
+    "very so too really quite rather pretty extremely totally absolutely completely fairly more most"
+)
+SAYING = wordset("say add tell report claim argue note write announce warn explain")
 PERSONS = wordset(
     "man woman person people guy girl boy kid child friend mom dad mother father brother sister son daughter wife "
     "husband parent doctor teacher student player coach boss lady everyone everybody someone somebody anyone nobody "
