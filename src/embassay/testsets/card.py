@@ -38,7 +38,7 @@ def card_of(corpus: str, lines: Sequence[Line], order: Order, built: Built, sha2
     file = corpus.partition("@")[0]
     sheet = SetFiles(Path(file)).sheet.name
     counts = counts_of(lines)
-    materials = [vars(material).values() for material in built.materials]
+    materials = [(each.name, each.version, each.licence, each.purpose) for each in built.materials]
     right = RIGHT.get(built.shape, "the edit is what its name says, and good English")
     parts = [
         f"# Data card: {file}",
@@ -130,7 +130,7 @@ def _counts(counts: Counter[str]) -> Cells:
     return ((name, f"{count:,}") for name, count in counts.most_common())
 
 
-def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)

@@ -32,7 +32,7 @@ _REPORTING = wordset(
 )
 _OPENING_CLAUSES = SUBORDINATORS - wordset("which who whose whom as after before once since")
 """Words that start a subordinate clause other than a relative one."""
-_OPEN = frozenset({";", "–", "—", "-", "--"})
+_OPEN = re.compile(r";|, so\b|[–—]|--| - ")
 """Marks after which it is not certain to what a joined sentence would belong."""
 _INTRODUCED = ("IN", "TO", "RB", "VBG", "VBN", "WRB", "WP")
 """Tags of the first word of an introduction before the subject: ``In 1923, …``."""
@@ -98,9 +98,9 @@ def _without_stop(text: str) -> str:
 def _extends_to_second(a: Tagged, b: Tagged) -> bool:
     """Return whether an "and" would extend a date, a condition or reported speech of ``a`` to ``b``."""
     for word in a.words:
-        if word.text in _OPEN or word.lemma in _REPORTING or word.lowercase in _OPENING_CLAUSES:
+        if word.lemma in _REPORTING or word.lowercase in _OPENING_CLAUSES:
             return True
-    if re.search(r", so\b", a.text):
+    if _OPEN.search(a.text):
         return True
     # In "In 1923, the dam broke; the village lies lower now.", an "and" would make 1923 the time of both clauses.
     # If the second sentence has an introduction too, the scope of the first one ends there.

@@ -191,7 +191,15 @@ BARRED = wordset(
     "anybody something someone very really few several always like"
 )
 FIXED = frozenset(
-    {("good", "for"), ("bad", "for"), ("happy", "for"), ("unhappy", "for"), ("good", "with"), ("bad", "with")}
+    {
+        ("good", "for"),
+        ("bad", "for"),
+        ("happy", "for"),
+        ("unhappy", "for"),
+        ("good", "with"),
+        ("bad", "with"),
+        ("absent", "from"),
+    }
 )
 """Adjectives and words after them that change their meaning: ``feel bad for``."""
 SUBJECTIVE = frozenset({"i", "he", "she", "we", "they"})

@@ -124,7 +124,8 @@ def _tagged(text: str, document: Iterable[Any]) -> Tagged:
 
 def _tag(word: str, penn_tag: str) -> str:
     """Return the tag of a word; ``.``, ``,`` or ``:`` for a mark, whose tags differ between pipelines."""
-    if word == "," or any(character.isalnum() for character in word):
+    # HYPH is a hyphen inside a word.
+    if word == "," or penn_tag == "HYPH" or any(character.isalnum() for character in word):
         return "," if word == "," else penn_tag
     return "." if word[0] in ".!?…" else ":"
 

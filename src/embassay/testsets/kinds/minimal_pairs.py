@@ -43,7 +43,7 @@ REQUIRES = ("spacy", "lemminflect", "harper", "codespell_lib", "better_profanity
 FEWEST, PART = 20, 25
 """A word is replaced in at most one in N possible originals; and the minimum of that limit."""
 BLOCK = 200
-"""The number of sentences that are checked ahead at once."""
+"""Progress is noted each time so many sentences have been tried."""
 
 
 class Fills(Protocol):
@@ -171,7 +171,6 @@ def _samples(
             break
         if done % BLOCK == 0:
             advance(done, len(order))
-            tools.check_ahead([originals[next_place] for next_place in order[done : done + BLOCK]])
         try:
             samples[place] = with_edits(originals[place], tools, uses_by_lemma, most_uses, ways)
         except Left as reason:
