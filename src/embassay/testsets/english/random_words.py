@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from numpy.random import Generator
 
 from embassay.testsets.english.installed import lemminflect
-from embassay.testsets.english.parser import possible
+from embassay.testsets.english.parser import function_words, possible
 from embassay.testsets.english.replacements import Replacement, listed_words
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.syntax import around_adjective, around_verb
@@ -139,7 +139,7 @@ class Vocabulary:
         if count < FEWEST or count < SHARE * count_in_any_frame:
             return False
         # Most words of praise and blame are connected with "good", so they differ too little from each other.
-        if not name.isalpha() or lemma in UNUSABLE or name in _listed_kin()["good"]:
+        if not name.isalpha() or name in function_words() or lemma in UNUSABLE or name in _listed_kin()["good"]:
             return False
         if lemma not in COMPLEMENTS.get(frame.removeprefix("v-"), lemma).split():
             return False

@@ -104,13 +104,23 @@ def main_group(tagged: Tagged) -> VerbGroup | None:
         before = words[: group.first]
         has_verb_before = any(_group(words, other) for other in range(group.first))
         is_subordinate = bool(before) and before[0].tag == "WRB" and not has_verb_before
-        # "I think so, I forgot": only a verb of saying has its clause before it.
-        has_clause_before = any(other < place for other in dependents(words, place, ("ccomp",)))
-        is_subordinate |= has_clause_before and word.lemma not in SAYING
+        is_subordinate |= _runs_on(words, place)
         is_question = subject is not None and subject > group.first and words[subject].relation != "expl"
         is_without_subject = subject is None and word.tag != "VB"
         return None if is_subordinate or is_question or is_without_subject else group
     return None
+
+
+def _runs_on(words: Words, root: int) -> bool:
+    """Return whether a clause of its own stands before the one that the parser calls main: ``ignore him, he is mad``."""
+    if words[root].lemma in SAYING:
+        return False
+    for place in dependents(words, root, ("ccomp", "advcl", "parataxis")):
+        marks = [words[other] for other in dependents(words, place)]
+        is_marked = any(mark.relation == "mark" or mark.tag in ("WRB", "TO") for mark in marks)
+        if place < root and words[place].tag in (*_FINITE, "VB") and not is_marked:
+            return True
+    return False
 
 
 def is_negator(words: Words, index: int) -> bool:
