@@ -112,7 +112,7 @@ def main_group(tagged: Tagged) -> VerbGroup | None:
 
 
 def _runs_on(words: Words, root: int) -> bool:
-    """Return whether a clause of its own stands before the one that the parser calls main: ``ignore him, he is mad``."""
+    """Return whether a clause of its own stands before the main one: ``ignore him, he is mad``."""
     if words[root].lemma in SAYING:
         return False
     for place in dependents(words, root, ("ccomp", "advcl", "parataxis")):
