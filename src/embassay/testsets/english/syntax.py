@@ -267,10 +267,13 @@ def _around_passive(words: Words, place: int, subject: int | None, auxiliaries: 
     """Return the surroundings of a passive verb, whose head is its subject; None if it may be an adjective."""
     # After an adverb of degree, a participle is an adjective: "very tired".
     adverbs = {words[other].lowercase for other in dependents(words, place, ("advmod",))}
-    if subject is None or not adverbs.isdisjoint(DEGREES):
+    after = word_at(words, place + 1)
+    # "Allowed to go" and "forbidden to go", but not "prohibited to go".
+    goes_on = not _ends_clause(words, place + 1) and after.tag not in {"IN", "RB", "CD"}
+    if subject is None or goes_on or not adverbs.isdisjoint(DEGREES):
         return None
     head = words[subject].lowercase
-    return Around({"pas"}, {*auxiliaries, word_at(words, place + 1).lowercase, head}, head, _kinds(words, subject))
+    return Around({"pas"}, {*auxiliaries, after.lowercase, head}, head, _kinds(words, subject))
 
 
 def _kinds(words: Words, subject: int | None) -> set[str]:
