@@ -181,7 +181,7 @@ def test_heavy_packages_are_imported_where_they_are_used():
         "jinja2",
         "gensim",
         "nltk",
-        "textblob",
+        "spacy",
         "lemminflect",
         "harper",
         "codespell_lib",
