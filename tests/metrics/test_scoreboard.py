@@ -58,7 +58,12 @@ def test_a_derived_candidate_is_a_step_where_all_that_it_is_derived_from_is_in_t
 def test_the_pool_is_that_of_the_base_systems_whatever_their_order():
     pool = pool_of([*MODELS, BM25])
     assert pool_of([BM25, *MODELS[::-1]]) == pool
-    assert pool_of([*MODELS, BM25, scores("ivf", seed=9, step="index", parts=("m",)), scores("r", "random", is_chance=True)]) == pool
+    assert (
+        pool_of(
+            [*MODELS, BM25, scores("ivf", seed=9, step="index", parts=("m",)), scores("r", "random", is_chance=True)]
+        )
+        == pool
+    )
     assert pool_of([*MODELS, BM25, scores("new", seed=2)]) != pool
     assert pool_of([MODELS[0], scores("mpnet", seed=3), BM25]) != pool
 
