@@ -38,7 +38,6 @@ SPECS = {
 LOADED = {"prepare", "release"}
 EXPORTED = {"batches", "count_tokens", "derive", "route", *LOADED}
 NEURAL = {*EXPORTED, "batch_invariant", "training_datasets"}
-KNOWN_WORDS = {"unknown_words", "route", *LOADED}
 ABILITIES = {
     "api": {"batches", "release", "route", "known_fingerprint", "estimate_tokens", "outlook"},
     "bm25": {"fit"},
@@ -49,12 +48,12 @@ ABILITIES = {
     "random": set(),
     "python": set(),
     "st": {*NEURAL, "name_of_weights"},
-    "words": {"fit", *KNOWN_WORDS},
-    "paragraphs": KNOWN_WORDS,
-    "urae": KNOWN_WORDS,
+    "words": {"fit", "unknown_words", *LOADED},
+    "paragraphs": {"unknown_words", *LOADED},
+    "urae": {"unknown_words", *LOADED},
     "onnx": EXPORTED,
     "vectors": {"batches", "route", *LOADED},
-    "infersent": KNOWN_WORDS,
+    "infersent": {"unknown_words", "route", *LOADED},
     "laser": LOADED,
     "mteb": {"route", *LOADED},
     "use": LOADED,
