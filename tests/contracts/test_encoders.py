@@ -48,7 +48,7 @@ ABILITIES = {
     "random": set(),
     "python": set(),
     "st": {*NEURAL, "name_of_weights"},
-    "words": {"fit", "unknown_words", *LOADED},
+    "words": {"fit", "unknown_words", "route", *LOADED},
     "paragraphs": {"unknown_words", *LOADED},
     "urae": {"unknown_words", *LOADED},
     "onnx": EXPORTED,

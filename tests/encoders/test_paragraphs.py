@@ -78,7 +78,7 @@ def test_inference_is_gensims_own(trained, monkeypatch):
 
 def test_the_softmax_tree_is_the_one_that_was_trained(trained):
     encoder = load_encoder(f"paragraphs:{trained[0]}")
-    record = encoder.folder.record
+    record = encoder.record
     counts = dict(zip(record.vocabulary, record.counts, strict=True))
     assert list(counts.values()) == sorted(counts.values(), reverse=True)
     assert counts["."] == counts["the"] == len(SENTENCES)

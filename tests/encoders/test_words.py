@@ -202,8 +202,8 @@ REFUSED = {
     ),
     "pickle of gensim": (pickle.dumps(GOOD), "save_word2vec_format()"),
     "zip of two files": (zipped({"a.txt": FORMS["glove"], "b.txt": b""}), "a zip archive of 2 files"),
-    "damaged zip": (zipped({"a.txt": FORMS["glove"]})[:-30], "the compressed file is damaged"),
-    "damaged gzip": (FORMS["glove, gzipped"][:-30], "the compressed file is damaged"),
+    "damaged zip": (zipped({"a.txt": FORMS["glove"]})[:-30], "cannot be read: "),
+    "damaged gzip": (FORMS["glove, gzipped"][:-30], "cannot be read: "),
 }
 
 
@@ -281,10 +281,9 @@ def test_what_is_odd_is_read_and_noted_with_its_place(case, write):
     for word, numbers in vectors.items():
         assert found.matrix[found.row[word]].tolist() == numbers
     encoder = load_encoder(f"words:{path}")
-    assert encoder.card.warnings == ()
     encoder.encode(["cat"])
     encoder.release()
-    assert encoder.card.warnings == (note,)
+    assert encoder.route() == {"notes": [note]}
 
 
 def test_numbers_may_be_written_in_any_way(write):

@@ -12,7 +12,7 @@ from embassay.core.errors import SourceError, SpecError
 from embassay.core.store.paths import source_path
 from embassay.core.types import sha256_of
 from embassay.core.vectors import Indices
-from embassay.models.static.trained_folder import TrainedFolder, WordSettings
+from embassay.models.static.trained_folder import WordSettings, read_record
 from embassay.models.static.trees import Tree, parse, words_of
 from embassay.models.static.word_files import read, recognise
 from embassay.training.text import Sentences
@@ -57,7 +57,8 @@ def given_words(target: str, dim: int | None) -> GivenWords:
     """
     path = source_path(target)
     if path.is_dir():
-        path = TrainedFolder.of(path, "words", WordSettings).path / "words.bin"
+        read_record(path, "words", WordSettings)
+        path = path / "words.bin"
     file_dim = recognise(path).dim
     if dim is not None and dim != file_dim:
         raise SpecError(

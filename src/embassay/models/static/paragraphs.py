@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import UnknownWords, spec_of
 from embassay.models.loaded import LoadedEncoder
-from embassay.models.static.trained_folder import ParagraphSettings, TrainedFolder
+from embassay.models.static.trained_folder import ParagraphSettings, TrainedRecord, read_array, read_record
 from embassay.models.tokens import TOKENS_VERSION, CutWords, count_unknown, cutter
 
 if TYPE_CHECKING:
@@ -62,9 +63,13 @@ def create(target: str, runtime: Runtime, *, seed: int = 0) -> ParagraphsEncoder
     """
     if seed < 0:
         raise SpecError(f"encoder 'paragraphs:{target}', option 'seed': must be 0 or more, is {seed}")
-    folder = TrainedFolder.of(source_path(target), "paragraphs", ParagraphSettings)
-    cut = cutter(folder.record.settings.tokens, f"encoder 'paragraphs:{target}'")
-    return ParagraphsEncoder(target, folder, runtime, cut, seed)
+    folder = source_path(target)
+    record = read_record(folder, "paragraphs", ParagraphSettings)
+    # As the training text was cut, so that words are found in the vocabulary.
+    settings = record.settings
+    cut = cutter(settings.tokens, f"encoder 'paragraphs:{target}'", lower=settings.lower)
+    card = Card(spec_of(f"paragraphs:{target}", {"seed": seed}))
+    return ParagraphsEncoder(target, card, folder, record, runtime, cut, seed)
 
 
 def build(kind: ParagraphKind, dim: int, window: int, counts: Mapping[str, int], seed: int = 0) -> Doc2Vec:
@@ -96,31 +101,27 @@ class ParagraphsEncoder(LoadedEncoder["Doc2Vec"]):
     """An encoder that infers a vector for each text."""
 
     name: str
-    folder: TrainedFolder[ParagraphSettings]
+    card: Card = field(repr=False)
+    folder: Path
+    record: TrainedRecord[ParagraphSettings] = field(repr=False)
     runtime: Runtime = field(repr=False)
     cut: CutWords = field(repr=False)
     seed: int
 
     def load(self) -> Doc2Vec:
         """Read the folder: ``words.npy`` (PV-DM only), ``hidden.npy``, and the record."""
-        record = self.folder.record
-        settings = record.settings
+        record, settings = self.record, self.record.settings
         counts = dict(zip(record.vocabulary, record.counts, strict=False))
         model = build(settings.model, settings.dim, settings.window, counts)
-        model.syn1 = self.folder.array("hidden.npy", *model.syn1.shape)
+        model.syn1 = read_array(self.folder / "hidden.npy", *model.syn1.shape)
         if settings.model == "dm":
-            model.wv.vectors = self.folder.array("words.npy", *model.wv.vectors.shape)
+            model.wv.vectors = read_array(self.folder / "words.npy", *model.wv.vectors.shape)
         return model
-
-    @property
-    def card(self) -> Card:
-        """The properties of the encoder that the folder's record contains."""
-        return Card(spec_of(f"paragraphs:{self.name}", {"seed": self.seed}))
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files, of the constants of inference, and of the seed."""
-        files = self.runtime.hashes(self.folder.path, self.folder.names)
+        files = self.runtime.hashes(self.folder, ("paragraphs.json", *self.record.files))
         return content_hash(["paragraphs", files, EPOCHS, MOVED, self.seed, TOKENS_VERSION])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
@@ -131,10 +132,10 @@ class ParagraphsEncoder(LoadedEncoder["Doc2Vec"]):
         EncoderError
             If a file of the folder is damaged.
         """
-        matrix = np.zeros((len(texts), self.folder.record.settings.dim), dtype=np.float32)
+        matrix = np.zeros((len(texts), self.record.settings.dim), dtype=np.float32)
         known = self.model.wv
         for place, text in enumerate(texts):
-            words = self._words(text)
+            words = self.cut(text)
             if any(word in known for word in words):
                 matrix[place] = self.infer(words, text)
         return matrix
@@ -160,15 +161,10 @@ class ParagraphsEncoder(LoadedEncoder["Doc2Vec"]):
             train(model, words, [0], RATE - (RATE - LAST_RATE) * epoch / (EPOCHS - 1), **fixed)
             if np.linalg.norm(vector - before) < MOVED * np.linalg.norm(vector):
                 break
-        return vector[0]
+        inferred: DenseVectors = vector[0]
+        return inferred
 
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (unknown tokens, tokens, texts without a known token)."""
         known = self.model.wv
-        return count_unknown(map(self._words, texts), lambda word: word in known)
-
-    def _words(self, text: str) -> list[str]:
-        # As the training text was, so that words are found in the vocabulary.
-        if self.folder.record.settings.lower:
-            text = text.lower()
-        return self.cut(text)
+        return count_unknown(map(self.cut, texts), lambda word: word in known)

@@ -64,63 +64,50 @@ class TrainedRecord(Generic[S]):
     counts: tuple[Positive, ...] = ()
 
 
-@dataclass(frozen=True)
-class TrainedFolder(Generic[S]):
-    """The folder of a finished model.
+def read_record(path: Path, kind: str, settings: type[S]) -> TrainedRecord[S]:
+    """Return the record of a model of a kind, which has these settings.
 
-    Attributes
-    ----------
-    names
-        The names of its files; the first one is the record's.
+    Raises
+    ------
+    SourceError
+        If there is no such folder, its training is not finished, its record is damaged, or a file is missing.
     """
+    from pydantic import TypeAdapter, ValidationError
 
-    path: Path
-    names: tuple[str, ...]
-    record: TrainedRecord[S]
+    file = path / f"{kind}.json"
+    if not file.exists():
+        problem = f"no such model; create it with 'embassay train {kind}'"
+        if path.with_name(f"{path.name}.training").is_dir():
+            problem = "training is not finished; run the same 'embassay train' command again to continue"
+        raise SourceError(problem, file)
+    try:
+        # mypy knows no type that a variable holds.
+        record: TrainedRecord[S] = TypeAdapter(TrainedRecord[settings]).validate_json(  # type: ignore[valid-type]
+            read_text(file), strict=True
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise SourceError(f"damaged ({problem}); train again with --overwrite", file) from None
+    for name in record.files:
+        if not (path / name).is_file():
+            raise SourceError("the model file is missing; train again with --overwrite", path / name)
+    return record
 
-    @classmethod
-    def of(cls, path: Path, kind: str, settings: type[S]) -> TrainedFolder[S]:
-        """Read the record of a model of a kind, which has these settings.
 
-        Raises
-        ------
-        SourceError
-            If there is no such folder, its training is not finished, its record is damaged, or a file is missing.
-        """
-        from pydantic import TypeAdapter, ValidationError
+def read_array(path: Path, *shape: int) -> DenseVectors:
+    """Return a float32 array out of a ``.npy`` file.
 
-        file = path / f"{kind}.json"
-        if not file.exists():
-            problem = f"no such model; create it with 'embassay train {kind}'"
-            if path.with_name(f"{path.name}.training").is_dir():
-                problem = "training is not finished; run the same 'embassay train' command again to continue"
-            raise SourceError(problem, file)
-        try:
-            record = TypeAdapter(TrainedRecord[settings]).validate_json(read_text(file), strict=True)  # type: ignore[valid-type]
-        except ValidationError as error:
-            first = error.errors()[0]
-            problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-            raise SourceError(f"damaged ({problem}); train again with --overwrite", file) from None
-        names = (file.name, *record.files)
-        for name in names:
-            if not (path / name).is_file():
-                raise SourceError("the model file is missing; train again with --overwrite", path / name)
-        return cls(path, names, record)
-
-    def array(self, name: str, *shape: int) -> DenseVectors:
-        """Return a float32 array out of a ``.npy`` file.
-
-        Raises
-        ------
-        SourceError
-            If it is damaged, of another shape, or not finite.
-        """
-        path = self.path / name
-        try:
-            with path.open("rb") as file:
-                array: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
-            if array.dtype != np.float32 or array.shape != shape or not np.isfinite(array).all():
-                raise ValueError(f"{array.dtype} {array.shape}, not finite float32 {shape}")
-        except (OSError, ValueError, EOFError) as error:
-            raise SourceError(f"damaged ({error}); train again with --overwrite", path) from None
-        return array
+    Raises
+    ------
+    SourceError
+        If it is damaged, of another shape, or not finite.
+    """
+    try:
+        with path.open("rb") as file:
+            array: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
+        if array.dtype != np.float32 or array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(f"{array.dtype} {array.shape}, not finite float32 {shape}")
+    except (OSError, ValueError, EOFError) as error:
+        raise SourceError(f"damaged ({error}); train again with --overwrite", path) from None
+    return array

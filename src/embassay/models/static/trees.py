@@ -55,7 +55,7 @@ def words_of(tree: Tree) -> list[str]:
 
 
 def joined(trees: Sequence[Tree]) -> tuple[Merges, list[int | None]]:
-    """Return the merges of several trees, with the words of all numbered from 0; and the root of each, None if empty."""
+    """Return the merges of several trees, with the words of all numbered from 0, and the root of each or None."""
     merges: Merges = []
     roots: list[int | None] = []
     word = 0
@@ -139,13 +139,13 @@ def read_brackets(text: str) -> list[Tree]:
     # The number of parts of each bracket that is open.
     parts: list[int] = []
     previous = label = ""
-    for token in re.findall(r"[()]|[^\s()]+", text):
-        if token == "(":
+    for sign in re.findall(r"[()]|[^\s()]+", text):
+        if sign == "(":
             parts.append(0)
             label = ""
         elif not parts:
-            raise ValueError(f"not a bracketed parse: {token!r} is outside the brackets")
-        elif token == ")":
+            raise ValueError(f"not a bracketed parse: {sign!r} is outside the brackets")
+        elif sign == ")":
             if not parts[-1] and previous != ")" and label != TRACE:
                 raise ValueError(f"not a bracketed parse: the bracket ({label}) contains no word; write (LABEL word)")
             number = parts.pop()
@@ -157,11 +157,11 @@ def read_brackets(text: str) -> list[Tree]:
                 trees.append(tuple(tree))
                 tree = []
         elif previous == "(":
-            label = token
+            label = sign
         elif label != TRACE:
-            tree.append(ESCAPED.get(token.lower(), token.lower()))
+            tree.append(ESCAPED.get(sign.lower(), sign.lower()))
             parts[-1] += 1
-        previous = token
+        previous = sign
     if parts:
         raise ValueError("not a bracketed parse: a bracket is not closed")
     return trees

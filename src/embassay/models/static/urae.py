@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from embassay.core.vectors import DenseVectors
 from embassay.models.base import UnknownWords, spec_of
 from embassay.models.loaded import LoadedEncoder
 from embassay.models.static.autoencoder import Matrices, encode
-from embassay.models.static.trained_folder import TrainedFolder, UraeSettings
+from embassay.models.static.trained_folder import TrainedRecord, UraeSettings, read_array, read_record
 from embassay.models.static.trees import Tree, check_source, identity, joined, parse, words_of
 from embassay.models.tokens import TOKENS_VERSION, count_unknown
 
@@ -60,14 +61,16 @@ def create(target: str, runtime: Runtime, *, trees: str = "") -> UraeEncoder:
         brackets and ``trees`` is not given.
     """
     place = f"encoder 'urae:{target}'"
-    folder = TrainedFolder.of(source_path(target), "urae", UraeSettings)
-    trained = folder.record.settings.trees
+    folder = source_path(target)
+    record = read_record(folder, "urae", UraeSettings)
+    trained = record.settings.trees
     if not trees and trained == "brackets":
         raise SpecError(
             f"{place}: it was trained on bracketed parses, which plain texts are not: set trees=FILE, a file of the "
             "parses of the texts, or another source of trees"
         )
-    return UraeEncoder(target, folder, runtime, check_source(trees or trained), trees)
+    card = Card(spec_of(f"urae:{target}", {"trees": trees}))
+    return UraeEncoder(target, card, folder, record, runtime, check_source(trees or trained))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,44 +98,38 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     ----------
     trees
         The source of the trees.
-    requested
-        The source that the option names; empty if it is not set.
     """
 
     name: str
-    folder: TrainedFolder[UraeSettings]
+    card: Card = field(repr=False)
+    folder: Path
+    record: TrainedRecord[UraeSettings] = field(repr=False)
     runtime: Runtime = field(repr=False)
     trees: str
-    requested: str
 
     def load(self) -> UraeModel:
         """Read the folder's arrays."""
         import torch
 
-        settings, vocabulary = self.folder.record.settings, self.folder.record.vocabulary
+        def tensor(name: str, *shape: int) -> Tensor:
+            return torch.from_numpy(read_array(self.folder / f"{name}.npy", *shape))
+
+        vocabulary, settings = self.record.vocabulary, self.record.settings
         dim = settings.dim
-        shapes = {
-            "words": (len(vocabulary) + 1, dim),
-            "fold": (dim, 2 * dim),
-            "fold_bias": (dim,),
-            "unfold": (2 * dim, dim),
-            "unfold_bias": (2 * dim,),
-        }
-        words, *matrices = (
-            torch.from_numpy(self.folder.array(f"{name}.npy", *shape)) for name, shape in shapes.items()
+        matrices = Matrices(
+            tensor("fold", dim, 2 * dim),
+            tensor("fold_bias", dim),
+            tensor("unfold", 2 * dim, dim),
+            tensor("unfold_bias", 2 * dim),
+            settings.normalize,
         )
         row = {word: place for place, word in enumerate(vocabulary, start=1)}
-        return UraeModel(row, words, Matrices(*matrices, normalize=settings.normalize))
-
-    @property
-    def card(self) -> Card:
-        """The properties of the encoder that the folder's record contains."""
-        return Card(spec_of(f"urae:{self.name}", {"trees": self.requested}))
+        return UraeModel(row, tensor("words", len(vocabulary) + 1, dim), matrices)
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files and of the source of trees."""
-        files = self.runtime.hashes(self.folder.path, self.folder.names)
+        files = self.runtime.hashes(self.folder, ("urae.json", *self.record.files))
         return content_hash(["urae", files, identity(self.trees), TOKENS_VERSION])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:

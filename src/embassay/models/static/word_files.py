@@ -11,8 +11,8 @@ import gzip
 import re
 import zipfile
 import zlib
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
@@ -23,7 +23,7 @@ import numpy as np
 
 from embassay.core.errors import SourceError
 from embassay.core.formatting import counted
-from embassay.core.store.paths import open_file, unreadable
+from embassay.core.store.paths import open_file, reason_in
 from embassay.core.vectors import DenseVectors
 from embassay.stats.lexical.words import composed
 
@@ -129,76 +129,83 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = ()) -> WordVectors:
         the word in a binary file.
     """
     form = recognise(path)
-    is_binary = form.kind == "word2vec binary"
-    unit = "word" if is_binary else "line"
-    # The first line of word2vec text is its header.
-    first = 2 if form.kind == "word2vec text" else 1
     wanted = {word.encode() for word in always}
-    row: dict[str, int] = {}
+    words: list[str] = []
     numbers = bytearray()
-    irregular = defaultdict[str, list[int]](list)
-    count = 0
     with _opened(path) as file, np.errstate(over="ignore"):
-        if form.promised:
-            file.readline()
-        words = _binary(file, form) if is_binary else _text(file, form.dim)
-        for content, vector in words:
-            if limit and count >= limit and content not in wanted:
+        for content, vector in _words(file, form):
+            if limit and len(words) >= limit and content not in wanted:
                 if wanted:
                     continue
                 break
             wanted.discard(content)
-            place = first + count
             if vector.shape != (form.dim,) or not np.isfinite(vector).all():
-                problem = f"{unit} {place:,} is incomplete or damaged: it must be a word and {form.dim} finite numbers"
+                place = _place(form, len(words))
+                problem = f"{place} is incomplete or damaged: it must be a word and {form.dim} finite numbers"
                 raise SourceError(f"{problem}; correct or remove it", path)
-            word = content.decode(errors="replace")
-            if word.encode() != content:
-                irregular["not in UTF-8: invalid bytes were replaced by U+FFFD"].append(place)
-            if " " in word:
-                irregular[f"with spaces: the last {form.dim} fields were used as the numbers"].append(place)
             # Words are looked up as texts have them.
-            if row.setdefault(composed(word), count) != count:
-                irregular["repeated: the first vector was used"].append(place)
+            words.append(composed(content.decode(errors="replace")))
             numbers += vector.tobytes()
-            count += 1
         rest = b"" if limit else file.read().strip()
-
-    if count < form.promised and not limit:
-        counts = f"the header gives {form.promised:,} words, but the file has {count:,}"
+    if len(words) < form.promised and not limit:
+        counts = f"the header gives {form.promised:,} words, but the file has {len(words):,}"
         raise SourceError(f"{counts}; the file is incomplete", path)
-    notes = [
-        f"{counted(len(places), 'word')} {what} (the first: {unit} {places[0]:,})" for what, places in irregular.items()
-    ]
+    row: dict[str, int] = {}
+    for place_of_word, word in enumerate(words):
+        row.setdefault(word, place_of_word)
+    notes = _notes(form, words, row)
     if rest:
         notes.append(f"ignored after the last word: {counted(len(rest), 'byte')}")
-    if count > form.promised > 0:
-        notes.append(f"the header gives {form.promised:,} words, but all {count:,} in the file were read")
     return WordVectors(row, np.frombuffer(numbers, dtype=np.float32).reshape(-1, form.dim), tuple(notes))
 
 
-def _binary(file: BufferedReader, form: WordFormat) -> Iterator[tuple[bytes, DenseVectors]]:
-    """Yield the words of a binary file: each is a word, a space, little-endian float32, perhaps a newline."""
-    for _ in range(form.promised):
-        word = b""
-        while (character := file.read(1)) not in (b" ", b""):
-            word += character
-        content = file.read(4 * form.dim)
-        yield word.lstrip(b"\n"), np.frombuffer(content, dtype="<f4", count=len(content) // 4)
+def _notes(form: WordFormat, words: Sequence[str], row: Mapping[str, int]) -> list[str]:
+    """Return a sentence about each kind of irregularity."""
+    irregular = {
+        f"with spaces: the last {form.dim} fields were used as the numbers": [" " in word for word in words],
+        "repeated: the first vector was used": [row[word] != place for place, word in enumerate(words)],
+        "not in UTF-8: invalid bytes were replaced by U+FFFD": ["\ufffd" in word for word in words],
+    }
+    notes = []
+    for what, of_words in irregular.items():
+        if any(of_words):
+            first = _place(form, of_words.index(True))
+            notes.append(f"{counted(sum(of_words), 'word')} {what} (the first: {first})")
+    if len(words) > form.promised > 0:
+        notes.append(f"the header gives {form.promised:,} words, but all {len(words):,} in the file were read")
+    return notes
 
 
-def _text(file: BufferedReader, dim: int) -> Iterator[tuple[bytes, DenseVectors]]:
-    """Yield the words of a text file; a line with something else than numbers at its end has none."""
+def _place(form: WordFormat, index: int) -> str:
+    """Return where a word is in the file."""
+    if form.kind == "word2vec binary":
+        return f"word {index + 1:,}"
+    # The first line of word2vec text is its header.
+    return f"line {index + 1 + bool(form.promised):,}"
+
+
+def _words(file: BufferedReader, form: WordFormat) -> Iterator[tuple[bytes, DenseVectors]]:
+    """Yield the words of a file with their vectors; damaged ones have another shape or numbers that are not finite."""
+    if form.promised:
+        file.readline()
+    if form.kind == "word2vec binary":
+        # Each is a word, a space, little-endian float32, perhaps a newline.
+        for _ in range(form.promised):
+            word = b""
+            while (character := file.read(1)) not in (b" ", b""):
+                word += character
+            content = file.read(4 * form.dim)
+            yield word.lstrip(b"\n"), np.frombuffer(content, dtype="<f4", count=len(content) // 4)
+        return
     for line in file:
         # Blank lines are allowed only at the end.
         if not line.strip() and not file.read().strip():
             return
-        word, *numbers = line.rstrip().rsplit(b" ", dim)
+        word, *numbers = line.rstrip().rsplit(b" ", form.dim)
         try:
-            vector = np.array(numbers, dtype=np.float32)
+            yield word, np.array(numbers, dtype=np.float32)
         except ValueError:
-            vector = np.empty(0, dtype=np.float32)
-        yield word, vector
+            yield word, np.empty(0, dtype=np.float32)
 
 
 def _count_numbers(line: bytes) -> int:
@@ -224,7 +231,5 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
                 file = gzip.GzipFile(fileobj=plain)
             with BufferedReader(file) as content:
                 yield content
-    except (EOFError, zlib.error, zipfile.BadZipFile, RuntimeError) as error:
-        raise SourceError(f"the compressed file is damaged: {error}", path) from None
-    except OSError as error:
-        raise unreadable(error, path) from None
+    except (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
+        raise SourceError(f"cannot be read: {reason_in(error)}", path) from None

@@ -22,10 +22,10 @@ from embassay.core.samples.base import Role
 from embassay.core.store.paths import source_path
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors
-from embassay.models.base import BaseEncoder, UnknownWords, spec_of
+from embassay.models.base import BaseEncoder, Route, UnknownWords, spec_of
 from embassay.models.checks import check_whole
 from embassay.models.loaded import LazyModel
-from embassay.models.static.trained_folder import TrainedFolder, WordSettings
+from embassay.models.static.trained_folder import WordSettings, read_record
 from embassay.models.static.word_files import WordVectors, read, recognise
 from embassay.models.tokens import TOKENS_VERSION, Cutting, CutWords, count_unknown, cutter
 
@@ -79,14 +79,15 @@ def create(
     options = {"pool": "" if pool == "mean" else pool, "lower": lower, "tokens": tokens, "limit": limit}
     spec = spec_of(f"words:{target}", options)
     if path.is_dir():
-        folder = TrainedFolder.of(path, "words", WordSettings)
+        trained = read_record(path, "words", WordSettings).settings
         path = path / "words.bin"
-        tokens = tokens or folder.record.settings.tokens
-        lower = folder.record.settings.lower if lower is None else lower
+        tokens = tokens or trained.tokens
+        lower = trained.lower if lower is None else lower
     tokens = tokens or "words"
     recognise(path)
     file = WordFile(path, limit)
-    return WordsEncoder(target, file, runtime, cutter(tokens, place), tokens, pool, lower, spec)
+    cut = cutter(tokens, place, lower=bool(lower))
+    return WordsEncoder(target, file, runtime, cut, tokens, pool, lower, spec)
 
 
 @dataclass(frozen=True)
@@ -134,9 +135,13 @@ class WordsEncoder(BaseEncoder):
 
     @property
     def card(self) -> Card:
-        """The properties of the encoder; after the file has been read, also its irregularities as warnings."""
+        """The properties of the encoder."""
         is_fitted = self.pool == "sif"
-        return Card(self.spec, fitted=is_fitted, cached=not is_fitted, warnings=tuple(self.file.notes))
+        return Card(self.spec, fitted=is_fitted, cached=not is_fitted)
+
+    def route(self) -> Route:
+        """Return the irregularities of the file, for ``run.json``; none before it is read."""
+        return {"notes": list(self.file.notes)}
 
     def prepare(self) -> None:
         """Read the file."""
@@ -166,25 +171,18 @@ class WordsEncoder(BaseEncoder):
         EncoderError
             If the file cannot be read to its end, or SIF has not learnt from texts yet.
         """
-        if self.pool != "sif":
-            return self._pooled(texts, {}).astype(np.float32)
-        weights, direction = self._sif
+        weights, direction = self._sif if self.pool == "sif" else ({}, np.zeros(self.file.model.matrix.shape[1]))
         pooled = self._pooled(texts, weights)
         # Remove the component along the common direction.
         return (pooled - np.outer(pooled @ direction, direction)).astype(np.float32)
 
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (tokens without a vector, tokens, texts without any word vector)."""
-        return count_unknown(map(self._words, texts), lambda word: bool(self._rows([word])))
+        return count_unknown(map(self.cut, texts), lambda word: bool(self._rows([word])))
 
     def release(self) -> None:
         """Release the words; they are read again for the next text."""
         self.file.release()
-
-    def _words(self, text: str) -> list[str]:
-        if self.lower:
-            text = text.lower()
-        return self.cut(text)
 
     def _rows(self, words: Sequence[str]) -> list[int]:
         """Return the rows of the words that have one, in their order."""
@@ -199,7 +197,7 @@ class WordsEncoder(BaseEncoder):
         matrix = self.file.model.matrix
         pooled = np.zeros((len(texts), matrix.shape[1]))
         for place, text in enumerate(texts):
-            rows = self._rows(self._words(text))
+            rows = self._rows(self.cut(text))
             weights_of_rows = np.array([weights.get(row, 1.0) for row in rows])
             pooled[place] = weights_of_rows @ matrix[rows]
             if self.pool != "sum":
@@ -215,7 +213,7 @@ class WordsEncoder(BaseEncoder):
         """
         if self.learnt is None:
             raise EncoderError("words with pool=sif learns word frequencies from a corpus; call fit(texts) first")
-        words = [word for text in self.learnt for word in self._words(text)]
+        words = [word for text in self.learnt for word in self.cut(text)]
         counts = Counter(self._rows(words))
         weights = {row: A / (A + count / len(words)) for row, count in counts.items()}
         means = self._pooled(self.learnt, weights)
