@@ -46,17 +46,17 @@ class WordFormat(NamedTuple):
 
     Attributes
     ----------
-    kind
-        ``glove``, ``word2vec text`` or ``word2vec binary``.
     dim
         Number of dimensions.
     promised
         The number of words in the header; 0 without a header.
+    is_binary
+        Whether it is word2vec binary, not text.
     """
 
-    kind: str
     dim: int
     promised: int
+    is_binary: bool
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def recognise(path: Path) -> WordFormat:
     if header := HEADER.fullmatch(first):
         promised, dim = int(header[1]), int(header[2])
         is_binary = not b"".join(lines).isascii() and _count_numbers(lines[0]) < dim
-        return WordFormat("word2vec binary" if is_binary else "word2vec text", dim, promised)
+        return WordFormat(dim, promised, is_binary)
     # The smaller one of two equally frequent numbers, because a word may itself end in a number.
     counts = sorted(map(_count_numbers, [first, *lines]))
     dim = Counter(counts).most_common(1)[0][0]
@@ -107,7 +107,7 @@ def recognise(path: Path) -> WordFormat:
             path,
             1,
         )
-    return WordFormat("glove", dim, 0)
+    return WordFormat(dim, 0, is_binary=False)
 
 
 def read(path: Path, limit: int = 0, always: Sequence[str] = ()) -> WordVectors:
@@ -178,7 +178,7 @@ def _notes(form: WordFormat, words: Sequence[str], row: Mapping[str, int]) -> li
 
 def _place(form: WordFormat, index: int) -> str:
     """Return where a word is in the file."""
-    if form.kind == "word2vec binary":
+    if form.is_binary:
         return f"word {index + 1:,}"
     # The first line of word2vec text is its header.
     return f"line {index + 1 + bool(form.promised):,}"
@@ -188,7 +188,7 @@ def _words(file: BufferedReader, form: WordFormat) -> Iterator[tuple[bytes, Dens
     """Yield the words of a file with their vectors; damaged ones have another shape or numbers that are not finite."""
     if form.promised:
         file.readline()
-    if form.kind == "word2vec binary":
+    if form.is_binary:
         # Each is a word, a space, little-endian float32, perhaps a newline.
         for _ in range(form.promised):
             word = b""
