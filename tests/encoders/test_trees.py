@@ -12,11 +12,11 @@ PARSE = "(S (NP (DT The) (NN shop)) (VP (VBZ is) (RB not) (ADJP (JJ open))) (. .
 def shown(tree):
     """Write a tree as nested pairs."""
     names = words_of(tree)
-    merges, [root] = joined([tree])
+    merges, roots = joined([tree])
     names += [None] * len(merges)
     for place, (left, right_) in enumerate(merges):
         names[-1 - place] = f"({names[left]} {names[right_]})"
-    return "" if root is None else names[root]
+    return names[roots[0]] if roots else ""
 
 
 def read(line):
@@ -56,7 +56,7 @@ def test_a_balanced_tree_is_as_low_as_can_be():
 def test_words_and_merges_of_several_trees_are_numbered_together():
     merges, roots = joined([right(tuple("abc")), (), ("d",), balanced(tuple("efgh"))])
     assert merges == [(1, 2), (0, -1), (4, 5), (6, 7), (-3, -4)]
-    assert roots == [-2, None, 3, -5]
+    assert roots == [-2, 3, -5]
 
 
 def test_brackets_of_several_parts_are_binarised_to_the_right():

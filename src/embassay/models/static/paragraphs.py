@@ -156,9 +156,9 @@ class ParagraphsEncoder(LoadedEncoder["Doc2Vec"]):
         # gensim stores only the addresses of these arrays, so they must exist as long as the calls.
         factors = np.ones(1, dtype=np.float32)
         fixed = {"doctag_vectors": vector, "doctags_lockf": factors, "learn_words": False, "learn_hidden": False}
-        for epoch in range(EPOCHS):
+        for rate in np.linspace(RATE, LAST_RATE, EPOCHS):
             before = vector.copy()
-            train(model, words, [0], RATE - (RATE - LAST_RATE) * epoch / (EPOCHS - 1), **fixed)
+            train(model, words, [0], rate, **fixed)
             if np.linalg.norm(vector - before) < MOVED * np.linalg.norm(vector):
                 break
         inferred: DenseVectors = vector[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -54,23 +55,21 @@ def words_of(tree: Tree) -> list[str]:
     return [word for word in tree if word is not None]
 
 
-def joined(trees: Sequence[Tree]) -> tuple[Merges, list[int | None]]:
-    """Return the merges of several trees, with the words of all numbered from 0, and the root of each or None."""
+def joined(trees: Sequence[Tree]) -> tuple[Merges, list[int]]:
+    """Return the merges of several trees, with the words of all numbered from 0, and the roots of those with words."""
     merges: Merges = []
-    roots: list[int | None] = []
+    nodes: list[int] = []
     word = 0
-    for tree in trees:
-        nodes: list[int] = []
-        for part in tree:
-            if part is None:
-                second, first = nodes.pop(), nodes.pop()
-                merges.append((first, second))
-                nodes.append(-len(merges))
-            else:
-                nodes.append(word)
-                word += 1
-        roots.append(nodes[0] if nodes else None)
-    return merges, roots
+    for part in chain.from_iterable(trees):
+        if part is None:
+            second, first = nodes.pop(), nodes.pop()
+            merges.append((first, second))
+            nodes.append(-len(merges))
+        else:
+            nodes.append(word)
+            word += 1
+    # The nodes without a parent are left.
+    return merges, nodes
 
 
 SHAPES = {"right": right, "balanced": balanced}

@@ -151,9 +151,9 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
             merges, roots = joined(trees)
             with torch.inference_mode():
                 vectors = encode(model.words[rows], merges, model.matrices)
-            for place, root in enumerate(roots, start):
-                if root is not None:
-                    matrix[place] = vectors[root]
+            places = [place for place, tree in enumerate(trees, start) if tree]
+            for place, root in zip(places, roots, strict=True):
+                matrix[place] = vectors[root]
         return matrix
 
     def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
