@@ -56,9 +56,8 @@ def create(target: str, runtime: Runtime, *, trees: str = "") -> UraeEncoder:
     ------
     SourceError
         If there is no such folder, or no finished model in it.
-    SpecError, MissingExtraError, UnknownNameError
-        If nltk for brackets is not installed, or there is no such source of trees; also where it was trained on
-        brackets and ``trees`` is not given.
+    SpecError, UnknownNameError
+        If there is no such source of trees; also where it was trained on brackets and ``trees`` is not given.
     """
     place = f"encoder 'urae:{target}'"
     folder = source_path(target)
