@@ -64,8 +64,8 @@ def test_the_pool_is_that_of_the_base_systems_whatever_their_order():
 
 
 def test_scores_with_other_labels_of_units_cannot_be_compared():
-    Scoreboard.of(MODELS).check_items()
+    Scoreboard(tuple(MODELS)).check_items()
     other = scores("other", unit_labels=((0, 0), (1, 1)))
     with pytest.raises(ValueError, match="the scores of other and m are of different items or units"):
-        Scoreboard.of([MODELS[0], other]).check_items()
-    assert Scoreboard.of(MODELS).labels.partners == pytest.approx(2 / np.sqrt(2) / 2)
+        Scoreboard((MODELS[0], other)).check_items()
+    assert Scoreboard(tuple(MODELS)).labels.partners == pytest.approx(2 / np.sqrt(2) / 2)

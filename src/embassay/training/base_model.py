@@ -16,11 +16,12 @@ from embassay.core.errors import EncoderError, MissingExtraError, SpecError, Unk
 from embassay.core.plugins import ENCODERS
 from embassay.core.types import JsonObject, Runtime
 from embassay.models.neural import st
-from embassay.models.neural.locations import TOKENIZERS, find, read_json
-from embassay.models.neural.modules import CONFIG, modules, own_modules, settings_of
+from embassay.models.neural.library import LibraryRunner
+from embassay.models.neural.locations import find
+from embassay.models.neural.model import Model
+from embassay.models.neural.model_files import read_json
+from embassay.models.neural.modules import CONFIG, TOKENIZERS, modules, own_modules, settings_of
 from embassay.models.neural.prompts import DOCUMENT
-from embassay.models.neural.st import SentenceTransformersEncoder
-from embassay.models.neural.st_runner import SentenceTransformersRunner
 from embassay.run.specs import bind, parse
 from embassay.training.settings import TrainingSettings
 
@@ -56,7 +57,7 @@ NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
 """Loggers whose messages are hidden in training."""
 
 
-def find_base(base: str) -> SentenceTransformersEncoder:
+def find_base(base: str) -> Model:
     """Find the model that is to be trained; nothing is loaded yet.
 
     Parameters
@@ -90,7 +91,7 @@ def find_base(base: str) -> SentenceTransformersEncoder:
     return encoder
 
 
-def load(encoder: SentenceTransformersEncoder, settings: TrainingSettings) -> SentenceTransformer:
+def load(encoder: Model, settings: TrainingSettings) -> SentenceTransformer:
     """Load a base's weights in float32 onto the device of the settings.
 
     Raises
@@ -110,22 +111,21 @@ def load(encoder: SentenceTransformersEncoder, settings: TrainingSettings) -> Se
         )
     except Exception as error:
         raise EncoderError(f"base {encoder.target!r} cannot be loaded: {first_line_of(error)}") from error
-    if encoder.options.max_length:
+    if "max_length" in encoder.options:
         model.max_seq_length = encoder.card.max_tokens
     return model
 
 
-def live(encoder: SentenceTransformersEncoder, model: SentenceTransformer) -> SentenceTransformersEncoder:
+def live(encoder: Model, model: SentenceTransformer) -> Model:
     """Return an encoder with the base's prompts and the current weights of a model."""
     # A copy without the cached runner, because an encoder is frozen and loads its own weights at the first use. The
     # weights in training are those of torch.
     other = replace(encoder, light=None)
-    prompts = [encoder.card.prompts.get(role, "") for role in ("query", "document", "text")]
-    vars(other)["runner"] = SentenceTransformersRunner(model=model, prompts=prompts).fastest()
+    vars(other)["runner"] = LibraryRunner(model)
     return other
 
 
-def write_model(encoder: SentenceTransformersEncoder, model: SentenceTransformer, folder: Path) -> None:
+def write_model(encoder: Model, model: SentenceTransformer, folder: Path) -> None:
     """Write a model with the tokenizer, prompts and limit of its base, as changed by the base's options.
 
     The library's model card is not written because it quotes sentences.
@@ -150,12 +150,12 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in LIBRARIES}
 
 
-def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:
+def _usage(encoder: Model) -> dict[str, object]:
     """Return the configuration entries with which a model is used like its base: prompts and similarity."""
     config = settings_of(encoder.found.folder)
     roles = encoder.card.prompts
     prompts = dict(config.get("prompts") or {})
-    if encoder.options.document_prompt is not None:
+    if "document_prompt" in encoder.options:
         for name in DOCUMENT:
             prompts.pop(name, None)
     # Also if the base's document prompt has another name: the library itself only looks for "document".
@@ -168,8 +168,8 @@ def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:
             default = "text"
             prompts["text"] = text_prompt
     usage = {"prompts": prompts, "default_prompt_name": default}
-    if encoder.options.similarity:
-        usage["similarity_fn_name"] = encoder.options.similarity
+    if "similarity" in encoder.options:
+        usage["similarity_fn_name"] = encoder.options["similarity"]
     return usage
 
 

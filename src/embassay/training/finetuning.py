@@ -20,7 +20,7 @@ from embassay.core.errors import InputError
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Question, first_passages, right_pairs
 from embassay.core.types import AnyCorpus, content_hash
-from embassay.models.neural.st import SentenceTransformersEncoder
+from embassay.models.neural.model import Model
 from embassay.search.exact.top import search
 from embassay.training.base_model import find_base, live
 from embassay.training.batches import Batch, BatchRow, draw
@@ -105,7 +105,7 @@ def finetune(
     return train_stage(recipe, encoder, folder, prepare, advance=advance)
 
 
-def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question], corpus: AnyCorpus) -> float:
+def success(encoder: Model, questions: Sequence[Question], corpus: AnyCorpus) -> float:
     """Return the share of questions, from 0 to 1, that have a right document among the :data:`K` nearest.
 
     A right document that ties with others counts as its probability of being among the nearest. If there are several
@@ -131,7 +131,7 @@ def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question],
 
 
 def evaluation(
-    encoder: SentenceTransformersEncoder, model: SentenceTransformer, questions: Sequence[Question], corpus: AnyCorpus
+    encoder: Model, model: SentenceTransformer, questions: Sequence[Question], corpus: AnyCorpus
 ) -> Callable[[], float]:
     """Return a function that computes Success@5 of a model in training."""
     return lambda: success(live(encoder, model), questions, corpus)
@@ -153,7 +153,7 @@ def _rows_of(triplets: Sequence[Triplet], loss: str) -> list[Triplet]:
 
 def _job(
     loss: str,
-    encoder: SentenceTransformersEncoder,
+    encoder: Model,
     model: SentenceTransformer,
     triplets: Sequence[Triplet],
     settings: TrainingSettings,

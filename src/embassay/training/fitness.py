@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from embassay.core.errors import EncoderError, SpecError, UnknownNameError, first_line_of
-from embassay.models.neural.devices import available_device
-from embassay.models.neural.library_messages import quiet
+from embassay.models.neural.library import available_device, quiet
+from embassay.models.neural.model import Model
 from embassay.models.neural.modules import modules
-from embassay.models.neural.st import SentenceTransformersEncoder
 from embassay.training.base_model import NOISY
 from embassay.training.settings import OBJECTIVES
 
@@ -26,7 +25,7 @@ ATTENDING = ("cross", "encoder_attn")
 """Substrings in the names of the weights with which a decoder attends to a vector."""
 
 
-def check_objective(encoder: SentenceTransformersEncoder, objective: str) -> None:
+def check_objective(encoder: Model, objective: str) -> None:
     """Refuse an objective that a base does not support.
 
     Raises
@@ -67,7 +66,7 @@ def check_device(device: str) -> None:
         raise SpecError(str(error)) from None
 
 
-def _mlm(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> str:
+def _mlm(encoder: Model, config: PreTrainedConfig) -> str:
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING
 
     if type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
@@ -78,7 +77,7 @@ def _mlm(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> str:
     return "a mask token, but its tokenizer has none"
 
 
-def _tsdae(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> str:
+def _tsdae(encoder: Model, config: PreTrainedConfig) -> str:
     """Return what is missing if the decoder that the loss makes from the base cannot attend to a vector."""
     import torch
     from transformers import AutoModelForCausalLM
@@ -99,7 +98,7 @@ def _tsdae(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> st
     return lack
 
 
-def _simcse(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> str:
+def _simcse(encoder: Model, config: PreTrainedConfig) -> str:
     # Without dropout the two vectors of a sentence are equal, so there is nothing to learn.
     if any(_dropouts(config.to_dict())):
         return ""
@@ -114,7 +113,7 @@ def _dropouts(config: Mapping[str, object]) -> Iterator[float]:
             yield float(value)
 
 
-LACKS: Mapping[str, Callable[[SentenceTransformersEncoder, PreTrainedConfig], str]] = {
+LACKS: Mapping[str, Callable[[Model, PreTrainedConfig], str]] = {
     "mlm": _mlm,
     "tsdae": _tsdae,
     "simcse": _simcse,
@@ -122,7 +121,7 @@ LACKS: Mapping[str, Callable[[SentenceTransformersEncoder, PreTrainedConfig], st
 """For each objective, a function that returns what a base lacks; empty if it lacks nothing."""
 
 
-def _read(encoder: SentenceTransformersEncoder, kind: str) -> PreTrainedConfig | PreTrainedTokenizerBase:
+def _read(encoder: Model, kind: str) -> PreTrainedConfig | PreTrainedTokenizerBase:
     """Read a base's configuration or tokenizer with transformers."""
     import transformers
 

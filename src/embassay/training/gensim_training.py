@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from embassay.core.errors import InputError, MissingExtraError
 from embassay.core.randomness import generator
-from embassay.models.neural.library_messages import quiet_loggers
+from embassay.models.neural.library import quiet_loggers
 from embassay.training.options import ParagraphsOptions, WordsOptions
 from embassay.training.text import TrainingVocabulary, count_words, cut_sentences, read_sentences
 from embassay.training.text_folder import TextFolder, check_options

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from embassay.core.errors import SpecError, UnknownNameError
+from embassay.models.neural.model import Model
 from embassay.models.neural.modules import modules
-from embassay.models.neural.st import SentenceTransformersEncoder
 from embassay.training.settings import LOSSES, TrainingSettings
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def ranking_loss(model: SentenceTransformer, settings: TrainingSettings, similar
     return losses.CachedMultipleNegativesRankingLoss(model, mini_batch_size=settings.batch, **options)
 
 
-def masked_loss(encoder: SentenceTransformersEncoder, model: SentenceTransformer) -> tuple[Module, tuple[str, ...]]:
+def masked_loss(encoder: Model, model: SentenceTransformer) -> tuple[Module, tuple[str, ...]]:
     """Return the loss of masked language modelling (Devlin et al. 2019, section 3.1) as a torch module, and notes.
 
     The head is the one among the base's weights, or a new one. If the architecture ties them, its last layer shares the

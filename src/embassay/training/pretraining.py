@@ -15,7 +15,7 @@ import numpy as np
 
 from embassay.core.errors import InputError
 from embassay.core.types import content_hash
-from embassay.models.neural.st import SentenceTransformersEncoder
+from embassay.models.neural.model import Model
 from embassay.training.base_model import find_base
 from embassay.training.batches import Batch, BatchRow, draw
 from embassay.training.fitness import check_objective
@@ -87,7 +87,7 @@ def pretrain(
 
 def _job(
     objective: Objective,
-    encoder: SentenceTransformersEncoder,
+    encoder: Model,
     model: SentenceTransformer,
     texts: Sequence[str],
     settings: TrainingSettings,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embassay.models.neural.library_messages import quiet
-from embassay.models.neural.st import SentenceTransformersEncoder
+from embassay.models.neural.library import quiet
+from embassay.models.neural.model import Model
 from embassay.training.base_model import NOISY, load, versions, write_model
 from embassay.training.checkpoints import History
 from embassay.training.model_folder import RECORD, ModelFolder
@@ -43,7 +43,7 @@ class Recipe:
     data: str
     rows: int
 
-    def identity(self, base: SentenceTransformersEncoder) -> dict[str, object]:
+    def identity(self, base: Model) -> dict[str, object]:
         """Return the record that a checkpoint or a model must match."""
         settings = {**vars(self.settings), **self.options}
         # The similarity does not change vectors, so it is not in the base's fingerprint, but the loss depends on it.
@@ -55,7 +55,7 @@ class Recipe:
 
 def train_stage(
     recipe: Recipe,
-    encoder: SentenceTransformersEncoder,
+    encoder: Model,
     folder: Path,
     prepare: Callable[[SentenceTransformer], Job],
     *,

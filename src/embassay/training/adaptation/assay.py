@@ -109,8 +109,8 @@ class VariantAssay:
 
     def _plan(self, encoders: Sequence[Spec]) -> Plan:
         corpora = (*self.tests, *self.general)
-        # One diagnostic for each shape of corpus, each once.
-        by_shape = ranking_diagnostics()
+        # One diagnostic for each shape of corpus, each once; the model cards have the paper's figures of retrieval.
+        by_shape = {**ranking_diagnostics(), "retrieval": "retrieval,paper=true"}
         # All pairs are compared, so that pretrained+finetuned is also compared with fine-tuning alone.
         diagnostics = dict.fromkeys(f"{by_shape[corpus.shape]},compare=all" for corpus in corpora)
         request = replace(self.run_request, encoders=encoders, corpora=corpora, diagnostics=tuple(diagnostics))

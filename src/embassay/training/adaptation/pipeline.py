@@ -16,7 +16,7 @@ from embassay.core.formatting import DASH
 from embassay.core.result import Result
 from embassay.core.store.canonical import canonical, write
 from embassay.core.types import AnyCorpus, Draws, JsonObject, content_hash
-from embassay.models.neural.st import SentenceTransformersEncoder
+from embassay.models.neural.model import Model
 from embassay.run.cuts import limited
 from embassay.run.record import environment
 from embassay.run.specs import Spec
@@ -70,7 +70,7 @@ class Adaptation:
     """
 
     request: AdaptRequest
-    base: SentenceTransformersEncoder
+    base: Model
     material: Material
     general: tuple[AnyCorpus, ...]
     stages: tuple[Stage, ...]
@@ -117,8 +117,8 @@ class Adaptation:
             "split": {"by": options.by, "test": options.test},
             "seed": options.seed,
         }
-        if base.options.explicit:
-            identity["options"] = base.options.explicit
+        if base.options:
+            identity["options"] = base.options
         if texts:
             identity["text"] = content_hash(list(texts))
         if material.own:
@@ -143,7 +143,7 @@ class Adaptation:
     @cached_property
     def assay(self) -> VariantAssay:
         """The assay of the variants."""
-        base = Spec(f"st:{self.base.target}", BASE, self.base.options.explicit)
+        base = Spec(f"st:{self.base.target}", BASE, self.base.options)
         return VariantAssay(self.request, base, self.material.tests, self.general)
 
     @property

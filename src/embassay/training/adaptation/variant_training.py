@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from embassay.core.errors import OutputError
 from embassay.core.formatting import counted, duration
-from embassay.models.neural.st import SentenceTransformersEncoder
+from embassay.models.neural.model import Model
 from embassay.training.adaptation.folder import AdaptationFolder
 from embassay.training.adaptation.material import Material
 from embassay.training.adaptation.negatives import Mined, mine
@@ -27,7 +27,7 @@ class VariantTraining:
     """The trainings of one adaptation."""
 
     request: AdaptRequest
-    base: SentenceTransformersEncoder
+    base: Model
     material: Material
     stages: tuple[Stage, ...]
 
