@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.vectors import Indices
-from embassay.models.static.tree_plans import TreePlan
-from embassay.models.static.trees import Shape
-from embassay.models.static.unfolding import Matrices, penalty, unfolding_loss
+from embassay.models.static.autoencoder import Matrices, penalty, unfolding_loss
+from embassay.models.static.trees import Tree, joined, words_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -69,13 +68,13 @@ class Learner:
         optimizer = torch.optim.Adagrad(tensors.values(), lr=rate, eps=TINY)
         return cls(tensors, None if given is None else torch.from_numpy(given), optimizer, normalize, decay)
 
-    def step(self, rows: Sequence[Indices], shapes: Sequence[Shape]) -> float:
+    def step(self, rows: Sequence[Indices], trees: Sequence[Tree]) -> float:
         """Learn from a mini-batch; return its mean unfolding loss per sentence, before the step.
 
         Parameters
         ----------
-        rows
-            The row of each word, sentence by sentence; 0 for an unknown word.
+        rows, trees
+            Of each sentence, the row of each word, 0 for an unknown word; and its tree.
         """
         import torch
 
@@ -84,10 +83,10 @@ class Learner:
         )
         self.optimizer.zero_grad()
         total = 0.0
-        for start, stop in parts(shapes):
-            plan = TreePlan.of(shapes[start:stop])
-            leaves = self._vectors(torch.from_numpy(np.concatenate(rows[start:stop])[plan.order]))
-            loss = unfolding_loss(plan, leaves, matrices) / len(shapes)
+        for start, stop in parts(trees):
+            words = self._vectors(torch.from_numpy(np.concatenate(rows[start:stop])))
+            merges, _ = joined(trees[start:stop])
+            loss = unfolding_loss(words, merges, matrices) / len(trees)
             loss.backward()
             total += loss.item()
         (self.decay * penalty(matrices)).backward()
@@ -163,13 +162,13 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def parts(shapes: Sequence[Shape], max_vectors: int = MAX_VECTORS) -> Iterator[tuple[int, int]]:
+def parts(trees: Sequence[Tree], max_vectors: int = MAX_VECTORS) -> Iterator[tuple[int, int]]:
     """Yield (start, stop) of sentences that are unfolded together; n words need at most n² vectors."""
     start, size = 0, 0
-    for place, shape in enumerate(shapes):
-        vectors = shape.leaves**2
+    for place, tree in enumerate(trees):
+        vectors = len(words_of(tree)) ** 2
         if place > start and size + vectors > max_vectors:
             yield start, place
             start, size = place, 0
         size += vectors
-    yield start, len(shapes)
+    yield start, len(trees)

@@ -12,9 +12,8 @@ from embassay.core.errors import SourceError, SpecError
 from embassay.core.store.paths import source_path
 from embassay.core.types import sha256_of
 from embassay.core.vectors import Indices
-from embassay.models.static.parses import parse
-from embassay.models.static.trained_folder import TrainedFolder
-from embassay.models.static.trees import Shape, Tree
+from embassay.models.static.trained_folder import WordSettings, read_record
+from embassay.models.static.trees import Tree, parse, words_of
 from embassay.models.static.word_files import read, recognise
 from embassay.training.text import Sentences
 from embassay.training.unfolding import REACH, SPREAD, TINY, Array
@@ -58,7 +57,8 @@ def given_words(target: str, dim: int | None) -> GivenWords:
     """
     path = source_path(target)
     if path.is_dir():
-        path = TrainedFolder.of(path, "words").path / "words.bin"
+        read_record(path, "words", WordSettings)
+        path = path / "words.bin"
     file_dim = recognise(path).dim
     if dim is not None and dim != file_dim:
         raise SpecError(
@@ -88,8 +88,8 @@ class TreeSentences:
     ----------
     row
         The row of each known word, from 1.
-    rows
-        For each sentence the row of each of its words; 0 for an unknown word.
+    rows, trees
+        For each sentence the row of each of its words, 0 for an unknown word; and its tree.
     counts
         (V + 1,) how often each row occurs.
     notes
@@ -98,7 +98,7 @@ class TreeSentences:
 
     row: dict[str, int]
     rows: tuple[Indices, ...]
-    shapes: tuple[Shape, ...]
+    trees: tuple[Tree, ...]
     counts: Indices
     notes: tuple[str, ...]
 
@@ -121,12 +121,13 @@ def read_trees(text: Sentences, source: str) -> list[Tree]:
     SourceError
         If a line should be a bracketed parse but is not, or if no sentence has a usable length.
     """
-    try:
-        trees = parse(text.sentences, source)
-    except ValueError as error:
-        problem, place = error.args
-        raise SourceError(problem, text.path, text.lines[place]) from None
-    if not any(SHORTEST <= len(tree.words) <= LONGEST for tree in trees):
+    trees = []
+    for line, sentence in zip(text.lines, text.sentences, strict=True):
+        try:
+            trees.append(parse(sentence, source))
+        except ValueError as error:
+            raise SourceError(str(error), text.path, line) from None
+    if not any(SHORTEST <= len(words_of(tree)) <= LONGEST for tree in trees):
         raise SourceError(f"no sentence has {SHORTEST} to {LONGEST} words; there is nothing to unfold", text.path)
     return trees
 
@@ -139,18 +140,18 @@ def gather(all_trees: Sequence[Tree], vector_rows: dict[str, int] | None) -> Tre
     vector_rows
         The row of each word that has a vector; None to learn all words of the text, the most frequent first.
     """
-    trees = [tree for tree in all_trees if SHORTEST <= len(tree.words) <= LONGEST]
+    trees = [tree for tree in all_trees if SHORTEST <= len(words_of(tree)) <= LONGEST]
     row = vector_rows
     if row is None:
         frequency = Counter[str]()
         for tree in trees:
-            frequency.update(tree.words)
+            frequency.update(words_of(tree))
         # Words of equal frequency in alphabetical order, so that the order of the sentences has no effect.
         ranked = sorted(frequency, key=lambda word: (-frequency[word], word))
         row = {word: number for number, word in enumerate(ranked, start=1)}
     rows = []
     for tree in trees:
-        rows_of_words = [row.get(word, 0) for word in tree.words]
+        rows_of_words = [row.get(word, 0) for word in words_of(tree)]
         rows.append(np.array(rows_of_words, dtype=np.int64))
     counts = np.bincount(np.concatenate(rows), minlength=len(row) + 1)
 
@@ -162,4 +163,4 @@ def gather(all_trees: Sequence[Tree], vector_rows: dict[str, int] | None) -> Tre
         )
     if counts[0]:
         notes.append(f"{counts[0]:,} of {counts.sum():,} words of the text have no vector: they are treated as unknown")
-    return TreeSentences(row, tuple(rows), tuple(tree.shape for tree in trees), counts, tuple(notes))
+    return TreeSentences(row, tuple(rows), tuple(trees), counts, tuple(notes))

@@ -27,7 +27,7 @@ import numpy as np
 from embassay.core.errors import MissingExtraError, SpecError
 from embassay.core.randomness import generator
 from embassay.models.checks import check_amounts
-from embassay.models.static.parses import check_source, identity
+from embassay.models.static.trees import check_source, identity
 from embassay.training.options import UraeOptions
 from embassay.training.text import read_sentences
 from embassay.training.text_folder import TextFolder, check_options, save_arrays
@@ -65,7 +65,7 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
         For a text, a folder or an option that cannot be used.
     """
     _check(options)
-    source = check_source(options.trees, f"{COMMAND}, option 'trees'")
+    source = check_source(options.trees)
     sentences = read_sentences(text)
     trees = read_trees(sentences, source)
     dim, file_hash, vectors = options.dim or DIM, "", None
@@ -135,8 +135,7 @@ def _train_epoch(
     for start in range(0, number, BATCH):
         batch = order[start : start + BATCH].tolist()
         rows = [material.masked(place, random) for place in batch]
-        shapes = [material.shapes[place] for place in batch]
-        loss += learner.step(rows, shapes) * len(batch)
+        loss += learner.step(rows, [material.trees[place] for place in batch]) * len(batch)
         if start % REPORT_EVERY == 0:
             advance(before + start, all_epochs)
     advance(before + number, all_epochs)
