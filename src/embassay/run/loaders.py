@@ -8,8 +8,9 @@ from types import ModuleType
 
 from embassay.core.errors import SourceError, begun
 from embassay.core.plugins import CORPORA, left_out
-from embassay.core.store.paths import open_file, source_path, unreadable
-from embassay.core.tables.texts import open_decoded
+from embassay.core.store.paths import source_path, unreadable
+from embassay.core.tables.records import ARRAY, is_parquet, read_table
+from embassay.core.tables.texts import BLANK, open_decoded
 from embassay.run.specs import known_options
 
 PEEK = 65_536
@@ -17,12 +18,10 @@ PEEK = 65_536
 LONGEST_LINE = 16_000_000
 MAX_SHOWN = 120
 """Characters that a message repeats of a file."""
-PARQUET = "PAR1"
-"""What a Parquet file begins with."""
 USUAL_PRIORITY = 10
 """That of a loader of one format; loaders of any table or folder have a larger one."""
 FILES = (
-    "for a table, set first=, second= and score= for pairs, group= for groups, questions= for documents; known forms: "
+    "for a table, set first=, second= and score= for pairs, group= or label= for groups, questions= for documents; known forms: "
     "see 'embassay list corpora'; set loader= to choose one"
 )
 FOLDERS = (
@@ -63,6 +62,8 @@ def find_loader(source: str, options: Mapping[str, object]) -> str:
         lines = [line for line in head.splitlines() if line.strip("\ufeff \t")]
         if not lines:
             raise SourceError("the file is empty", path, 1)
+        if head.lstrip(BLANK).startswith("["):
+            raise SourceError(ARRAY, path)
         raise SourceError(f"unrecognised format (its first line is {begun(lines[0], MAX_SHOWN)!r}); {FILES}", path, 1)
     return loader
 
@@ -116,11 +117,10 @@ def _recognises(name: str, function: str, content: Path | str) -> bool:
 
 
 def _head(path: Path) -> str:
-    """Return the first line of a file, however long, and what follows it; of a Parquet file its magic number."""
+    """Return the first line of a file, however long, and what follows it; of a Parquet file a line of its columns."""
+    if is_parquet(path):
+        return "\t".join(read_table(path).names)
     try:
-        with open_file(path) as content:
-            if content.read(len(PARQUET)) == PARQUET.encode():
-                return PARQUET
         with open_decoded(path, errors="replace") as file:
             return file.readline(LONGEST_LINE) + file.read(PEEK)
     except OSError as error:

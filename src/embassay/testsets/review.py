@@ -10,14 +10,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+from pydantic import create_model
 
 from embassay.core.errors import SourceError
 from embassay.core.samples.base import Sample
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.minimal_pairs import ALL_EDITS, MinimalPairs
-from embassay.core.tables.rows import FileRow
+from embassay.core.tables.rows import Key, Stripped
 from embassay.testsets.base import Built
-from embassay.testsets.sheets import confirmation, meant, open_sheet, shown, table_of
+from embassay.testsets.sheets import ConfirmedRow, meant, shown, table_of
+from embassay.testsets.sources import open_table
 
 TEXTS = ("input", "antonym", "polarity", "paraphrase")
 WORDS = ("pair", "part_of_speech", "negation")
@@ -28,6 +32,28 @@ ORIGINALS = ("id", "unit", "original", *ALL_EDITS, CONFIRM)
 INPUTS = ((0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0))
 """For each of the four sentences as the input: the positions of the input, antonym, polarity and paraphrase."""
 BY_HAND = "by hand"
+
+
+class QuadrupleRow(ConfirmedRow):
+    """A quadruple."""
+
+    input: Stripped
+    antonym: Stripped
+    polarity: Stripped
+    paraphrase: Stripped
+    pair: Stripped
+    part_of_speech: Stripped
+    negation: str = ""
+
+
+class _Original(ConfirmedRow):
+    id: Key = ""
+    unit: Key = ""
+    original: Stripped
+
+
+OriginalRow = create_model("OriginalRow", __base__=_Original, **dict.fromkeys(ALL_EDITS, (Key, "")))
+"""An original with a column for each edit, which may be empty."""
 
 
 def review_of(built: Built) -> bytes:
@@ -61,12 +87,16 @@ def reviewed(built: Built, path: Path) -> Built:
         empty.
     """
     of_originals = built.shape == "minimal_pairs"
-    columns = ORIGINALS if of_originals else QUADRUPLES
     samples = list[Sample]()
-    for row in open_sheet(path, columns, "review").read(columns):
-        if confirmation(row) and of_originals:
+    table = open_table(path)
+    model: type[ConfirmedRow] = OriginalRow if of_originals else QuadrupleRow
+    selection = table.select(model)
+    if CONFIRM not in selection.names:
+        raise selection.missing(CONFIRM)
+    for row in selection:
+        if row.confirm and of_originals:
             samples.append(_original(row))
-        elif confirmation(row):
+        elif row.confirm and isinstance(row, QuadrupleRow):
             samples += turned(_quadruple(row), f"review-{row.line}", first=0)
     for name, count in Counter(sample.id for sample in samples).items():
         if count > 1:
@@ -93,16 +123,15 @@ def turned(choice: Choice, name: str, first: int = 1) -> Iterator[Choice]:
         yield replace(choice, id=f"{name}-{number}", **sentences)
 
 
-def _quadruple(row: FileRow) -> Choice:
+def _quadruple(row: QuadrupleRow) -> Choice:
     """Return the quadruple of a row."""
-    fields = {name: meant(row.filled(name)) for name in (*TEXTS, "pair", "part_of_speech")}
-    return Choice(id="", negation=meant(row.values["negation"]).strip(), **fields)
+    fields = row.model_dump(exclude={CONFIRM})
+    return Choice(id="", **{name: meant(text) for name, text in fields.items()})
 
 
-def _original(row: FileRow) -> MinimalPairs:
+def _original(row: Any) -> MinimalPairs:
     """Return the original of a row with the edits whose cells are not empty."""
-    texts = {name: meant(row.values[name]).strip() for name in ORIGINALS[:-1]}
-    edits = tuple((name, texts[name]) for name in ALL_EDITS if texts[name])
+    edits = tuple((name, meant(text)) for name in ALL_EDITS if (text := getattr(row, name)))
     if not edits:
         raise row.error("has no edit; write no to strike the original", CONFIRM)
-    return MinimalPairs(texts["id"] or f"review-{row.line}", meant(row.filled("original")), edits, texts["unit"])
+    return MinimalPairs(meant(row.id) or f"review-{row.line}", meant(row.original), edits, meant(row.unit))

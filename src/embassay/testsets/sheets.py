@@ -23,9 +23,7 @@ from embassay.core.samples.composition import OPERATORS, Composition
 from embassay.core.samples.groups import Grouped
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.core.samples.retrieval import Document, Question
-from embassay.core.tables.jsonl import listed
-from embassay.core.tables.records import FileTable
-from embassay.core.tables.rows import FileRow, is_blank
+from embassay.core.tables.rows import Row, YesNo
 from embassay.testsets.sources import open_table
 
 COLUMNS = ("corpus", "row", "item", "edit", "original", "text", "rating", "remark")
@@ -207,6 +205,25 @@ def meant(cell: str) -> str:
 # --- Reading ---
 
 
+class SheetRow(Row):
+    """A row as an annotator has filled it."""
+
+    corpus: str
+    row: str
+    item: str
+    edit: str
+    original: str
+    text: str
+    rating: str
+
+
+class ConfirmedRow(Row):
+    """A row to which a person may have said yes or no; an empty cell is no answer."""
+
+    unique = False
+    confirm: YesNo | None = None
+
+
 def read_sheet(path: Path) -> Sheet:
     """Read a sheet that an annotator has filled, completely or in part.
 
@@ -216,26 +233,24 @@ def read_sheet(path: Path) -> Sheet:
         With file, line and column, for a file that is no such sheet, rows of two corpora, missing or repeated rows, and
         ratings that are not from 0 to 4.
     """
-    table = open_sheet(path, COLUMNS[:-1], "sheet")
     corpus, size = "", 0
     rows = dict[int, RatedRow]()
-    for row in table.read(COLUMNS):
-        cells = row.values
+    for row in open_table(path).select(SheetRow):
         number, total = _row_number(row)
         # The first row says which corpus the sheet is for, and how many rows it has.
         if not rows:
-            corpus, size = cells["corpus"], total
-        if (cells["corpus"], total) != (corpus, size):
-            problem = f"is {cells['corpus']!r}, but {corpus!r} in the rows before; a sheet must be for one corpus"
+            corpus, size = row.corpus, total
+        if (row.corpus, total) != (corpus, size):
+            problem = f"is {row.corpus!r}, but {corpus!r} in the rows before; a sheet must be for one corpus"
             raise row.error(problem, "corpus")
         if number in rows:
             raise row.error(f"row {number} appears twice", "row")
-        escaped_ids = meant(cells["item"]).split()
+        escaped_ids = meant(row.item).split()
         rows[number] = RatedRow(
             items=tuple(map(unquote, escaped_ids)),
-            edit=cells["edit"],
-            original=meant(cells["original"]),
-            text=meant(cells["text"]),
+            edit=row.edit,
+            original=meant(row.original),
+            text=meant(row.text),
             rating=_rating(row),
         )
     # Rows may be sorted, but not deleted: the ratings of several annotators are compared row by row.
@@ -246,38 +261,18 @@ def read_sheet(path: Path) -> Sheet:
     return Sheet(path, corpus, tuple(rows[number] for number in sorted(rows)))
 
 
-def open_sheet(path: Path, columns: Sequence[str], what: str) -> FileTable:
-    """Open a sheet that this package wrote and people filled.
-
-    Raises
-    ------
-    SourceError
-        If it is not a table or lacks a column.
-    """
-    table = open_table(path)
-    for name in columns:
-        if name not in table.names:
-            raise SourceError(f"no such column; found {listed(table.names)}; is it a {what}?", path, 1, name)
-    return table
-
-
-def confirmation(row: FileRow) -> bool | None:
-    """Return what a person wrote into the column ``confirm``; None for an empty cell, which is no answer."""
-    return None if is_blank(row.values.get("confirm")) else row.is_yes("confirm")
-
-
-def _row_number(row: FileRow) -> tuple[int, int]:
+def _row_number(row: SheetRow) -> tuple[int, int]:
     """Return the number of a row and the number of all rows."""
-    cell = str(row.values["row"])
+    cell = row.row
     match = _ROW.fullmatch(cell.strip())
     if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise row.error(f"must not be changed (for example '1 of 9'), is {cell[:100]!r}", "row")
     return int(match[1]), int(match[2])
 
 
-def _rating(row: FileRow) -> float | None:
+def _rating(row: SheetRow) -> float | None:
     """Return the rating of a row; None for an empty cell."""
-    cell = row.values["rating"].strip()
+    cell = row.rating.strip()
     if not cell:
         return None
     if _RATING.fullmatch(cell):

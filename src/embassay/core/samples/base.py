@@ -9,6 +9,9 @@ Role = Literal["text", "query", "document"]
 """How a text is used; a model may have a different prompt for each role."""
 ROLES: tuple[Role, ...] = get_args(Role)
 
+STRICT = {"strict": True, "revalidate_instances": "always"}
+"""How pydantic checks a sample that was made in Python: by its annotations, and nothing is converted."""
+
 Text = tuple[Role, str]
 """A text with its role. The same text can have different vectors in different roles."""
 

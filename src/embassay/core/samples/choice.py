@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from embassay.core.samples.base import Text
+from embassay.core.samples.base import STRICT, Text
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Choice:
         The negation pattern (``not``, ``never`` …), empty if unknown.
     """
 
+    __pydantic_config__ = STRICT
     id: str
     input: str
     antonym: str

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from embassay.core.samples.base import Text
+from annotated_types import Interval
+
+from embassay.core.samples.base import STRICT, Text
 
 Operator = Literal["overlap", "difference", "union"]
-
-
+LIKERT = (0.0, 4.0)
+"""The lowest and the highest rating."""
+Rating = Annotated[float, Interval(ge=LIKERT[0], le=LIKERT[1])]
 OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
 
@@ -30,6 +33,7 @@ class Composition:
         Human ratings from 0 to 4, one for each annotator.
     """
 
+    __pydantic_config__ = STRICT
     id: str
     operator: Operator
     a: str
@@ -37,7 +41,7 @@ class Composition:
     target: str
     group: str = ""
     mirrored: bool = False
-    ratings: tuple[float, ...] = ()
+    ratings: tuple[Rating, ...] = ()
 
     @property
     def unit(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from embassay.core.samples.base import Text
+from embassay.core.samples.base import STRICT, Text
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class Grouped:
         The key of its group, which is also its unit of independence.
     """
 
+    __pydantic_config__ = STRICT
     id: str
     text: str
     group: str

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
+from typing import Annotated
 
-from embassay.core.samples.base import Text
+from annotated_types import Interval
+
+from embassay.core.samples.base import STRICT, Text
 
 
 @dataclass(frozen=True)
@@ -20,10 +24,11 @@ class Pair:
         The part of the corpus that it belongs to, for example a genre; empty for none.
     """
 
+    __pydantic_config__ = STRICT
     id: str
     first: str
     second: str
-    score: float | None
+    score: Annotated[float, Interval(gt=-inf, lt=inf)] | None
     subset: str = ""
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from embassay.core.samples.base import Role, Text
+from embassay.core.samples.base import STRICT, Role, Text
 
 Side = Literal["domain", "general"]
 
@@ -23,6 +23,7 @@ class TwoText:
         The key of the unit, for example its document; if empty, the sample's id.
     """
 
+    __pydantic_config__ = STRICT
     id: str
     side: Side
     role: Role

@@ -13,6 +13,8 @@ from embassay.core.store.paths import open_file, unreadable
 
 MARK = b"\xef\xbb\xbf"
 """The byte-order mark in UTF-8. Programs that append to each other's files may leave several."""
+BLANK = "\ufeff \t\r\n"
+"""What may stand before the first line of a file: marks and blank lines."""
 BEGINNING = 64
 """The maximum number of bytes that the type of a file is detected from."""
 EXPORT = "export the table as CSV (UTF-8) and use that file"

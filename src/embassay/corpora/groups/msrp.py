@@ -8,27 +8,35 @@ section 4.1) made them; sentences are in order of ascending ID, unchanged. A gro
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 from embassay.core.data import MSRP
-from embassay.core.errors import SourceError
 from embassay.core.formatting import counted
 from embassay.core.samples.groups import Grouped, closure
-from embassay.core.tables.records import rows_with_header
-from embassay.core.tables.rows import FileRow
-from embassay.core.tables.tables import first_line
+from embassay.core.tables.records import columns_in, read_table
+from embassay.core.tables.rows import Columns, Row, Text, Whole, YesNo
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import as_msrp, corpus_of
 from embassay.corpora.io.folders import Listing, entries
 
 SHAPE = "groups"
 FILES = ("msr_paraphrase_train.txt", "msr_paraphrase_test.txt")
-HEADER = ("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String")
+HEADER = frozenset({"Quality", "#1 ID", "#2 ID", "#1 String", "#2 String"})
+
+
+class JudgedPair(Row):
+    """Two sentences, and whether people judged them paraphrases."""
+
+    quality: Annotated[YesNo, Columns(("Quality",))]
+    first_id: Annotated[Whole, Columns(("#1 ID",))]
+    second_id: Annotated[Whole, Columns(("#2 ID",))]
+    first: Annotated[Text, Columns(("#1 String",))]
+    second: Annotated[Text, Columns(("#2 String",))]
 
 
 def recognises(head: str) -> bool:
     """Return whether the first line of a file looks like this format."""
-    cells = {cell.strip() for cell in first_line(head).split("\t")}
-    return len(cells & set(HEADER)) > 2
+    return len(columns_in(head) & HEADER) > 2
 
 
 def recognises_folder(path: Path) -> bool:
@@ -61,44 +69,27 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
         listing.require(path, FILES, f"the released folder has {' and '.join(FILES)}")
         files = [path / file for file in FILES]
     pairs = 0
-    paraphrases: list[tuple[int, int]] = []
+    paraphrases = list[tuple[int, int]]()
     # By ID: the text, and where it first appears.
     sentences: dict[int, tuple[str, str]] = {}
     for file in files:
-        for row in rows_with_header(file, HEADER, "\t"):
-            quality = row.values["Quality"].strip()
-            if quality not in {"0", "1"}:
-                raise row.error(f"must be 0 or 1, is {quality[:100]!r}", "Quality")
+        for row in read_table(file, is_quoted=False).select(JudgedPair):
             pairs += 1
             # Sentences of pairs that are not paraphrases are read too, because an ID must have one text in all rows.
-            pair = _number(row, 1, sentences), _number(row, 2, sentences)
-            if quality == "1":
-                paraphrases.append(pair)
-    if not pairs:
-        raise SourceError("the table has no rows", path)
-    groups = closure(paraphrases)
-    samples = [Grouped(str(number), sentences[number][0], str(group)) for number, group in groups.items()]
+            for number, text, column in (
+                (row.first_id, row.first, "first_id"),
+                (row.second_id, row.second, "second_id"),
+            ):
+                known, place = sentences.setdefault(number, (text, row.place))
+                if known != text:
+                    raise row.error(f"{number} is also the ID of a different sentence on {place}", column)
+            if row.quality:
+                paraphrases.append((row.first_id, row.second_id))
+    samples = [Grouped(str(number), sentences[number][0], str(group)) for number, group in closure(paraphrases).items()]
     notes = [f"{counted(pairs, 'pair')}, {len(paraphrases):,} of them paraphrases (Quality 1)"]
     if path.name in FILES:
         notes.append("only one of the two released files; published figures are for both, so pass their folder")
-    notes += listing.notes()
-    corpus = corpus_of(name, "msrp", path, samples, licence=licence, notes=notes)
+    corpus = corpus_of(name, "msrp", path, samples, licence=licence, notes=[*notes, *listing.notes()])
     if corpus.fingerprint == MSRP:
         return as_msrp(corpus, "this is the corpus as released, train and test together")
     return corpus
-
-
-def _number(row: FileRow, which: int, sentences: dict[int, tuple[str, str]]) -> int:
-    """Return the ID of the first or second sentence of a row, and remember its text and place.
-
-    Raises
-    ------
-    SourceError
-        If another sentence has the same ID.
-    """
-    column = f"#{which} ID"
-    number, text = row.whole(column), row.text(f"#{which} String")
-    known, place = sentences.setdefault(number, (text, f"line {row.line} of {row.path.name}"))
-    if known != text:
-        raise row.error(f"{number} is also the ID of a different sentence on {place}; correct one of them", column)
-    return number

@@ -12,11 +12,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from embassay.core.errors import SourceError, SpecError
+from embassay.core.errors import SourceError, SpecError, listed
 from embassay.core.formatting import counted
-from embassay.core.tables.jsonl import Ids, listed, text_field
-from embassay.core.tables.records import TableColumn, is_parquet, read_table
+from embassay.core.samples.checks import text_problem
+from embassay.core.tables.records import is_parquet, read_table
+from embassay.core.tables.rows import Columns, Key, Row, Stripped, Text
 from embassay.core.tables.texts import TO_TEXT, read_head, read_text
 from embassay.corpora.io.folders import Listing
 from embassay.corpora.io.front_matter import split_front_matter
@@ -30,10 +32,6 @@ NO_PAGES = (
     "_build _includes _layouts _site _static _templates node_modules requirements*.txt CMakeLists.txt robots.txt"
 ).split()
 """Folders of templates, of pages that a generator made, and of packages; and files for programs."""
-ID = ("id", "_id", "docid", "doc_id", "document_id")
-TEXT = ("text", "contents", "content", "passage", "document", "body", "article")
-"""Column names that are recognised, tried in this order."""
-TITLE = ("title",)
 HEAD = 65_536
 _IS_TEMPLATE = re.compile(r"(?ims)\A(?!.*<pre\b).*^[ \t]*\{%")
 """HTML with lines of a template, unless it may be a page that shows them as code."""
@@ -179,7 +177,9 @@ def _read_folder(path: Path, listing: Listing) -> Reading:
     for file in sorted(listing.files(path), key=lambda file: file.suffix.lower() in HTML):
         name = file.relative_to(path).as_posix()
         try:
-            key = text_field(without_suffix(name), path, None, "name of a file")
+            key = without_suffix(name)
+            if problem := text_problem(key):
+                raise SourceError(f"its name {problem}", file)
             if key in documents:
                 raise SourceError("another file has the same name", file)
             documents[key] = SourceDocument(key, _text(file))
@@ -200,6 +200,14 @@ def _read_folder(path: Path, listing: Listing) -> Reading:
     return read, (f"files: {counted(len(read), 'document')}", *notes)
 
 
+class DocumentRow(Row):
+    """A document of a table."""
+
+    id: Annotated[Key, Columns(("id", "_id", "docid", "doc_id", "document_id"))] = ""
+    text: Annotated[Text, Columns(("text", "contents", "content", "passage", "document", "body", "article"))]
+    title: Stripped = ""
+
+
 def _read_records(path: Path, id_: str, text: str, option: str, titled: bool) -> Reading:
     """Read the documents of a table.
 
@@ -210,25 +218,17 @@ def _read_records(path: Path, id_: str, text: str, option: str, titled: bool) ->
     SourceError
         With file, line and column, for missing columns and cells, a repeated id, and a table without documents.
     """
-    table = read_table(path)
-    # Questions refer to documents by id, so a corpus with questions needs the column.
-    needed = "of ids" if titled else ""
-    columns = table.select(
-        id=TableColumn(ID, id_, needed, option.format("id")),
-        text=TableColumn(TEXT, text, "of texts", option.format("text")),
-        title=TableColumn(TITLE),
-    )
-    uses = columns.names.keys()
-    ids = Ids(path, columns.names.get("id", ""), numbered=False)
+    selection = read_table(path).select(DocumentRow, option, id=id_, text=text)
+    if titled and "id" not in selection.names:
+        # Questions refer to documents by id, so a corpus with questions needs the column.
+        raise selection.missing("id")
     documents = list[SourceDocument]()
-    for number, row in enumerate(columns.rows(), 1):
-        row.require_values(*sorted(uses - {"title"}))
-        name = ids.add(row.key("id", str(number)).strip(), row.line)
-        documents.append(SourceDocument(name, row.text("text"), row.optional_text("title").strip()))
-    if not documents:
-        raise SourceError("the table has no documents", path)
-    notes = [f"columns: {columns.note}"]
-    if "title" in uses and titled:
+    for number, row in enumerate(selection, 1):
+        if "id" in selection.names and not row.id:
+            raise row.error("missing", "id")
+        documents.append(SourceDocument(row.id or str(number), row.text, row.title))
+    notes = [selection.note]
+    if "title" in selection.names and titled:
         notes.append("each title is put before its text")
     return tuple(documents), tuple(notes)
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from embassay.core.errors import SourceError, nearest, quoted
+from embassay.core.errors import SourceError, listed, nearest, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question, StoredDocuments
-from embassay.core.tables.jsonl import listed
 from embassay.core.types import Corpus
 from embassay.corpora.io.passages import Cutter
 
@@ -19,10 +18,12 @@ SHAPE = "retrieval"
 About = Literal["new-documents", "these-documents"]
 """What verdicts are about: other documents like these (``new-documents``), where questions with a common right document
 depend on each other; or these documents only, where each question was asked on its own."""
+JUDGED = "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise"
 GUESSED = 50_000
 """The maximum number of ids that a wrong id is compared with, for "did you mean"."""
 MAX_SHOWN = 10
 """The maximum number of wrong ids that a message lists."""
+NULLS = frozenset({"nan", "none", "null", "n/a"})
 
 
 def left_out(places: Sequence[str], one: str, many: str) -> list[str]:
@@ -62,30 +63,48 @@ def unknown_documents(
     unread
         Why other files of the folder are no documents, by what their ids would be.
     """
-    if len(unknown) == 1:
-        line, name = unknown[0]
-        guess = _guess(name, ids, "; {}", unread)
-        return SourceError(f"no document has the id {quoted(name)}{guess}", path, line, field)
-    shown = [f"{quoted(name)} on line {line}{_guess(name, ids, ' ({})', unread)}" for line, name in unknown[:MAX_SHOWN]]
-    problem = f"{counted(len(unknown), 'id')} name no document: {', '.join(shown)}"
-    if len(unknown) > MAX_SHOWN:
-        problem += f" and {len(unknown) - MAX_SHOWN:,} more"
-    return SourceError(problem, path, None, field)
-
-
-def _guess(name: str, ids: Iterable[str], form: str, unread: Mapping[str, str]) -> str:
-    """Return the part of a message that says why a file is no document, or suggests the nearest id, if any is near."""
     candidates = list(islice(ids, GUESSED))
+    shown = [f"{quoted(name)} on line {line}{_guess(name, candidates, unread)}" for line, name in unknown[:MAX_SHOWN]]
+    more = f" and {len(unknown) - MAX_SHOWN:,} more" if len(unknown) > MAX_SHOWN else ""
+    return SourceError(f"no document has the id {', '.join(shown)}{more}", path, None, field)
+
+
+def _guess(name: str, ids: Sequence[str], unread: Mapping[str, str]) -> str:
+    """Return why a file is no document, or the nearest id, if any is near, in brackets."""
+    if name.casefold() in NULLS:
+        return " (leave the cell empty for no document)"
     # The most common mistake is a file name without its folder.
     without_suffix = name.rpartition(".")[0] or name
     if reason := unread.get(name) or unread.get(without_suffix):
-        return form.format(reason)
-    same_name = list[str]()
-    for candidate in candidates:
-        if candidate == without_suffix or candidate.endswith(f"/{without_suffix}"):
-            same_name.append(candidate)
-    near = same_name[0] if len(same_name) == 1 else nearest(name, candidates)
-    return form.format(f"did you mean {quoted(near)}?") if near else ""
+        return f" ({reason})"
+    same_name = [key for key in ids if key == without_suffix or key.endswith(f"/{without_suffix}")]
+    near = same_name[0] if len(same_name) == 1 else nearest(name, ids)
+    return f" (did you mean {quoted(near)}?)" if near else ""
+
+
+def judged_corpus(
+    name: str,
+    loader: str,
+    texts: Mapping[str, str],
+    empty: Sequence[str],
+    cut: Cutter,
+    questions: Sequence[Question],
+    *,
+    licence: str,
+    about: About,
+    notes: Sequence[str],
+) -> Corpus[Question]:
+    """Return the corpus of a collection with judgements.
+
+    Parameters
+    ----------
+    texts, empty
+        The documents by id, and the places of those without a text.
+    """
+    notes = [*notes, *left_out(empty, "document left out: no text", "documents left out: no text")]
+    if about == "these-documents":
+        notes.append(JUDGED)
+    return corpus_of(name, loader, cut_all(texts, cut), questions, licence=licence, notes=notes)
 
 
 def corpus_of(
@@ -111,10 +130,10 @@ def corpus_of(
 
 def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> Iterator[str]:
     """Yield the numbers of documents and questions, and of repeated ones."""
+    in_memory = () if isinstance(documents, StoredDocuments) else documents
     amounts = counted(len(documents), "document")
-    is_stored = isinstance(documents, StoredDocuments)
-    passages = len(documents) if is_stored else sum(len(document.passages) for document in documents)
-    if passages != len(documents):
+    passages = sum(len(document.passages) for document in in_memory)
+    if passages > len(documents):
         amounts += f" in {counted(passages, 'passage')}"
     amounts += f", {counted(len(questions), 'question')}"
     right_documents = [len(question.right) for question in questions if question.right]
@@ -123,13 +142,14 @@ def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> It
         amounts += f", {unanswerable:,} of them not answered by any document"
     yield amounts
     fewest, most = min(right_documents, default=0), max(right_documents, default=0)
-    if fewest == most > 1:
-        yield f"{most:,} right documents for each question"
-    elif most > 1:
-        yield f"{fewest:,} to {most:,} right documents for a question"
+    if most > 1:
+        range_of_them = (
+            f"{most:,} right documents for each" if fewest == most else f"{fewest:,} to {most:,} right documents for a"
+        )
+        yield f"{range_of_them} question"
     first_with = dict[tuple[str, ...], str]()
     equal = list[str]()
-    for document in () if is_stored else documents:
+    for document in in_memory:
         first = first_with.setdefault(document.passages, document.id)
         if first != document.id:
             equal.append(f"{document.id} (as {first})")

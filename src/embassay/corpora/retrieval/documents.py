@@ -21,17 +21,13 @@ from embassay.corpora.io.documents import looks_like_documents, read_documents, 
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
 from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all
-from embassay.corpora.retrieval.questions import QUESTION, RIGHT, read_questions
+from embassay.corpora.retrieval.questions import NEEDED, read_questions
 
 SHAPE = "retrieval"
 PRIORITY, FOLDER_PRIORITY = 20, 30
 """Tried after the loaders of specific formats, because a table with the right columns, or a folder, may be anything."""
 QUERIES = 1_000
 """The default for the number of queries that are made."""
-NEEDS = (
-    "questions=FILE, a table (CSV, TSV, JSON lines, Parquet) with a column of questions "
-    f"({', '.join(QUESTION)}) and a column with the ids of their right documents ({', '.join(RIGHT)})"
-)
 
 
 def recognises(head: str) -> bool:
@@ -149,15 +145,13 @@ def _without_questions(
     """
     if not made.queries:
         reasons = "; ".join(f"{number:,} × {reason}" for reason, number in made.rejected.most_common(3))
-        raise SourceError(f"no queries can be made from the documents ({reasons or 'no text'}); add {NEEDS}", path)
+        raise SourceError(f"no queries can be made from the documents ({reasons or 'no text'}); add {NEEDED}", path)
     samples = []
     for query in made.queries:
         right = tuple(passage.id for passage in query.right)
-        units: tuple[str, ...] = ()
-        if about == "new-documents":
-            # Queries from one document are not independent; a dict keeps each document once, in order.
-            units = tuple(dict.fromkeys(f"document:{passage.unit}" for passage in query.right))
-        samples.append(Question(query.id, query.text, right, units=units))
+        # Queries from one document are not independent; a dict keeps each document once, in order.
+        units = dict.fromkeys(f"document:{passage.unit}" for passage in query.right)
+        samples.append(Question(query.id, query.text, right, units=tuple(units) if about == "new-documents" else ()))
     documents = [Document(passage.id, (passage.text,)) for passage in made.groups.passages]
     all_notes = (f"no questions given: {made.summary()}; {REAL_ADD}", "each passage is a document", *notes)
     corpus = corpus_of(name, "documents", documents, samples, licence=licence, notes=all_notes)

@@ -14,7 +14,7 @@ from embassay.core.samples.retrieval import Question
 from embassay.core.store.paths import source_path
 from embassay.core.types import Corpus
 from embassay.corpora.retrieval.corpus import About, corpus_of
-from embassay.corpora.retrieval.questions import QUESTION, RIGHT, possible_ids, read_questions
+from embassay.corpora.retrieval.questions import NEEDED, possible_ids, read_questions
 
 SHAPE = "retrieval"
 PRIORITY = 5
@@ -60,10 +60,7 @@ def load(
         Without questions.
     """
     if not questions:
-        raise SpecError(
-            f"corpus {source!r}: a folder of 'embassay encode' needs questions=FILE, a table with a column of "
-            f"questions ({', '.join(QUESTION)}) and a column with the ids of their right documents ({', '.join(RIGHT)})"
-        )
+        raise SpecError(f"corpus {source!r}: a folder of 'embassay encode' needs {NEEDED}")
     documents = PartDocuments(PartVectors(source_path(source)))
     table = source_path(questions)
     # The ids of all documents may not fit into memory; those that the questions may name do.

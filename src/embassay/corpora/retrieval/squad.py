@@ -18,11 +18,9 @@ from embassay.core.errors import SourceError, SpecError, quoted
 from embassay.core.formatting import counted
 from embassay.core.randomness import generator
 from embassay.core.samples.retrieval import Document, Question
-from embassay.core.tables.jsonl import KINDS
-from embassay.core.tables.rows import FileRow
 from embassay.core.types import Corpus
 from embassay.corpora.io import passages
-from embassay.corpora.io.squad import Paragraph, is_squad, objects
+from embassay.corpora.io.squad import Answer, Asked, Paragraph, is_squad
 from embassay.corpora.io.squad import paragraphs as read_paragraphs
 from embassay.corpora.retrieval.corpus import corpus_of, left_out
 
@@ -78,14 +76,14 @@ def load(
     chosen = list(read_paragraphs(path))
     notes = list[str]()
     if paragraphs is not None:
-        with_questions = [paragraph for paragraph in chosen if paragraph.row.values.get("qas")]
+        with_questions = [paragraph for paragraph in chosen if paragraph.questions]
         chosen = _sample(with_questions, paragraphs, seed)
         notes.append(f"{paragraphs:,} of {len(with_questions):,} paragraphs with questions, chosen with seed {seed}")
     cut: Callable[[str], passages.Sentences] = partial(passages.sentences, language=language)
     if sentences == "nltk":
         cut = passages.nltk_sentences
         notes.append("sentences are split by nltk")
-    reader = _SquadReader(cut if documents == "sentences" else None)
+    reader = _SquadReader(path, cut if documents == "sentences" else None)
     for paragraph in chosen:
         reader.read(paragraph)
     if not reader.questions:
@@ -106,22 +104,8 @@ def _sample(paragraphs: Sequence[Paragraph], number: int, seed: int) -> list[Par
 
 
 @dataclass
-class _Context:
-    """A paragraph: its text, its documents, and the start of each in the text."""
-
-    text: str
-    ids: list[str]
-    starts: list[int]
-    unit: str
-
-    def document(self, place: int) -> str:
-        """Return the document that contains this position of the text."""
-        return self.ids[max(bisect_right(self.starts, place) - 1, 0)]
-
-
-@dataclass
 class _SquadReader:
-    """Reads a file; collects its content and what had to be assumed.
+    """Reads paragraphs; collects their documents and questions, and what had to be assumed.
 
     Attributes
     ----------
@@ -129,73 +113,57 @@ class _SquadReader:
         Returns the sentences of a paragraph; None if paragraphs are searched.
     """
 
+    path: Path
     cut: Callable[[str], passages.Sentences] | None
     documents: list[Document] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
-    ids: dict[str, str] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
     moved: list[str] = field(default_factory=list)
     astray: list[str] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
 
     def read(self, paragraph: Paragraph) -> None:
-        """Add the documents and the questions of a paragraph."""
-        text = paragraph.text
-        pieces, ids = [(0, text.strip())], [paragraph.id]
+        """Add the documents of a paragraph, and its questions that are unanswerable or have an answer in it."""
+        pieces, ids = [(0, paragraph.text.strip())], [paragraph.id]
         if self.cut:
-            pieces = self.cut(text)
+            pieces = self.cut(paragraph.text)
             ids = [f"{paragraph.id}-{number}" for number in range(len(pieces))]
-        for key, (_, piece) in zip(ids, pieces, strict=True):
-            self.documents.append(Document(key, (piece,)))
-        context = _Context(text, ids, [start for start, _ in pieces], paragraph.article)
-        for question in objects(paragraph.row, "qas"):
-            self._question(question, context)
+        self.documents += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
+        starts = [start for start, _ in pieces]
+        for number, asked in enumerate(paragraph.questions):
+            place = f"{paragraph.place}.qas[{number}]"
+            if self.places.setdefault(asked.id, place) != place:
+                raise SourceError(
+                    f"{quoted(asked.id)} is the id of {self.places[asked.id]} already", self.path, None, place
+                )
+            # In the order of the text. A sentence is right if an answer begins in it.
+            offsets = [] if asked.is_impossible else sorted(self._offsets(asked, place, paragraph.text))
+            right = dict.fromkeys(ids[max(bisect_right(starts, offset) - 1, 0)] for offset in offsets)
+            if right or asked.is_impossible:
+                question = Question(asked.id, asked.question, tuple(right), units=(paragraph.article,))
+                self.questions.append(question)
+            else:
+                self.unanswered.append(place)
 
-    def _question(self, question: FileRow, context: _Context) -> None:
-        """Add a question, if an answer of it can be placed or it is unanswerable."""
-        text = question.text("question").strip()
-        key = self._id(question)
-        impossible = question.values.get("is_impossible", False)
-        if not isinstance(impossible, bool):
-            raise question.error(f"must be true or false, is {KINDS[type(impossible)]}", "is_impossible")
-        right = () if impossible else self._right(question, context)
-        if right or impossible:
-            self.questions.append(Question(key, text, right, units=(context.unit,)))
-        else:
-            self.unanswered.append(question.place)
+    def _offsets(self, asked: Asked, place: str, context: str) -> list[int]:
+        """Return where the answers of a question begin that can be located."""
+        offsets = []
+        for number, answer in enumerate(asked.answers):
+            offset = self._offset(answer, f"{place}.answers[{number}]", context)
+            if offset is not None:
+                offsets.append(offset)
+        return offsets
 
-    def _id(self, question: FileRow) -> str:
-        """Return a question's id, or raise SourceError if it is missing or repeated."""
-        if question.value("id") is None:
-            raise question.error("is null; every question needs one", "id")
-        key = question.key("id").strip()
-        place = self.ids.setdefault(key, question.place)
-        if place != question.place:
-            raise question.error(f"{quoted(key)} is the id of {place} already", "id")
-        return key
-
-    def _right(self, question: FileRow, context: _Context) -> tuple[str, ...]:
-        """Return the documents in which the annotators' answers begin, in their order in the text."""
-        places = []
-        for answer in objects(question, "answers"):
-            place = self._place(answer, context.text)
-            if place is not None:
-                places.append(place)
-        return tuple(dict.fromkeys(context.document(place) for place in sorted(places)))
-
-    def _place(self, answer: FileRow, context: str) -> int | None:
+    def _offset(self, answer: Answer, place: str, context: str) -> int | None:
         """Return the position of an answer's first letter; None if it is empty or cannot be found."""
-        text, start = answer.value("text"), answer.value("answer_start")
-        if not isinstance(text, str):
-            raise answer.error(f"must be a text, is {KINDS[type(text)]}", "text")
-        if not isinstance(start, int) or isinstance(start, bool):
-            raise answer.error(f"must be a whole number, is {KINDS[type(start)]}", "answer_start")
+        text, start = answer.text, answer.answer_start
         # A negative index would count from the end.
         is_there = start >= 0 and context.startswith(text, start)
         if not text.strip() or not (is_there or context.count(text) == 1):
-            self.astray.append(answer.place)
+            self.astray.append(place)
             return None
         if not is_there:
-            self.moved.append(answer.place)
+            self.moved.append(place)
             start = context.index(text)
         return start + len(text) - len(text.lstrip())
 
