@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
-from embassay.core.errors import SourceError, begun
+from embassay.core.errors import SourceError, begun, listed
 from embassay.core.plugins import CORPORA, left_out
 from embassay.core.store.paths import source_path, unreadable
-from embassay.core.tables.records import ARRAY, is_parquet, read_table
+from embassay.core.tables.records import ARRAY, columns_in, is_parquet, read_table
 from embassay.core.tables.texts import BLANK, open_decoded
 from embassay.run.specs import known_options
 
@@ -21,8 +21,8 @@ MAX_SHOWN = 120
 USUAL_PRIORITY = 10
 """That of a loader of one format; loaders of any table or folder have a larger one."""
 FILES = (
-    "for a table, set first=, second= and score= for pairs, group= or label= for groups, questions= for documents; known forms: "
-    "see 'embassay list corpora'; set loader= to choose one"
+    "for a table, set first=, second= and score= for pairs, group= or label= for groups, questions= for documents; "
+    "known forms: see 'embassay list corpora'; set loader= to choose one"
 )
 FOLDERS = (
     "unrecognised folder; known forms: documents (.txt, .md, .rst and .html files, with or without questions=FILE), "
@@ -64,7 +64,10 @@ def find_loader(source: str, options: Mapping[str, object]) -> str:
             raise SourceError("the file is empty", path, 1)
         if head.lstrip(BLANK).startswith("["):
             raise SourceError(ARRAY, path)
-        raise SourceError(f"unrecognised format (its first line is {begun(lines[0], MAX_SHOWN)!r}); {FILES}", path, 1)
+        what = f"its first line is {begun(lines[0], MAX_SHOWN)!r}"
+        if lines[0].lstrip(BLANK).startswith("{") and (fields := columns_in(head)):
+            what = f"an object with the fields {listed(sorted(fields))}"
+        raise SourceError(f"unrecognised format ({what}); {FILES}", path, 1)
     return loader
 
 

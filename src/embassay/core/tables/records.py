@@ -342,11 +342,12 @@ def _parquet(path: Path) -> Table:
     def records(columns: Collection[str]) -> Iterator[Record]:
         for name in columns:
             if schema[name] == pl.Binary:
-                raise SourceError("contains bytes (Binary); save it as text", path, None, name)
+                raise SourceError("contains Binary values; save them as texts", path, None, name)
         try:
             frame = pl.read_parquet(path, columns=list(columns))
         except damages as error:
             raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
-        yield from enumerate(frame.iter_rows(named=True), 1)
+        # Pandas writes a missing number as NaN.
+        yield from enumerate(frame.fill_nan(None).iter_rows(named=True), 1)
 
     return Table(path, tuple(schema), 1, records)

@@ -100,6 +100,8 @@ def checked(
         first = error.errors(include_url=False, include_context=False)[0]
         use, *inside = first["loc"]
         field_name = names.get(str(use)) or (known_names(model, str(use))[0] if use in model.model_fields else str(use))
+        # The whole value of a list is named, not its place in it.
+        inside = inside[1:] if len(inside) == 1 and isinstance(inside[0], int) else inside
         steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside if step != "[key]"]
         raise SourceError(_problem(first), path, line, "".join([field_name, *steps])[:200]) from None
     row._line, row._path, row._names = line, path, names

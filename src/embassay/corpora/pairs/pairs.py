@@ -26,6 +26,7 @@ from embassay.core.tables.records import (
     columns_in,
     delimited,
     first_line,
+    is_parquet,
     read_table,
     recognised_pair,
 )
@@ -90,7 +91,7 @@ def load(
     if path.is_dir():
         tables = [_table_of_task(path, entry.name) for entry in entries(path) if INPUT.fullmatch(entry.name)]
         selections = [table.select(PairRow, subset="genre") for table in tables]
-    elif not (first or second or score or subset) and _is_stsb(first_line(read_head(path, HEAD))):
+    elif not any((first, second, score, subset, is_parquet(path))) and _is_stsb(first_line(read_head(path, HEAD))):
         selections = [Table(path, STSB, 1, lambda _: _stsb_records(path)).select(PairRow, subset="genre")]
     else:
         selections = [_selection(read_table(path), first=first, second=second, score=score, subset=subset)]
