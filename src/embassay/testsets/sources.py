@@ -54,7 +54,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
                 try:
                     text = line.decode("utf-8")
                 except UnicodeDecodeError:
-                    raise not_utf8(path, number, line) from None
+                    raise not_utf8(path, number) from None
                 yield number, text.rstrip("\r\n")
     except OSError as error:
         raise unreadable(error, path) from None
@@ -328,7 +328,7 @@ def _opusparcus_pairs(path: Path, needs_score: bool, count: int | None) -> tuple
         try:
             text = line.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError:
-            raise not_utf8(path, number, line) from None
+            raise not_utf8(path, number) from None
         if not _OPUSPARCUS.fullmatch(text):
             raise SourceError("must be an id, two sentences and figures, separated by tabs", path, number)
         fields = text.split("\t")

@@ -16,6 +16,26 @@ Text = tuple[Role, str]
 """A text with its role. The same text can have different vectors in different roles."""
 
 
+class Fields:
+    """What most shapes have: a unit that is its group, or itself, and plain texts, which are its fields."""
+
+    __pydantic_config__ = STRICT
+    id: str
+
+    @property
+    def unit(self) -> str:
+        """Its group, or its own id. :func:`independent_units` merges samples that share a text."""
+        return getattr(self, "group", "") or self.id
+
+    def texts(self) -> tuple[Text, ...]:
+        """Return its fields, all as plain texts."""
+        return tuple(("text", text) for text in self.fields().values())
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the texts by name, for display."""
+        raise NotImplementedError
+
+
 class Sample(Protocol):
     """What all sample shapes have in common."""
 

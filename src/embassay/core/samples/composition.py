@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from annotated_types import Interval
 
-from embassay.core.samples.base import STRICT, Text
+from embassay.core.samples.base import Fields
 
 Operator = Literal["overlap", "difference", "union"]
 LIKERT = (0.0, 4.0)
@@ -18,7 +18,7 @@ OPERATORS: tuple[Operator, ...] = get_args(Operator)
 
 
 @dataclass(frozen=True)
-class Composition:
+class Composition(Fields):
     """Two sentences and the result of a set operation on them (shape ``composition``).
 
     Attributes
@@ -33,7 +33,6 @@ class Composition:
         Human ratings from 0 to 4, one for each annotator.
     """
 
-    __pydantic_config__ = STRICT
     id: str
     operator: Operator
     a: str
@@ -42,15 +41,6 @@ class Composition:
     group: str = ""
     mirrored: bool = False
     ratings: tuple[Rating, ...] = ()
-
-    @property
-    def unit(self) -> str:
-        """Its group, or its own id."""
-        return self.group or self.id
-
-    def texts(self) -> tuple[Text, ...]:
-        """Return a, b and the target, all as plain texts."""
-        return tuple(("text", text) for text in (self.a, self.b, self.target))
 
     def fields(self) -> Mapping[str, str]:
         """Return the three sentences by name."""

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from annotated_types import MinLen
 
-from embassay.core.samples.base import STRICT, Text
+from embassay.core.samples.base import Fields
 
 Edit = Literal["synonym", "antonym", "typo", "random_mlm", "negation_main", "negation_antonym"]
 """One word replaced by a synonym, an antonym, its misspelling, another word that fits; the main verb negated, the
@@ -21,7 +21,7 @@ ALL_EDITS: tuple[Edit | ExtraEdit, ...] = (*EDITS, *get_args(ExtraEdit))
 
 
 @dataclass(frozen=True)
-class MinimalPairs:
+class MinimalPairs(Fields):
     """An original and its one-word edits (shape ``minimal_pairs``).
 
     Attributes
@@ -32,20 +32,10 @@ class MinimalPairs:
         The key of its unit; if empty, the sample's id.
     """
 
-    __pydantic_config__ = STRICT
     id: str
     original: str
     edits: Annotated[tuple[tuple[Edit | ExtraEdit, str], ...], MinLen(1)]
     group: str = ""
-
-    @property
-    def unit(self) -> str:
-        """Its group, or its own id."""
-        return self.group or self.id
-
-    def texts(self) -> tuple[Text, ...]:
-        """Return the original and its edits, all as plain texts."""
-        return tuple(("text", text) for text in self.fields().values())
 
     def fields(self) -> Mapping[str, str]:
         """Return the original and the edits by name."""

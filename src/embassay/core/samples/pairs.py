@@ -9,11 +9,11 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from embassay.core.samples.base import STRICT, Text
+from embassay.core.samples.base import Fields, Text
 
 
 @dataclass(frozen=True)
-class Pair:
+class Pair(Fields):
     """Two sentences and their similarity as rated by people (shape ``pairs``).
 
     Attributes
@@ -24,17 +24,11 @@ class Pair:
         The part of the corpus that it belongs to, for example a genre; empty for none.
     """
 
-    __pydantic_config__ = STRICT
     id: str
     first: str
     second: str
     score: Annotated[float, Interval(gt=-inf, lt=inf)] | None
     subset: str = ""
-
-    @property
-    def unit(self) -> str:
-        """The pair itself. :func:`independent_units` merges pairs that share a sentence."""
-        return self.id
 
     def texts(self) -> tuple[Text, ...]:
         """Return both sentences as plain texts."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from embassay.core.samples.base import STRICT, Role, Text
+from embassay.core.samples.base import Fields, Role, Text
 
 Side = Literal["domain", "general"]
 
 
 @dataclass(frozen=True)
-class TwoText:
+class TwoText(Fields):
     """A text of one of two corpora that are compared (shape ``two``).
 
     Attributes
@@ -23,17 +23,11 @@ class TwoText:
         The key of the unit, for example its document; if empty, the sample's id.
     """
 
-    __pydantic_config__ = STRICT
     id: str
     side: Side
     role: Role
     text: str
     group: str = ""
-
-    @property
-    def unit(self) -> str:
-        """Its group, or its own id."""
-        return self.group or self.id
 
     def texts(self) -> tuple[Text, ...]:
         """Return its text in its role."""

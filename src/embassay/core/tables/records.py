@@ -159,8 +159,13 @@ def columns_in(head: str) -> frozenset[str]:
     with suppress(ValueError, RecursionError):
         row = json.loads(line)
         return frozenset(row) if isinstance(row, dict) else frozenset()
-    names = next(csv.reader([line], delimiter=delimiter_of(line)), [])
+    names = _next(csv.reader([line], delimiter=delimiter_of(line))) or []
     return frozenset(name.strip() for name in names)
+
+
+def has_columns(*names: str, least: int) -> Callable[[str], bool]:
+    """Return what says whether the first line of a file has so many of these columns, at least."""
+    return lambda head: len(columns_in(head).intersection(names)) >= least
 
 
 def first_line(head: str) -> str:
@@ -305,7 +310,7 @@ def _parsed(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         row = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise not_utf8(path, number, line) from None
+        raise not_utf8(path, number) from None
     except (ValueError, RecursionError) as error:
         raise SourceError(f"not JSON: {error}", path, number) from None
     if not isinstance(row, dict):

@@ -103,15 +103,15 @@ def checked(
         # The whole value of a list is named, not its place in it.
         inside = inside[1:] if len(inside) == 1 and isinstance(inside[0], int) else inside
         steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside if step != "[key]"]
-        raise SourceError(_problem(first), path, line, "".join([field_name, *steps])[:200]) from None
+        raise SourceError(_problem(first, values), path, line, "".join([field_name, *steps])[:200]) from None
     row._line, row._path, row._names = line, path, names
     return row
 
 
-def _problem(error: ErrorDetails) -> str:
+def _problem(error: ErrorDetails, values: Mapping[str, Any]) -> str:
     """Return what is wrong with a value, in our words where a validator of ours has refused it."""
     if error["type"] == "missing":
-        return f"missing; found {listed(sorted(error['input']))}"
+        return f"missing; found {listed(sorted(values))}"
     if error["type"] == "value_error":
         return error["msg"].removeprefix("Value error, ")
     return f"{error['msg'].replace('Input should', 'must')}; it is {quoted(error['input'])}"

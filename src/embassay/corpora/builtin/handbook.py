@@ -31,7 +31,7 @@ def load(source: str, name: str) -> Corpus[Question]:
         units = tuple(f"page:{number}" for number in pages_of_question)
         questions.append(Question(row["id"], row["question"], right, units=units))
     checked = ", each line re-read by a second reader"
-    corpus = builtin_corpus(name, "handbook", SHAPE, questions, version="2", source=checked)
+    corpus = builtin_corpus(name, SHAPE, questions, version="2", source=checked)
     unanswered = sum(not question.right for question in questions)
     pages = len(set(page_of.values()))
     note = f"{len(questions)} questions, {unanswered} of them unanswerable, on {pages} pages"

@@ -16,13 +16,13 @@ from embassay.core.data import SEMANTONEG_V1
 from embassay.core.errors import quoted
 from embassay.core.samples.checks import is_part_of_speech
 from embassay.core.samples.choice import Choice
-from embassay.core.tables.records import columns_in, read_table
+from embassay.core.tables.records import has_columns, read_table
 from embassay.core.tables.rows import Columns, Key, Row, Text
 from embassay.core.types import Corpus
 from embassay.corpora.io.changes import change
 
 SHAPE = "choice"
-FIELDS = frozenset({"label", "input", "sentences"})
+recognises = has_columns("label", "input", "sentences", least=2)
 ARTICLES = {"a", "an", "the"}
 LONGEST = 3
 """The maximum number of words on one side of a pair."""
@@ -40,20 +40,13 @@ class ChoiceRow(Row):
     negation: Key = ""
 
 
-def recognises(head: str) -> bool:
-    """Return whether the first line of a file looks like this format."""
-    return len(FIELDS & columns_in(head)) > 1
-
-
-def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "adjective") -> Corpus[Choice]:
+def load(source: str, name: str, *, part_of_speech: str = "adjective") -> Corpus[Choice]:
     """Read a file in SemAntoNeg's format.
 
     Parameters
     ----------
     source
         Path of the JSON lines file.
-    licence
-        The licence of the file, as the user states it; SemAntoNeg v1.0 is recognised by its content.
     part_of_speech
         The part of speech of the replaced words, for lines without a field of that name.
 
@@ -63,7 +56,7 @@ def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "ad
         With file, line and field, for a line that is not a valid entry.
     """
     samples = tuple(_sample(row, part_of_speech) for row in read_table(Path(source)).select(ChoiceRow))
-    corpus = Corpus(name, SHAPE, samples, licence=licence or "unknown", loader="semantoneg")
+    corpus = Corpus(name, SHAPE, samples or "unknown")
     if corpus.fingerprint != SEMANTONEG_V1:
         return corpus
     return replace(

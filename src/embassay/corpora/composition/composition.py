@@ -5,13 +5,13 @@ from __future__ import annotations
 from pydantic import StrictBool
 
 from embassay.core.samples.composition import Composition, Operator
-from embassay.core.tables.records import columns_in
+from embassay.core.tables.records import has_columns
 from embassay.core.tables.rows import Text
 from embassay.core.types import Corpus
 from embassay.corpora.composition.reading import CompositionRow, Ratings, corpus_of
 
 SHAPE = "composition"
-FIELDS = frozenset({"operator", "a", "b", "target"})
+recognises = has_columns("operator", "a", "b", "target", least=3)
 
 
 class SampleRow(CompositionRow):
@@ -25,27 +25,20 @@ class SampleRow(CompositionRow):
     ratings: Ratings = ()
 
 
-def recognises(head: str) -> bool:
-    """Return whether the first line of a file looks like this format."""
-    return len(FIELDS & columns_in(head)) > 2
-
-
-def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
+def load(source: str, name: str) -> Corpus[Composition]:
     """Read a file of samples.
 
     Parameters
     ----------
     source
         Path of the JSON lines file.
-    licence
-        The licence of the file, as the user states it.
 
     Raises
     ------
     SourceError
         With file, line and field, for a line that is not a valid sample.
     """
-    return corpus_of(source, name, "composition", SampleRow, _samples, licence)
+    return corpus_of(source, name, SampleRow, _samples)
 
 
 def _samples(row: SampleRow) -> list[Composition]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from embassay.core.samples.composed import SAMPLES, SENTENCES, degenerate, of_document, sample_name
 from embassay.core.samples.composition import Composition
-from embassay.core.tables.records import columns_in
+from embassay.core.tables.records import has_columns
 from embassay.core.types import Corpus
 from embassay.corpora.composition.reading import CompositionRow, Rated, Ratings, corpus_of
 
 SHAPE = "composition"
+recognises = has_columns(*SENTENCES, least=3)
 NAMES = tuple(sample_name(operator, a, b) for operator, a, b, _ in SAMPLES)
 SAMPLE_OF_RESULT = {target: sample_name(name, a, b) for name, a, b, target in SAMPLES if name != "difference"}
 """The overlap or union whose result a sentence or a fusion is: its own ratings are those of that sample."""
@@ -31,27 +32,20 @@ class FusionsRow(CompositionRow):
     ratings: dict[str, Ratings] = {}
 
 
-def recognises(head: str) -> bool:
-    """Return whether the first line of a file looks like this format."""
-    return len(set(SENTENCES) & columns_in(head)) > 2
-
-
-def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
+def load(source: str, name: str) -> Corpus[Composition]:
     """Read a file of fusions.
 
     Parameters
     ----------
     source
         Path of the JSON lines file.
-    licence
-        The licence of the file, as the user states it.
 
     Raises
     ------
     SourceError
         With file, line and field, for a line that is not a valid document.
     """
-    return corpus_of(source, name, "fusions", FusionsRow, _samples, licence)
+    return corpus_of(source, name, FusionsRow, _samples)
 
 
 def _samples(row: FusionsRow) -> list[Composition]:

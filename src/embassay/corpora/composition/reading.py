@@ -46,10 +46,8 @@ C = TypeVar("C", bound=CompositionRow)
 def corpus_of(
     source: str | Table,
     name: str,
-    loader: str,
     model: type[C],
     samples_of: Callable[[C], list[Composition]],
-    licence: str,
     *,
     keep_repeats: bool = False,
 ) -> Corpus[Composition]:
@@ -86,8 +84,6 @@ def corpus_of(
         name,
         SHAPE,
         kept,
-        licence=licence or "unknown",
-        loader=loader,
         notes=tuple(notes),
         filtered_with=tuple(filters),
     )

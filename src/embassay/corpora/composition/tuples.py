@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from embassay.core.samples.composition import Composition, Operator
-from embassay.core.tables.records import columns_in
+from embassay.core.tables.records import has_columns
 from embassay.core.types import Corpus
 from embassay.corpora.composition.reading import CompositionRow, Rated, corpus_of
 
@@ -22,7 +22,7 @@ TARGETS: tuple[tuple[str, Operator, bool], ...] = (
     ("union", "union", False),
 )
 """Field, operator, and whether a and b are swapped."""
-FIELDS = frozenset({"A", "B", *(field for field, *_ in TARGETS)})
+recognises = has_columns("A", "B", *(field for field, *_ in TARGETS), least=3)
 
 
 class TupleRow(CompositionRow):
@@ -36,27 +36,20 @@ class TupleRow(CompositionRow):
     union: Rated | None
 
 
-def recognises(head: str) -> bool:
-    """Return whether the first line of a file looks like this format."""
-    return len(FIELDS & columns_in(head)) > 2
-
-
-def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
+def load(source: str, name: str) -> Corpus[Composition]:
     """Read a file of tuples.
 
     Parameters
     ----------
     source
         Path of the JSON lines file.
-    licence
-        The licence of the file, as the user states it.
 
     Raises
     ------
     SourceError
         With file, line and field, for a line that is not a valid tuple.
     """
-    return corpus_of(source, name, "tuples", TupleRow, _samples, licence, keep_repeats=True)
+    return corpus_of(source, name, TupleRow, _samples, keep_repeats=True)
 
 
 def _samples(row: TupleRow) -> list[Composition]:

@@ -35,15 +35,13 @@ def recognises(head: str) -> bool:
     return line.count("\t") == 1 and MARK in line
 
 
-def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
+def load(source: str, name: str) -> Corpus[Composition]:
     """Read a file in WikiSplit's format.
 
     Parameters
     ----------
     source
         Path of the tab-separated file.
-    licence
-        The licence of the file, as the user states it.
 
     Raises
     ------
@@ -52,7 +50,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     """
     path = Path(source)
     table = Table(path, COLUMNS, 1, lambda _: _records(path))
-    return corpus_of(table, name, "wikisplit", SplitRow, _samples, licence)
+    return corpus_of(table, name, SplitRow, _samples)
 
 
 def _records(path: Path) -> Iterator[Record]:

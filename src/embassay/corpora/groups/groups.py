@@ -58,7 +58,6 @@ def load(
     source: str,
     name: str,
     *,
-    licence: str = "",
     sentence: str = "",
     group: str = "",
     id: str = "",  # noqa: A002 - an option's name
@@ -72,8 +71,6 @@ def load(
     ----------
     source
         Path of a CSV, TSV, JSON lines or Parquet file.
-    licence
-        The licence of the file, as the user states it.
     sentence, group, id
         The column names of a table of sentences, if they are not recognised by name; without an id, rows are
         numbered from 0.
@@ -103,7 +100,7 @@ def load(
         samples, notes = _of_pairs(table, first=first, second=second, label=label)
     else:
         samples, notes = _of_sentences(table, sentence=sentence, group=group, id=id)
-    return corpus_of(name, "groups", path, samples, licence=licence, notes=notes)
+    return corpus_of(name, path, samples, notes=notes)
 
 
 def _of_sentences(table: Table, **given: str) -> tuple[list[Grouped], list[str]]:

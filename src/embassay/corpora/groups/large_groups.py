@@ -25,11 +25,9 @@ MSRP_SOURCE = "pairs of sentences from news on the web, judged by people (Dolan 
 
 def corpus_of(
     name: str,
-    loader: str,
     path: Path,
     samples: Sequence[Grouped],
     *,
-    licence: str,
     notes: Iterable[str],
 ) -> Corpus[Grouped]:
     """Return the corpus of the groups that have three sentences or more, with notes on what was kept and dropped.
@@ -48,7 +46,7 @@ def corpus_of(
             amounts = f"{counted(len(sizes), 'group')} with {counted(len(samples), 'sentence')}"
         raise SourceError(f"no group has {SMALLEST} sentences or more; found {amounts}", path)
     all_notes = (*notes, *_amounts(in_large_groups, samples))
-    return Corpus(name, SHAPE, in_large_groups, licence=licence or "unknown", loader=loader, notes=all_notes)
+    return Corpus(name, SHAPE, in_large_groups, notes=all_notes)
 
 
 def _amounts(kept: Sequence[Grouped], samples: Sequence[Grouped]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import Annotated
 from embassay.core.data import MSRP
 from embassay.core.formatting import counted
 from embassay.core.samples.groups import Grouped, closure
-from embassay.core.tables.records import columns_in, read_table
+from embassay.core.tables.records import has_columns, read_table
 from embassay.core.tables.rows import Columns, Row, Text, Whole, YesNo
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import as_msrp, corpus_of
@@ -21,7 +21,7 @@ from embassay.corpora.io.folders import Listing, entries
 
 SHAPE = "groups"
 FILES = ("msr_paraphrase_train.txt", "msr_paraphrase_test.txt")
-HEADER = frozenset({"Quality", "#1 ID", "#2 ID", "#1 String", "#2 String"})
+recognises = has_columns("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String", least=3)
 
 
 class JudgedPair(Row):
@@ -34,25 +34,18 @@ class JudgedPair(Row):
     second: Annotated[Text, Columns(("#2 String",))]
 
 
-def recognises(head: str) -> bool:
-    """Return whether the first line of a file looks like this format."""
-    return len(columns_in(head) & HEADER) > 2
-
-
 def recognises_folder(path: Path) -> bool:
     """Return whether a folder contains one of the released files."""
     return any(entry.name in FILES for entry in entries(path))
 
 
-def load(source: str, name: str, *, licence: str = "", follow_links: bool = False) -> Corpus[Grouped]:
+def load(source: str, name: str, *, follow_links: bool = False) -> Corpus[Grouped]:
     """Read the corpus as released.
 
     Parameters
     ----------
     source
         Path of a folder with both files, which are read together, or of one file in their format.
-    licence
-        The licence of the files, as the user states it; the released folder is recognised by its content.
     follow_links
         Follow symbolic links in the folder; otherwise they are left out.
 
@@ -89,7 +82,7 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
     notes = [f"{counted(pairs, 'pair')}, {len(paraphrases):,} of them paraphrases (Quality 1)"]
     if path.name in FILES:
         notes.append("only one of the two released files; published figures are for both, so pass their folder")
-    corpus = corpus_of(name, "msrp", path, samples, licence=licence, notes=[*notes, *listing.notes()])
+    corpus = corpus_of(name, path, samples, notes=[*notes, *listing.notes()])
     if corpus.fingerprint == MSRP:
         return as_msrp(corpus, "this is the corpus as released, train and test together")
     return corpus

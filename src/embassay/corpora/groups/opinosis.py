@@ -37,15 +37,13 @@ def recognises_folder(path: Path) -> bool:
     return any(entry.name == TABLE for entry in entries(path))
 
 
-def load(source: str, name: str, *, licence: str = "", follow_links: bool = False) -> Corpus[Grouped]:
+def load(source: str, name: str, *, follow_links: bool = False) -> Corpus[Grouped]:
     """Read a folder in the format of the released groups.
 
     Parameters
     ----------
     source
         Path of the folder.
-    licence
-        The licence of the files, as the user states it.
     follow_links
         Follow symbolic links in the folder; otherwise they are left out.
 
@@ -75,7 +73,7 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
     if missing:
         raise SourceError(f"no row for the sentences {listed(missing)}", path / TABLE)
     samples = [Grouped(str(index), text, groups[index]) for index, text in enumerate(phrases)]
-    corpus = corpus_of(name, "opinosis", path, samples, licence=licence, notes=listing.notes())
+    corpus = corpus_of(name, path, samples, notes=listing.notes())
     # Both sets were released in the same format, so only the content tells them apart.
     if corpus.fingerprint == MSRP_GROUPED:
         return as_msrp(corpus, "these are the groups of MSRP as White et al. (2015) released them")

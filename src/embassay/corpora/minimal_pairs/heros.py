@@ -32,15 +32,13 @@ def recognises(head: str) -> bool:
     return len({"original", "synonym", "antonym"} & set(_heads(first_line(head).split("\t")))) > 1
 
 
-def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
+def load(source: str, name: str) -> Corpus[MinimalPairs]:
     """Read a file in HEROS's format.
 
     Parameters
     ----------
     source
         Path of the tab-separated file.
-    licence
-        The licence of the file, as the user states it.
 
     Raises
     ------
@@ -70,8 +68,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
         texts = {edit: row[head] for head, edit in edit_of.items()}
         edits = tuple((edit, texts[edit]) for edit in EDITS if edit in texts)
         samples.append(MinimalPairs(str(number), row["original"], edits))
-    licence = licence or "unknown"
-    return Corpus(name, SHAPE, tuple(samples), licence=licence, source=SOURCE, loader="heros", notes=(note,))
+    return Corpus(name, SHAPE, tuple(samples), source=SOURCE, notes=(note,))
 
 
 def touches(original: str, synonym: str, negation: str) -> bool:

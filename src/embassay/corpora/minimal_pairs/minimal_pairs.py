@@ -8,12 +8,13 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from embassay.core.samples.minimal_pairs import ALL_EDITS, Edit, ExtraEdit, MinimalPairs
-from embassay.core.tables.records import columns_in, read_table
+from embassay.core.tables.records import has_columns, read_table
 from embassay.core.tables.rows import Key, Row, Text
 from embassay.core.types import Corpus
 
 SHAPE = "minimal_pairs"
 EVERY = "every edit"
+recognises = has_columns("original", "edits", least=2)
 
 
 class EditsRow(Row):
@@ -26,20 +27,13 @@ class EditsRow(Row):
     source: Annotated[dict[str, Text], BeforeValidator(lambda way: {EVERY: way} if isinstance(way, str) else way)] = {}
 
 
-def recognises(head: str) -> bool:
-    """Return whether the first line of a file looks like this format."""
-    return {"original", "edits"} <= columns_in(head)
-
-
-def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
+def load(source: str, name: str) -> Corpus[MinimalPairs]:
     """Read a file of minimal pairs.
 
     Parameters
     ----------
     source
         Path of the JSON lines file.
-    licence
-        The licence of the file, as the user states it.
 
     Raises
     ------
@@ -67,7 +61,5 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
         name,
         SHAPE,
         tuple(samples),
-        licence=licence or "unknown",
         source=by_edit if len(distinct) > 1 else "".join(distinct),
-        loader="minimal_pairs",
     )

@@ -68,7 +68,7 @@ def recognises_folder(path: Path) -> bool:
 
 
 def load(
-    source: str, name: str, *, licence: str = "", first: str = "", second: str = "", score: str = "", subset: str = ""
+    source: str, name: str, *, first: str = "", second: str = "", score: str = "", subset: str = ""
 ) -> Corpus[Pair]:
     """Read a table of pairs.
 
@@ -76,8 +76,6 @@ def load(
     ----------
     source
         Path of a CSV, TSV, JSON lines or Parquet file, or of the folder of an STS task.
-    licence
-        The licence of the file, as the user states it.
     first, second, score, subset
         The column names, if they are not recognised; without a column ``score`` there are no scores.
 
@@ -105,7 +103,7 @@ def load(
     if without_score:
         notes.append(f"{counted(without_score, 'pair')} without a score")
     all_notes = (selections[0].note, *notes)
-    return Corpus(name, SHAPE, tuple(samples), licence=licence or "unknown", loader="pairs", notes=all_notes)
+    return Corpus(name, SHAPE, tuple(samples) or "unknown", notes=all_notes)
 
 
 def _selection(table: Table, **given: str) -> Selection[PairRow]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from itertools import zip_longest
 from typing import TypeVar
 
 from embassay.core.randomness import generator
@@ -25,13 +23,13 @@ def evenly(items: Sequence[tuple[str, T]], count: int | None, seed: int, purpose
     if count is None or count >= len(items):
         return [item for _, item in items]
     shuffled = generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist()
-    places_of_unit = defaultdict[str, list[int]](list)
+    # One of each unit, then a second of each, and so on.
+    turns = dict[int, tuple[int, int]]()
+    rounds = dict[str, int]()
+    units = {unit: number for number, unit in enumerate(dict.fromkeys(items[place][0] for place in shuffled))}
     for place in shuffled:
-        unit, _ = items[place]
-        places_of_unit[unit].append(place)
-    # One of each unit, then a second of each, and so on. Units of fewer items have None in the later rounds.
-    order = list[int]()
-    for one_of_each in zip_longest(*places_of_unit.values()):
-        order += [place for place in one_of_each if place is not None]
-    drawn = sorted(order[:count])
+        unit = items[place][0]
+        rounds[unit] = rounds.get(unit, 0) + 1
+        turns[place] = rounds[unit], units[unit]
+    drawn = sorted(sorted(turns, key=turns.__getitem__)[:count])
     return [items[place][1] for place in drawn]

@@ -53,7 +53,6 @@ def load(
     name: str,
     *,
     split: str = "",
-    licence: str = "",
     about: About = "these-documents",
     passages: str = "document",
     language: str = "en",
@@ -67,8 +66,6 @@ def load(
         Path of the folder.
     split
         Which judgements of the folder; by default ``test`` if it exists, else the only ones.
-    licence
-        The licence of the files, as the user states it.
     about
         What verdicts are about: ``new-documents``, other documents like these; ``these-documents``, these only, if each
         question was asked on its own.
@@ -111,7 +108,7 @@ def load(
     queries = {row.id: row.text for row in read_table(path / "queries.jsonl").select(QueryRow)}
     questions, notes = judged_questions(judgements, queries, texts, about)
     notes = [note, f"passages: {passages}", *notes, *listing.notes()]
-    corpus = judged_corpus(name, "beir", texts, empty, cut, questions, licence=licence, about=about, notes=notes)
+    corpus = judged_corpus(name, texts, empty, cut, questions, about=about, notes=notes)
     same = len(queries.keys() & texts.keys())
     if not same:
         return corpus

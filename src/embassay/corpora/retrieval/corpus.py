@@ -84,13 +84,11 @@ def _guess(name: str, ids: Sequence[str], unread: Mapping[str, str]) -> str:
 
 def judged_corpus(
     name: str,
-    loader: str,
     texts: Mapping[str, str],
     empty: Sequence[str],
     cut: Cutter,
     questions: Sequence[Question],
     *,
-    licence: str,
     about: About,
     notes: Sequence[str],
 ) -> Corpus[Question]:
@@ -104,16 +102,14 @@ def judged_corpus(
     notes = [*notes, *left_out(empty, "document left out: no text", "documents left out: no text")]
     if about == "these-documents":
         notes.append(JUDGED)
-    return corpus_of(name, loader, cut_all(texts, cut), questions, licence=licence, notes=notes)
+    return corpus_of(name, cut_all(texts, cut), questions, notes=notes)
 
 
 def corpus_of(
     name: str,
-    loader: str,
     documents: Sequence[Document],
     questions: Sequence[Question],
     *,
-    licence: str,
     notes: Iterable[str],
 ) -> Corpus[Question]:
     """Return the corpus, with notes on its size."""
@@ -121,8 +117,6 @@ def corpus_of(
         name,
         SHAPE,
         tuple(questions),
-        licence=licence or "unknown",
-        loader=loader,
         notes=(*notes, *_amounts(documents, questions)),
         documents=documents if isinstance(documents, StoredDocuments) else tuple(documents),
     )

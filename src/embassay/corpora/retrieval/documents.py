@@ -46,7 +46,6 @@ def load(
     name: str,
     *,
     questions: str = "",
-    licence: str = "",
     question: str = "",
     document: str = "",
     id: str = "",  # noqa: A002 - an option's name
@@ -68,8 +67,6 @@ def load(
         Path of a folder, or of a table.
     questions
         Path of the table of questions; without it queries are made, and each passage is a document.
-    licence
-        The licence of the documents, as the user states it.
     question, document
         The column names of the questions, if they are not recognised.
     id, text
@@ -121,7 +118,7 @@ def load(
             raise SpecError(f"count must be 1 or more and seed 0 or more; they are {count} and {seed}")
         documents, notes = read()
         made = made_queries(documents, method, passages=passages, count=count, seed=seed, language=language)
-        return _without_questions(name, path, made, licence, about, (*notes, f"passages: {passages}"))
+        return _without_questions(name, path, made, about, (*notes, f"passages: {passages}"))
     if (method, count, seed) != ("auto", QUERIES, 0):
         raise SpecError("method=, count= and seed= make queries from the documents; leave them out with questions=")
     questions_path = source_path(questions)
@@ -129,12 +126,12 @@ def load(
     texts = {document.id: document.whole for document in documents}
     samples, columns = read_questions(questions_path, texts, question, document, about, unread_files(path))
     all_notes = [*notes, columns, f"passages: {passages}"]
-    corpus = corpus_of(name, "documents", cut_all(texts, cut), samples, licence=licence, notes=all_notes)
+    corpus = corpus_of(name, cut_all(texts, cut), samples, notes=all_notes)
     return replace(corpus, document_noun="page" if path.is_dir() else "document")
 
 
 def _without_questions(
-    name: str, path: Path, made: MadeQueries, licence: str, about: About, notes: Sequence[str]
+    name: str, path: Path, made: MadeQueries, about: About, notes: Sequence[str]
 ) -> Corpus[Question]:
     """Return a corpus of queries that were made from the documents, each passage a document.
 
@@ -154,5 +151,5 @@ def _without_questions(
         samples.append(Question(query.id, query.text, right, units=tuple(units) if about == "new-documents" else ()))
     documents = [Document(passage.id, (passage.text,)) for passage in made.groups.passages]
     all_notes = (f"no questions given: {made.summary()}; {REAL_ADD}", "each passage is a document", *notes)
-    corpus = corpus_of(name, "documents", documents, samples, licence=licence, notes=all_notes)
+    corpus = corpus_of(name, documents, samples, notes=all_notes)
     return replace(corpus, source=made.source)

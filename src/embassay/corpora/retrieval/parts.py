@@ -31,7 +31,6 @@ def load(
     name: str,
     *,
     questions: str = "",
-    licence: str = "",
     question: str = "",
     document: str = "",
     about: About = "new-documents",
@@ -44,8 +43,6 @@ def load(
         Path of a folder of parts.
     questions
         Path of the table of questions (CSV, TSV, JSON lines, Parquet).
-    licence
-        The licence of the documents, as the user states it.
     question, document
         The column names of the questions, if they are not recognised.
     about
@@ -67,4 +64,4 @@ def load(
     places = documents.places(possible_ids(table, document))
     samples, columns = read_questions(table, places, question, document, about)
     notes = ["documents: the rows of a folder of vectors, shown by their ids; their texts are not read", columns]
-    return corpus_of(name, "parts", documents, samples, licence=licence, notes=notes)
+    return corpus_of(name, documents, samples, notes=notes)

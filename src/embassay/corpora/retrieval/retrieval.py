@@ -17,12 +17,13 @@ from pydantic import BeforeValidator, Field
 from embassay.core.errors import SourceError, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question
-from embassay.core.tables.records import columns_in, json_lines
+from embassay.core.tables.records import has_columns, json_lines
 from embassay.core.tables.rows import Key, Row, Text, checked
 from embassay.core.types import Corpus
 from embassay.corpora.retrieval.corpus import corpus_of, unknown_documents
 
 SHAPE = "retrieval"
+recognises = has_columns("document", "passages", least=2)
 Split = Literal["all", "train", "test"]
 Units = Annotated[list[Key], BeforeValidator(lambda unit: unit if isinstance(unit, list) else [unit])]
 
@@ -49,12 +50,7 @@ class QuestionLine(Row):
     source: Text = ""
 
 
-def recognises(head: str) -> bool:
-    """Return whether the first line of a file looks like this format."""
-    return {"document", "passages"} <= columns_in(head)
-
-
-def load(source: str, name: str, *, split: Split = "all", licence: str = "") -> Corpus[Question]:
+def load(source: str, name: str, *, split: Split = "all") -> Corpus[Question]:
     """Read a file of documents and questions.
 
     Parameters
@@ -63,8 +59,6 @@ def load(source: str, name: str, *, split: Split = "all", licence: str = "") -> 
         Path of the JSON lines file.
     split
         The questions to use. All documents are kept, so that the search is always among all of them.
-    licence
-        The licence of the file, as the user states it.
 
     Raises
     ------
@@ -107,7 +101,7 @@ def load(source: str, name: str, *, split: Split = "all", licence: str = "") -> 
         questions.append(Question(line.key, line.question, tuple(line.right), tuple(line.gains), tuple(units)))
     all_documents = [Document(key, tuple(row.passages), row.shared) for key, row in documents.items()]
     notes = _notes(tuple(lines.values()), split)
-    corpus = corpus_of(name, "retrieval", all_documents, questions, licence=licence, notes=notes)
+    corpus = corpus_of(name, all_documents, questions, notes=notes)
     return replace(corpus, source=_sources(chosen))
 
 

@@ -25,11 +25,7 @@ from embassay.corpora.io.squad import paragraphs as read_paragraphs
 from embassay.corpora.retrieval.corpus import corpus_of, left_out
 
 SHAPE = "retrieval"
-
-
-def recognises(head: str) -> bool:
-    """Return whether a file looks like this format, by its beginning."""
-    return is_squad(head)
+recognises = is_squad
 
 
 def load(
@@ -40,7 +36,6 @@ def load(
     sentences: Literal["sentencex", "nltk"] = "sentencex",
     paragraphs: int | None = None,
     seed: int = 0,
-    licence: str = "",
     language: str = "en",
 ) -> Corpus[Question]:
     """Read a file in SQuAD's format.
@@ -58,8 +53,6 @@ def load(
         has 120 of SQuAD, with 1,009 questions in 651 sentences.
     seed
         Seed for the choice of paragraphs.
-    licence
-        The licence of the file, as the user states it.
     language
         The language whose rules decide where a sentence ends, for sentencex.
 
@@ -91,7 +84,7 @@ def load(
     articles = {paragraph.article for paragraph in chosen}
     counts = f"{counted(len(articles), 'article')}, {counted(len(chosen), 'paragraph')}"
     notes += [counts, f"documents: {documents}", *reader.notes()]
-    corpus = corpus_of(name, "squad", reader.documents, reader.questions, licence=licence, notes=notes)
+    corpus = corpus_of(name, reader.documents, reader.questions, notes=notes)
     return replace(corpus, document_noun=documents.removesuffix("s"))
 
 

@@ -32,7 +32,6 @@ def load(
     source: str,
     name: str,
     *,
-    licence: str = "",
     about: About = "these-documents",
     passages: str = "document",
     language: str = "en",
@@ -44,8 +43,6 @@ def load(
     ----------
     source
         Path of the folder.
-    licence
-        The licence of the files, as the user states it.
     about
         What verdicts are about: ``new-documents``, other documents like these; ``these-documents``, these only, if each
         question was asked on its own.
@@ -84,7 +81,7 @@ def load(
     notes = [f"topics: {topics.name}; judgements: {judged.name}; passages: {passages}", *notes, *listing.notes()]
     notes += left_out(others, "other file left out: it has no document", "other files left out: they have no document")
     empty = [f"{quoted(key)} on {place}" for key, (text, place) in read.items() if not text]
-    return judged_corpus(name, "trec", texts, empty, cut, questions, licence=licence, about=about, notes=notes)
+    return judged_corpus(name, texts, empty, cut, questions, about=about, notes=notes)
 
 
 def _only(files: Sequence[Path], path: Path, what: str, listing: Listing) -> Path:
