@@ -8,6 +8,8 @@ filtered in this way names them in ``filtered_with``.
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from embassay.core.samples.composed import SAMPLES, SENTENCES, degenerate, of_document, sample_name
 from embassay.core.samples.composition import Composition
 from embassay.core.tables.records import has_columns
@@ -29,7 +31,7 @@ class FusionsRow(CompositionRow):
     S3: Rated
     F12: Rated
     F23: Rated
-    ratings: dict[str, Ratings] = {}
+    ratings: dict[str, Ratings] = Field(default_factory=dict)
 
 
 def load(source: str, name: str) -> Corpus[Composition]:

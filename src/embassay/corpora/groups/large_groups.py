@@ -62,15 +62,6 @@ def _amounts(kept: Sequence[Grouped], samples: Sequence[Grouped]) -> Iterator[st
     if dropped:
         dropped_sentences = counted(len(samples) - len(kept), "sentence")
         yield f"{counted(dropped, 'group')} below {SMALLEST} sentences dropped, with {dropped_sentences}"
-    # Equal texts have equal vectors, which makes the task easier within a group and impossible between groups.
-    distinct = {(sample.group, sample.text) for sample in kept}
-    repeated = len(kept) - len(distinct)
-    if repeated:
-        yield f"sentences that repeat another of their group, word for word: {repeated:,}"
-    groups_with_text = Counter(text for _, text in distinct)
-    in_several = sum(number > 1 for number in groups_with_text.values())
-    if in_several:
-        yield f"sentences that are in several groups, so that no encoder can assign them to one: {in_several:,}"
 
 
 def as_msrp(corpus: Corpus[Grouped], note: str) -> Corpus[Grouped]:

@@ -52,7 +52,6 @@ READERS: Mapping[str, Callable[[str], str]] = {
     **dict.fromkeys(HTML, html_text),
 }
 """By the suffix of a document: the function that returns its text without markup."""
-UNREAD = f"it has no text, is left out, or its suffix is none of {', '.join(READERS)}"
 
 
 @dataclass(frozen=True)
@@ -152,15 +151,6 @@ def looks_like_documents(path: Path) -> bool:
 def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Iterator[Path]:
     """Yield the text files of a folder and its subfolders, sorted, without the files in ``aside``."""
     return filter(_is_document, Listing(follow_links, NO_PAGES, aside).files(path))
-
-
-def unread_files(path: Path) -> dict[str, str]:
-    """Return why each file of a folder is not a document, by what its id would be; empty for a file."""
-    names = [file.relative_to(path) for file in (Listing().files(path) if path.is_dir() else ())]
-    return {
-        name.with_suffix("").as_posix(): f"{name} is not read: {TO_TEXT.get(name.suffix.lower(), UNREAD)}"
-        for name in names
-    }
 
 
 def _read_folder(path: Path, listing: Listing) -> Reading:

@@ -51,8 +51,10 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
     heads = _heads(header)
     if heads.count("negation") == 2:
         heads[heads.index("negation", heads.index("negation") + 1)] = SECOND
-    if len(set(heads)) < len(heads) or {*heads} - {SECOND} != NEEDED:
-        raise SourceError(f"the header must be {', '.join(sorted(NEEDED))}; it is {listed(header)}", path, line)
+    if len(set(heads)) < len(heads) or {*heads} != {*NEEDED, SECOND}:
+        raise SourceError(
+            f"the header must be {', '.join(sorted(NEEDED))} and a second negation; it is {listed(header)}", path, line
+        )
     table = list[dict[str, str]]()
     for number, cells in rows:
         row = {head: cell.strip() for head, cell in by_name(heads, cells, path, number).items()}
@@ -86,9 +88,6 @@ def _negations(table: Sequence[dict[str, str]]) -> tuple[dict[str, str], str]:
     heads = [head for head in table[0] if head in ("negation", SECOND)]
     # For each column, the number of rows whose negation changes the place of the synonym.
     touching = [sum(touches(row["original"], row["synonym"], row[head]) for row in table) for head in heads]
-    if len(heads) == 1:
-        name = NEGATIONS[touching[0] == len(table)]
-        return {heads[0]: name}, f"one column Negation, read as {name}"
     first, second = touching
     ordinal, names = ("first", NEGATIONS[::-1]) if first > second else ("second", NEGATIONS)
     note = (

@@ -17,6 +17,9 @@ EVERY = "every edit"
 recognises = has_columns("original", "edits", least=2)
 
 
+Ways = Annotated[dict[str, Text], BeforeValidator(lambda way: {EVERY: way} if isinstance(way, str) else way)]
+
+
 class EditsRow(Row):
     """An original with its edits, and how these were made: a text for all, or one for each."""
 
@@ -24,7 +27,7 @@ class EditsRow(Row):
     edits: Annotated[dict[Edit | ExtraEdit, Text], Field(min_length=1)]
     id: Key = ""
     unit: Key = ""
-    source: Annotated[dict[str, Text], BeforeValidator(lambda way: {EVERY: way} if isinstance(way, str) else way)] = {}
+    source: Ways = Field(default_factory=dict)
 
 
 def load(source: str, name: str) -> Corpus[MinimalPairs]:

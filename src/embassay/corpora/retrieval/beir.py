@@ -6,7 +6,6 @@ Thakur et al. (2021). Judgements are a table query-id, corpus-id, score, or line
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,8 +16,8 @@ from embassay.core.tables.rows import Columns, Key, Row, Stripped, Text
 from embassay.core.types import Corpus
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.passages import Cutter
-from embassay.corpora.retrieval.corpus import About, judged_corpus
-from embassay.corpora.retrieval.judgements import judged_questions
+from embassay.corpora.retrieval.corpus import About
+from embassay.corpora.retrieval.judgements import judged_corpus
 
 SHAPE = "retrieval"
 FOLDER, LINES = "qrels", "qrels.jsonl"
@@ -97,23 +96,13 @@ def load(
         note = f"split: {judgements.stem}"
     elif split.strip():
         raise SpecError(f"split {quoted(split)}: {path} has no splits, only {LINES}; leave out split=")
-    texts: dict[str, str] = {}
-    empty = list[str]()
-    for row in read_table(path / "corpus.jsonl").select(DocumentRow):
-        text = f"{row.title} {row.text}".strip()
-        if text:
-            texts[row.id] = text
-        else:
-            empty.append(f"{quoted(row.id)} on {row.place}")
+    texts = {
+        row.id: (f"{row.title} {row.text}".strip(), row.place)
+        for row in read_table(path / "corpus.jsonl").select(DocumentRow)
+    }
     queries = {row.id: row.text for row in read_table(path / "queries.jsonl").select(QueryRow)}
-    questions, notes = judged_questions(judgements, queries, texts, about)
-    notes = [note, f"passages: {passages}", *notes, *listing.notes()]
-    corpus = judged_corpus(name, texts, empty, cut, questions, about=about, notes=notes)
-    same = len(queries.keys() & texts.keys())
-    if not same:
-        return corpus
-    what_beir_does = "that document can be retrieved here; BEIR's evaluation leaves it out"
-    return replace(corpus, notes=(*corpus.notes, f"queries with the id of a document: {same:,}; {what_beir_does}"))
+    notes = (note, f"passages: {passages}", *listing.notes())
+    return judged_corpus(name, judgements, queries, texts, cut, about, notes)
 
 
 def _split_file(folder: Path, split: str, listing: Listing) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 from embassay.core.errors import SourceError, listed, nearest, quoted
@@ -18,7 +17,6 @@ SHAPE = "retrieval"
 About = Literal["new-documents", "these-documents"]
 """What verdicts are about: other documents like these (``new-documents``), where questions with a common right document
 depend on each other; or these documents only, where each question was asked on its own."""
-JUDGED = "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise"
 GUESSED = 50_000
 """The maximum number of ids that a wrong id is compared with, for "did you mean"."""
 MAX_SHOWN = 10
@@ -46,11 +44,7 @@ def cut_all(texts: Mapping[str, str], cut: Cutter) -> tuple[Document, ...]:
 
 
 def unknown_documents(
-    path: Path,
-    field: str,
-    unknown: Sequence[tuple[int | None, str]],
-    ids: Iterable[str],
-    unread: Mapping[str, str] = MappingProxyType({}),
+    path: Path, field: str, unknown: Sequence[tuple[int | None, str]], ids: Iterable[str]
 ) -> SourceError:
     """Return the error of ids that no document has.
 
@@ -60,49 +54,22 @@ def unknown_documents(
         The line of each such id, and the id.
     ids
         Those of the documents; the nearest one is suggested.
-    unread
-        Why other files of the folder are no documents, by what their ids would be.
     """
     candidates = list(islice(ids, GUESSED))
-    shown = [f"{quoted(name)} on line {line}{_guess(name, candidates, unread)}" for line, name in unknown[:MAX_SHOWN]]
+    shown = [f"{quoted(name)} on line {line}{_guess(name, candidates)}" for line, name in unknown[:MAX_SHOWN]]
     more = f" and {len(unknown) - MAX_SHOWN:,} more" if len(unknown) > MAX_SHOWN else ""
     return SourceError(f"no document has the id {', '.join(shown)}{more}", path, None, field)
 
 
-def _guess(name: str, ids: Sequence[str], unread: Mapping[str, str]) -> str:
-    """Return why a file is no document, or the nearest id, if any is near, in brackets."""
+def _guess(name: str, ids: Sequence[str]) -> str:
+    """Return the nearest id, if any is near, in brackets."""
     if name.casefold() in NULLS:
         return " (leave the cell empty for no document)"
     # The most common mistake is a file name without its folder.
     without_suffix = name.rpartition(".")[0] or name
-    if reason := unread.get(name) or unread.get(without_suffix):
-        return f" ({reason})"
-    same_name = [key for key in ids if key == without_suffix or key.endswith(f"/{without_suffix}")]
+    same_name = [key for key in ids if f"/{key}".endswith(f"/{without_suffix}")]
     near = same_name[0] if len(same_name) == 1 else nearest(name, ids)
     return f" (did you mean {quoted(near)}?)" if near else ""
-
-
-def judged_corpus(
-    name: str,
-    texts: Mapping[str, str],
-    empty: Sequence[str],
-    cut: Cutter,
-    questions: Sequence[Question],
-    *,
-    about: About,
-    notes: Sequence[str],
-) -> Corpus[Question]:
-    """Return the corpus of a collection with judgements.
-
-    Parameters
-    ----------
-    texts, empty
-        The documents by id, and the places of those without a text.
-    """
-    notes = [*notes, *left_out(empty, "document left out: no text", "documents left out: no text")]
-    if about == "these-documents":
-        notes.append(JUDGED)
-    return corpus_of(name, cut_all(texts, cut), questions, notes=notes)
 
 
 def corpus_of(

@@ -17,7 +17,7 @@ from embassay.core.errors import SourceError, SpecError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.store.paths import source_path
 from embassay.core.types import Corpus
-from embassay.corpora.io.documents import looks_like_documents, read_documents, unread_files
+from embassay.corpora.io.documents import looks_like_documents, read_documents
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
 from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all
@@ -124,7 +124,7 @@ def load(
     questions_path = source_path(questions)
     documents, notes = read(aside=[questions_path])
     texts = {document.id: document.whole for document in documents}
-    samples, columns = read_questions(questions_path, texts, question, document, about, unread_files(path))
+    samples, columns = read_questions(questions_path, texts, question, document, about)
     all_notes = [*notes, columns, f"passages: {passages}"]
     corpus = corpus_of(name, cut_all(texts, cut), samples, notes=all_notes)
     return replace(corpus, document_noun="page" if path.is_dir() else "document")

@@ -14,8 +14,11 @@ from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import Record, Table, first_line, read_table
 from embassay.core.tables.rows import Columns, Key, Row
 from embassay.core.tables.texts import read_head, read_text
-from embassay.corpora.retrieval.corpus import About, left_out, units
+from embassay.core.types import Corpus
+from embassay.corpora.io.passages import Cutter
+from embassay.corpora.retrieval.corpus import About, corpus_of, cut_all, left_out, units
 
+JUDGED = "verdicts are about these documents, as many questions share right ones; about=new-documents says otherwise"
 HEADER = ("query-id", "corpus-id", "score")
 HEAD = 65_536
 
@@ -55,10 +58,16 @@ def _trec_records(path: Path) -> Iterator[Record]:
             yield number, dict(zip(HEADER, (cells[0], *cells[2:]), strict=True))
 
 
-def judged_questions(
-    path: Path, queries: Mapping[str, str], documents: Mapping[str, object], about: About
-) -> tuple[tuple[Question, ...], list[str]]:
-    """Return the queries that have a right document, in their order, and notes on what was left out.
+def judged_corpus(
+    name: str,
+    path: Path,
+    queries: Mapping[str, str],
+    texts: Mapping[str, tuple[str, str]],
+    cut: Cutter,
+    about: About,
+    notes: Iterable[str],
+) -> Corpus[Question]:
+    """Return the queries that have a right document, in their order, with notes on what was left out.
 
     A document is right if its grade is above 0.
 
@@ -66,53 +75,50 @@ def judged_questions(
     ----------
     path
         The file of the judgements.
-    queries, documents
-        Those that exist, by id.
+    queries
+        By id.
+    texts
+        By the id of a document: its text, which may be empty, and its place.
 
     Raises
     ------
     SourceError
         If no query has a right document.
     """
+    documents = {key: text for key, (text, _) in texts.items() if text}
+    empty = [f"{quoted(key)} on {place}" for key, (text, place) in texts.items() if not text]
     gains: dict[str, dict[str, int]] = {}
     zero = repeated = 0
-    no_query, no_document = list[str](), list[str]()
-    queries_of_missing = set[str]()
+    missing = list[str]()
     for row in read_judgements(path):
-        query, document = row.query, row.document
+        unknown = [key for key, known in ((row.query, queries), (row.document, documents)) if key not in known]
         if row.score <= 0:
             zero += 1
-        elif query not in queries:
-            no_query.append(f"{quoted(query)} on {row.place}")
-        elif document not in documents:
-            no_document.append(f"{quoted(document)} on {row.place}")
-            queries_of_missing.add(query)
+        elif unknown:
+            missing.append(f"{quoted(unknown[0])} on {row.place}")
         else:
-            right = gains.setdefault(query, {})
-            repeated += document in right
-            right[document] = max(row.score, right.get(document, 0))
+            right = gains.setdefault(row.query, {})
+            repeated += row.document in right
+            right[row.document] = max(row.score, right.get(row.document, 0))
     if not gains:
-        missing = [*no_query, *no_document]
         reason = f"{missing[0]} is missing" if missing else "no grade is above 0"
         raise SourceError(f"no judgement gives a query a right document: {reason}", path)
-    lost = len(queries_of_missing - gains.keys())
-    counts = {
-        f"left out: no right document in {path.name}": (len(queries) - len(gains) - lost, "query", "queries"),
-        "with grade 0 or less: not right": (zero, "judgement", ""),
-        "repeated: the highest grade counts": (repeated, "judgement", ""),
-    }
-    notes = [f"{counted(number, *nouns)} {what}" for what, (number, *nouns) in counts.items() if number]
-    notes += left_out(
-        no_query, "judgement left out: its query is missing", "judgements left out: their queries are missing"
-    )
-    notes += left_out(
-        no_document, "judgement left out: its document is missing", "judgements left out: their documents are missing"
-    )
-    if lost:
-        notes.append(f"{counted(lost, 'query', 'queries')} left out: all their right documents are missing")
-    questions = list[Question]()
+    questions = []
     for query, text in queries.items():
-        if query in gains:
-            grades = gains[query]
+        if grades := gains.get(query):
             questions.append(Question(query, text, tuple(grades), tuple(grades.values()), units(grades, about)))
-    return tuple(questions), notes
+    same = len(queries.keys() & documents.keys())
+    counts = {
+        f"left out: no right document in {path.name}": counted(len(queries) - len(gains), "query", "queries"),
+        "with grade 0 or less: not right": counted(zero, "judgement"),
+        "repeated: the highest grade counts": counted(repeated, "judgement"),
+        "with the id of a document, which can be retrieved here; BEIR's evaluation leaves it out": counted(
+            same, "query", "queries"
+        ),
+    }
+    notes = [*notes, *(f"{number} {what}" for what, number in counts.items() if not number.startswith("0 "))]
+    notes += left_out(missing, "judgement left out: no such id", "judgements left out: no such ids")
+    notes += left_out(empty, "document left out: no text", "documents left out: no text")
+    if about == "these-documents":
+        notes.append(JUDGED)
+    return corpus_of(name, cut_all(documents, cut), questions, notes=notes)

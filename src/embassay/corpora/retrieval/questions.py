@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated
 from unicodedata import normalize
 
@@ -105,7 +104,6 @@ def read_questions(
     question: str,
     document: str,
     about: About,
-    unread: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[tuple[Question, ...], str]:
     """Return the questions of a table, and a note of the columns that they were read from.
 
@@ -117,8 +115,6 @@ def read_questions(
         The ids of the documents.
     question, document
         The column names, if they are not recognised.
-    unread
-        Why files beside the documents are not read, by what their ids would be.
 
     Raises
     ------
@@ -142,7 +138,7 @@ def read_questions(
             else:
                 unknown.append((row.line, name))
     if unknown:
-        raise unknown_documents(path, selection.names["document"], unknown, documents, unread)
+        raise unknown_documents(path, selection.names["document"], unknown, documents)
     samples = list[Question]()
     for key, entry in entries.items():
         right = tuple(entry.right)

@@ -7,7 +7,7 @@ list of them, a split (train or test), an answer and a source.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -43,7 +43,7 @@ class QuestionLine(Row):
     question: Text
     right: list[Key]
     id: Key = ""
-    gains: list[Annotated[int, Field(strict=True, ge=1)]] = []
+    gains: tuple[Annotated[int, Field(strict=True, ge=1)], ...] = ()
     unit: Units | None = None
     split: Literal["train", "test", ""] = ""
     answer: Text = ""
@@ -66,23 +66,7 @@ def load(source: str, name: str, *, split: Split = "all") -> Corpus[Question]:
         With file, line and field, for a line that is neither, and for questions with unknown documents.
     """
     path = Path(source)
-    documents: dict[str, DocumentLine] = {}
-    lines: dict[str, QuestionLine] = {}
-    for number, values in json_lines(path):
-        # A line with a question is a question, any other a document.
-        if "question" in values:
-            line = checked(QuestionLine, values, path, number)
-            line.key = line.id or str(number - 1)
-            if line.key in lines:
-                raise line.error(f"{quoted(line.key)} is already used on line {lines[line.key].line}", "id")
-            lines[line.key] = line
-        else:
-            document = checked(DocumentLine, values, path, number)
-            if document.document in documents:
-                raise document.error(f"{quoted(document.document)} is already used", "document")
-            documents[document.document] = document
-    if not documents or not lines:
-        raise SourceError(f"the file has no {'questions' if documents else 'documents'}", path)
+    documents, lines = _read(path)
     unknown = [(line.line, key) for line in lines.values() for key in line.right if key not in documents]
     if unknown:
         raise unknown_documents(path, "right", unknown, documents)
@@ -92,36 +76,42 @@ def load(source: str, name: str, *, split: Split = "all") -> Corpus[Question]:
     unit_of = {key: document.unit or f"document:{key}" for key, document in documents.items()}
     questions = []
     for line in chosen:
-        if len(set(line.right)) < len(line.right):
-            raise line.error("a document appears twice", "right")
-        if line.gains and len(line.gains) != len(line.right):
-            raise line.error("must be a list with a number for each right document", "gains")
         # Without units, those of its right documents.
         units = line.unit if line.unit is not None else dict.fromkeys(unit_of[key] for key in line.right)
-        questions.append(Question(line.key, line.question, tuple(line.right), tuple(line.gains), tuple(units)))
+        questions.append(Question(line.key, line.question, tuple(line.right), line.gains, tuple(units)))
+    notes = []
+    splits = Counter(line.split for line in lines.values())
+    counts = [f"{name} {splits[name]:,}" for name in ("train", "test") if splits[name]]
+    if counts:
+        without = f", {splits['']:,} without a split" if splits[""] else ""
+        selects = f"; split={split} selects {counted(len(chosen), 'question')}" if split != "all" else ""
+        notes.append(f"splits: {', '.join(counts)}{without}{selects}")
     all_documents = [Document(key, tuple(row.passages), row.shared) for key, row in documents.items()]
-    notes = _notes(tuple(lines.values()), split)
-    corpus = corpus_of(name, all_documents, questions, notes=notes)
-    return replace(corpus, source=_sources(chosen))
+    return replace(corpus_of(name, all_documents, questions, notes=notes), source=_sources(chosen))
 
 
-def _notes(lines: Sequence[QuestionLine], split: Split) -> Iterator[str]:
-    """Yield notes on the splits, and on units with questions of more than one split."""
-    splits = Counter(line.split for line in lines)
-    if len(splits) > 1 or "" not in splits:
-        counts = [f"{name} {splits[name]:,}" for name in ("train", "test") if splits[name]]
-        if splits[""]:
-            counts.append(f"{splits['']:,} without a split")
-        chosen = "" if split == "all" else f"; split={split} selects {counted(splits[split], 'question')}"
-        yield f"splits: {', '.join(counts)}{chosen}"
-    # Such units make train and test depend on each other, so their reader should know.
-    splits_of_unit: dict[str, set[str]] = {}
-    for line in lines:
-        for unit in line.unit or ():
-            splits_of_unit.setdefault(unit, set()).add(line.split)
-    shared = sum(len(of_unit) > 1 for of_unit in splits_of_unit.values())
-    if shared:
-        yield f"{counted(shared, 'unit')} with questions of more than one split"
+def _read(path: Path) -> tuple[dict[str, DocumentLine], dict[str, QuestionLine]]:
+    """Return the documents and the questions of a file by their ids."""
+    documents: dict[str, DocumentLine] = {}
+    lines: dict[str, QuestionLine] = {}
+    for number, values in json_lines(path):
+        # A line with a question is a question, any other a document.
+        if "question" in values:
+            line = checked(QuestionLine, values, path, number)
+            line.key = line.id or str(number - 1)
+            if line.key in lines or len(set(line.right)) < len(line.right):
+                raise line.error("another line has this id, or a right document stands twice", "id")
+            if line.gains and len(line.gains) != len(line.right):
+                raise line.error("must be a list with a number for each right document", "gains")
+            lines[line.key] = line
+        else:
+            document = checked(DocumentLine, values, path, number)
+            if document.document in documents:
+                raise document.error(f"{quoted(document.document)} is already used", "document")
+            documents[document.document] = document
+    if not documents or not lines:
+        raise SourceError(f"the file has no {'questions' if documents else 'documents'}", path)
+    return documents, lines
 
 
 def _sources(lines: Sequence[QuestionLine]) -> str:

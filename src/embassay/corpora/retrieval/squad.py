@@ -20,12 +20,26 @@ from embassay.core.randomness import generator
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.corpora.io import passages
-from embassay.corpora.io.squad import Answer, Asked, Paragraph, is_squad
+from embassay.corpora.io.squad import Answer, Paragraph, is_squad
 from embassay.corpora.io.squad import paragraphs as read_paragraphs
 from embassay.corpora.retrieval.corpus import corpus_of, left_out
 
 SHAPE = "retrieval"
 recognises = is_squad
+NOTES = {
+    "moved": (
+        "answer is not at its offset: located by its text, which occurs once",
+        "answers are not at their offsets: located by their texts, which occur once",
+    ),
+    "astray": (
+        "answer left out: empty, or not at its offset and not exactly once elsewhere in its context",
+        "answers left out: empty, or not at their offset and not exactly once elsewhere in their context",
+    ),
+    "unanswered": (
+        "question left out: no answer can be located",
+        "questions left out: no answer can be located",
+    ),
+}
 
 
 def load(
@@ -98,7 +112,7 @@ def _sample(paragraphs: Sequence[Paragraph], number: int, seed: int) -> list[Par
 
 @dataclass
 class _SquadReader:
-    """Reads paragraphs; collects their documents and questions, and what had to be assumed.
+    """Reads paragraphs; collects their documents and questions, and the places of what had to be assumed, by the note.
 
     Attributes
     ----------
@@ -110,10 +124,8 @@ class _SquadReader:
     cut: Callable[[str], passages.Sentences] | None
     documents: list[Document] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
-    places: dict[str, str] = field(default_factory=dict)
-    moved: list[str] = field(default_factory=list)
-    astray: list[str] = field(default_factory=list)
-    unanswered: list[str] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    assumed: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in NOTES})
 
     def read(self, paragraph: Paragraph) -> None:
         """Add the documents of a paragraph, and its questions that are unanswerable or have an answer in it."""
@@ -125,56 +137,35 @@ class _SquadReader:
         starts = [start for start, _ in pieces]
         for number, asked in enumerate(paragraph.questions):
             place = f"{paragraph.place}.qas[{number}]"
-            if self.places.setdefault(asked.id, place) != place:
-                raise SourceError(
-                    f"{quoted(asked.id)} is the id of {self.places[asked.id]} already", self.path, None, place
-                )
+            if asked.id in self.ids:
+                raise SourceError(f"another question has the id {quoted(asked.id)}", self.path, None, place)
+            self.ids.add(asked.id)
+            offsets = []
+            for answer_number, answer in enumerate(asked.answers):
+                offset, kind = _located(answer, paragraph.text)
+                if kind:
+                    self.assumed[kind].append(f"{place}.answers[{answer_number}]")
+                if kind != "astray":
+                    offsets.append(offset)
             # In the order of the text. A sentence is right if an answer begins in it.
-            offsets = [] if asked.is_impossible else sorted(self._offsets(asked, place, paragraph.text))
-            right = dict.fromkeys(ids[max(bisect_right(starts, offset) - 1, 0)] for offset in offsets)
+            right = dict.fromkeys(ids[max(bisect_right(starts, offset) - 1, 0)] for offset in sorted(offsets))
             if right or asked.is_impossible:
-                question = Question(asked.id, asked.question, tuple(right), units=(paragraph.article,))
-                self.questions.append(question)
+                self.questions.append(Question(asked.id, asked.question, tuple(right), units=(paragraph.article,)))
             else:
-                self.unanswered.append(place)
-
-    def _offsets(self, asked: Asked, place: str, context: str) -> list[int]:
-        """Return where the answers of a question begin that can be located."""
-        offsets = []
-        for number, answer in enumerate(asked.answers):
-            offset = self._offset(answer, f"{place}.answers[{number}]", context)
-            if offset is not None:
-                offsets.append(offset)
-        return offsets
-
-    def _offset(self, answer: Answer, place: str, context: str) -> int | None:
-        """Return the position of an answer's first letter; None if it is empty or cannot be found."""
-        text, start = answer.text, answer.answer_start
-        # A negative index would count from the end.
-        is_there = start >= 0 and context.startswith(text, start)
-        if not text.strip() or not (is_there or context.count(text) == 1):
-            self.astray.append(place)
-            return None
-        if not is_there:
-            self.moved.append(place)
-            start = context.index(text)
-        return start + len(text) - len(text.lstrip())
+                self.assumed["unanswered"].append(place)
 
     def notes(self) -> list[str]:
         """Return notes on what was assumed and what was left out."""
-        notes = left_out(
-            self.moved,
-            "answer is not at its offset: located by its text, which occurs once",
-            "answers are not at their offsets: located by their texts, which occur once",
-        )
-        notes += left_out(
-            self.astray,
-            "answer left out: empty, or not at its offset and not exactly once elsewhere in its context",
-            "answers left out: empty, or not at their offset and not exactly once elsewhere in their context",
-        )
-        notes += left_out(
-            self.unanswered,
-            "question left out: no answer can be located",
-            "questions left out: no answer can be located",
-        )
-        return notes
+        return [note for kind, nouns in NOTES.items() for note in left_out(self.assumed[kind], *nouns)]
+
+
+def _located(answer: Answer, context: str) -> tuple[int, str]:
+    """Return the position of an answer's first letter, and ``moved`` or ``astray`` if its offset is wrong, else empty."""
+    text, start = answer.text, answer.answer_start
+    kind = ""
+    # A negative index would count from the end.
+    if start < 0 or not context.startswith(text, start):
+        start, kind = context.find(text), "moved"
+        if context.count(text) != 1:
+            kind = "astray"
+    return start + len(text) - len(text.lstrip()), kind if text.strip() else "astray"

@@ -15,11 +15,12 @@ from embassay.core.tables.records import delimited
 from embassay.core.types import Corpus
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.passages import Cutter, collapsed
-from embassay.corpora.retrieval.corpus import About, judged_corpus, left_out
-from embassay.corpora.retrieval.judgements import judged_questions
+from embassay.corpora.retrieval.corpus import About
+from embassay.corpora.retrieval.judgements import judged_corpus
 
 SHAPE = "retrieval"
 TABLE = ".tsv"
+NAMES = ("of judgements, with 'qrels' in its name", "of topics, with 'topics' or 'queries' in its name")
 
 
 def recognises_folder(path: Path) -> bool:
@@ -62,34 +63,24 @@ def load(
     cut = Cutter(passages, language)
     listing = Listing(follow_links)
     files = sorted(listing.files(path))
-    judgements, with_topics = judgements_and_topics(file for file in files if file.parent == path)
-    judged = _only(judgements, path, "of judgements, with 'qrels' in its name", listing)
-    topics = _only(with_topics, path, "of topics, with 'topics' or 'queries' in its name", listing)
+    judged, topics = (
+        _only(those, path, what, listing)
+        for those, what in zip(judgements_and_topics(file for file in files if file.parent == path), NAMES, strict=True)
+    )
     queries = {key: collapsed(text) for key, (text, _) in _texts([topics]).items()}
     if not all(queries.values()):
         raise SourceError(
             "has a topic without a text", topics, None, listed(key for key in queries if not queries[key])
         )
     tables = [file for file in files if file.suffix.lower() == TABLE and file not in (judged, topics)]
-    read = _texts(tables)
-    texts = {key: text for key, (text, _) in read.items() if text}
-    if not texts:
-        raise SourceError(f"no document with a text; documents must be id, tab, text in {TABLE}", path)
-    questions, notes = judged_questions(judged, queries, texts, about)
-    sources = {place.rpartition(" of ")[2] for _, place in read.values()}
-    others = [file.name for file in files if file.name not in {*sources, judged.name, topics.name}]
-    notes = [f"topics: {topics.name}; judgements: {judged.name}; passages: {passages}", *notes, *listing.notes()]
-    notes += left_out(others, "other file left out: it has no document", "other files left out: they have no document")
-    empty = [f"{quoted(key)} on {place}" for key, (text, place) in read.items() if not text]
-    return judged_corpus(name, texts, empty, cut, questions, about=about, notes=notes)
+    notes = (f"topics: {topics.name}; judgements: {judged.name}; passages: {passages}", *listing.notes())
+    return judged_corpus(name, judged, queries, _texts(tables), cut, about, notes)
 
 
 def _only(files: Sequence[Path], path: Path, what: str, listing: Listing) -> Path:
     """Return the only file of a kind, or raise SourceError."""
-    if not files:
-        raise SourceError(f"no file {what}{listing.hint()}", path)
-    if len(files) > 1:
-        raise SourceError(f"more than one file {what}: {listed(f.name for f in files)}; keep only one", path)
+    if len(files) != 1:
+        raise SourceError(f"needs one file {what}; found {listed(f.name for f in files)}{listing.hint()}", path)
     return files[0]
 
 
