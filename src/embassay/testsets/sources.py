@@ -19,7 +19,7 @@ from embassay.core.errors import SourceError
 from embassay.core.samples.checks import text_problem
 from embassay.core.store.paths import open_file, unreadable
 from embassay.core.tables.records import Table, is_parquet, read_table, recognised_pair
-from embassay.core.tables.rows import NO, Columns, Key, Row, Stripped, YesNo
+from embassay.core.tables.rows import NO, Key, Row, Stripped, YesNo, column
 from embassay.core.tables.texts import not_utf8, open_text
 from embassay.corpora.io.documents import SourceDocument, read_documents
 from embassay.testsets.base import Reading, Reasons
@@ -224,7 +224,7 @@ def numbered(sources: Iterable[object]) -> Iterator[object]:
 class SentenceRow(Row):
     """A sentence; cells may be empty."""
 
-    sentence: Annotated[Stripped, Columns(SENTENCE)] = ""
+    sentence: Stripped = column(*SENTENCE, default="")
     unit: Key = ""
     confirm: Annotated[str, BeforeValidator(str)] = ""
 
@@ -234,7 +234,7 @@ class LabelledPair(Row):
 
     first: Stripped
     second: Stripped
-    label: Annotated[YesNo, Columns(LABEL)] = True
+    label: YesNo = column(*LABEL, default=True)
 
 
 def _sentences_of(table: Table, column: str) -> list[SourceSentence]:

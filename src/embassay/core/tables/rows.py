@@ -17,8 +17,9 @@ YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false"
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 
 
-class Columns(tuple[str, ...]):
-    """The names of a column that are recognised, tried in this order; case is ignored."""
+def column(*names: str, default: object = ...) -> Any:
+    """Return a field by the names of its column that are recognised, tried in this order; case is ignored."""
+    return Field(default, json_schema_extra={"columns": list(names)})
 
 
 class Row(BaseModel):
@@ -65,8 +66,9 @@ R = TypeVar("R", bound=Row)
 
 def known_names(model: type[Row], field: str) -> Sequence[str]:
     """Return the column names that are recognised for a field: those that it lists, else its own."""
-    metadata = model.model_fields[field].metadata
-    return next((entry for entry in metadata if isinstance(entry, Columns)), (field,))
+    extra = model.model_fields[field].json_schema_extra
+    names: Sequence[str] = extra["columns"] if isinstance(extra, dict) else [field]
+    return names
 
 
 def checked(

@@ -17,7 +17,7 @@ from embassay.core.errors import quoted
 from embassay.core.samples.checks import is_part_of_speech
 from embassay.core.samples.choice import Choice
 from embassay.core.tables.records import has_columns, read_table
-from embassay.core.tables.rows import Columns, Key, Row, Text
+from embassay.core.tables.rows import Key, Row, Text, column
 from embassay.core.types import Corpus
 from embassay.corpora.io.changes import change
 
@@ -34,7 +34,7 @@ class ChoiceRow(Row):
     label: Annotated[int, Field(strict=True, ge=0, le=2)]
     input: Text
     sentences: Annotated[list[Text], Field(min_length=3, max_length=3)]
-    id: Annotated[Key, Columns(("idx",))] = ""
+    id: Key = column("idx", default="")
     part_of_speech: str = ""
     pair: Key = ""
     negation: Key = ""

@@ -9,13 +9,12 @@ the pairs whose label is 1, true or yes. Equal sentences count as one sentence.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 from embassay.core.errors import SpecError, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.groups import Grouped, closure
 from embassay.core.tables.records import Table, columns_in, read_table, recognised_pair
-from embassay.core.tables.rows import Columns, Key, Row, Stripped, YesNo
+from embassay.core.tables.rows import Key, Row, Stripped, YesNo, column
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import corpus_of
 
@@ -32,8 +31,8 @@ GROUP = ("group", "label", "group_id", "cluster")
 class SentenceRow(Row):
     """A sentence and its group."""
 
-    sentence: Annotated[Stripped, Columns(SENTENCE)]
-    group: Annotated[Key, Columns(GROUP)]
+    sentence: Stripped = column(*SENTENCE)
+    group: Key = column(*GROUP)
     id: Key = ""
 
 

@@ -8,35 +8,31 @@ section 4.1) made them; sentences are in order of ascending ID, unchanged. A gro
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 from embassay.core.data import MSRP
+from embassay.core.errors import SourceError
 from embassay.core.formatting import counted
 from embassay.core.samples.groups import Grouped, closure
 from embassay.core.tables.records import has_columns, read_table
-from embassay.core.tables.rows import Columns, Row, Text, Whole, YesNo
+from embassay.core.tables.rows import Row, Text, Whole, YesNo, column
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import as_msrp, corpus_of
-from embassay.corpora.io.folders import Listing, entries
+from embassay.corpora.io.folders import Listing, has_file
 
 SHAPE = "groups"
 FILES = ("msr_paraphrase_train.txt", "msr_paraphrase_test.txt")
 recognises = has_columns("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String", least=3)
+recognises_folder = has_file(*FILES)
 
 
 class JudgedPair(Row):
     """Two sentences, and whether people judged them paraphrases."""
 
-    quality: Annotated[YesNo, Columns(("Quality",))]
-    first_id: Annotated[Whole, Columns(("#1 ID",))]
-    second_id: Annotated[Whole, Columns(("#2 ID",))]
-    first: Annotated[Text, Columns(("#1 String",))]
-    second: Annotated[Text, Columns(("#2 String",))]
-
-
-def recognises_folder(path: Path) -> bool:
-    """Return whether a folder contains one of the released files."""
-    return any(entry.name in FILES for entry in entries(path))
+    quality: YesNo = column("Quality")
+    first_id: Whole = column("#1 ID")
+    second_id: Whole = column("#2 ID")
+    first: Text = column("#1 String")
+    second: Text = column("#2 String")
 
 
 def load(source: str, name: str, *, follow_links: bool = False) -> Corpus[Grouped]:
@@ -69,13 +65,10 @@ def load(source: str, name: str, *, follow_links: bool = False) -> Corpus[Groupe
         for row in read_table(file, is_quoted=False).select(JudgedPair):
             pairs += 1
             # Sentences of pairs that are not paraphrases are read too, because an ID must have one text in all rows.
-            for number, text, column in (
-                (row.first_id, row.first, "first_id"),
-                (row.second_id, row.second, "second_id"),
-            ):
+            for number, text in ((row.first_id, row.first), (row.second_id, row.second)):
                 known, place = sentences.setdefault(number, (text, row.place))
                 if known != text:
-                    raise row.error(f"{number} is also the ID of a different sentence on {place}", column)
+                    raise SourceError(f"{number} is also the ID of a different sentence on {place}", file, row.line)
             if row.quality:
                 paraphrases.append((row.first_id, row.second_id))
     samples = [Grouped(str(number), sentences[number][0], str(group)) for number, group in closure(paraphrases).items()]

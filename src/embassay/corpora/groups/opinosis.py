@@ -9,32 +9,27 @@ Their groups of MSRP have the same files and are recognised by their content.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 from embassay.core.data import MSRP_GROUPED
 from embassay.core.errors import SourceError, listed
 from embassay.core.samples.groups import Grouped
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Columns, Row, Whole
+from embassay.core.tables.rows import Row, Whole, column
 from embassay.core.tables.texts import read_text
 from embassay.core.types import Corpus
 from embassay.corpora.groups.large_groups import as_msrp, corpus_of
-from embassay.corpora.io.folders import Listing, entries
+from embassay.corpora.io.folders import Listing, has_file
 
 SHAPE = "groups"
 PHRASES, TABLE = "phrases.txt", "phrase_groups.csv"
+recognises_folder = has_file(TABLE)
 
 
 class GroupRow(Row):
     """The number of a sentence, and of its group."""
 
-    index: Annotated[Whole, Columns(("phrase_index",))]
-    group: Annotated[Whole, Columns(("paraphrase_group_index",))]
-
-
-def recognises_folder(path: Path) -> bool:
-    """Return whether a folder looks like this format, by its file names."""
-    return any(entry.name == TABLE for entry in entries(path))
+    index: Whole = column("phrase_index")
+    group: Whole = column("paraphrase_group_index")
 
 
 def load(source: str, name: str, *, follow_links: bool = False) -> Corpus[Grouped]:

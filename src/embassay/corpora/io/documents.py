@@ -12,13 +12,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from embassay.core.errors import SourceError, SpecError, listed
 from embassay.core.formatting import counted
 from embassay.core.samples.checks import text_problem
 from embassay.core.tables.records import is_parquet, read_table
-from embassay.core.tables.rows import Columns, Key, Row, Stripped, Text
+from embassay.core.tables.rows import Key, Row, Stripped, Text, column
 from embassay.core.tables.texts import TO_TEXT, read_head, read_text
 from embassay.corpora.io.folders import Listing
 from embassay.corpora.io.front_matter import split_front_matter
@@ -193,8 +192,8 @@ def _read_folder(path: Path, listing: Listing) -> Reading:
 class DocumentRow(Row):
     """A document of a table."""
 
-    id: Annotated[Key, Columns(("id", "_id", "docid", "doc_id", "document_id"))] = ""
-    text: Annotated[Text, Columns(("text", "contents", "content", "passage", "document", "body", "article"))]
+    id: Key = column("id", "_id", "docid", "doc_id", "document_id", default="")
+    text: Text = column("text", "contents", "content", "passage", "document", "body", "article")
     title: Stripped = ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,11 @@ def entries(path: Path) -> list[Path]:
     except OSError as error:
         known = {FileNotFoundError: "no such folder", NotADirectoryError: "is a file; a folder is needed"}
         raise SourceError(known.get(type(error), f"cannot be read: {error.strerror}"), path) from None
+
+
+def has_file(*names: str) -> Callable[[Path], bool]:
+    """Return what says whether a folder has a file of one of these names."""
+    return lambda path: any(entry.name in names for entry in entries(path))
 
 
 LEFT_OUT = {

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
 
 from embassay.core.errors import SourceError
 from embassay.core.formatting import counted
@@ -30,7 +29,7 @@ from embassay.core.tables.records import (
     read_table,
     recognised_pair,
 )
-from embassay.core.tables.rows import Columns, Key, Number, Row, Text, says_yes_or_no
+from embassay.core.tables.rows import Key, Number, Row, Text, column, says_yes_or_no
 from embassay.core.tables.texts import read_head, read_text
 from embassay.core.types import Corpus
 from embassay.corpora.io.folders import entries
@@ -50,11 +49,11 @@ STSB = ("sentence1", "sentence2", "score", "genre")
 class PairRow(Row):
     """Two sentences; a score that is missing is no score."""
 
-    first: Annotated[Text, Columns(FIRST)]
-    second: Annotated[Text, Columns(SECOND)]
-    score: Annotated[Number | None, Columns(("relatedness_score", "score", "similarity_score"))] = None
-    subset: Annotated[Key, Columns(("SemEval_set", "subset"))] = ""
-    id: Annotated[Key, Columns(("pair_ID",))] = ""
+    first: Text = column(*FIRST)
+    second: Text = column(*SECOND)
+    score: Number | None = column("relatedness_score", "score", "similarity_score", default=None)
+    subset: Key = column("SemEval_set", "subset", default="")
+    id: Key = column("pair_ID", default="")
 
 
 def recognises(head: str) -> bool:

@@ -7,12 +7,11 @@ Thakur et al. (2021). Judgements are a table query-id, corpus-id, score, or line
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 from embassay.core.errors import SourceError, SpecError, listed, quoted
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Columns, Key, Row, Stripped, Text
+from embassay.core.tables.rows import Key, Row, Stripped, Text, column
 from embassay.core.types import Corpus
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.passages import Cutter
@@ -29,7 +28,7 @@ DEFAULT = "test"
 class DocumentRow(Row):
     """A document; it may have no text."""
 
-    id: Annotated[Key, Columns(("_id",))]
+    id: Key = column("_id")
     title: Text = ""
     text: Text = ""
 
@@ -37,7 +36,7 @@ class DocumentRow(Row):
 class QueryRow(Row):
     """A query."""
 
-    id: Annotated[Key, Columns(("_id",))]
+    id: Key = column("_id")
     text: Stripped
 
 

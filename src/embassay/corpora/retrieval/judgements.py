@@ -12,7 +12,7 @@ from embassay.core.errors import SourceError, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import Record, Table, first_line, read_table
-from embassay.core.tables.rows import Columns, Key, Row
+from embassay.core.tables.rows import Key, Row, column
 from embassay.core.tables.texts import read_head, read_text
 from embassay.core.types import Corpus
 from embassay.corpora.io.passages import Cutter
@@ -26,8 +26,8 @@ HEAD = 65_536
 class Judgement(Row):
     """A query, a document, and its grade; ``1.0`` is one."""
 
-    query: Annotated[Key, Columns(HEADER[:1])]
-    document: Annotated[Key, Columns(HEADER[1:2])]
+    query: Key = column(*HEADER[:1])
+    document: Key = column(*HEADER[1:2])
     score: Annotated[int, Field(ge=-(10**9), le=10**9)]
 
 

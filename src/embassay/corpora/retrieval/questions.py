@@ -15,7 +15,7 @@ from pydantic import BeforeValidator
 from embassay.core.errors import quoted
 from embassay.core.samples.retrieval import Question
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import Columns, Key, Row, Stripped, as_list
+from embassay.core.tables.rows import Key, Row, Stripped, as_list, column
 from embassay.corpora.io.documents import without_suffix
 from embassay.corpora.retrieval.corpus import About, units, unknown_documents
 
@@ -41,9 +41,9 @@ class QuestionRow(Row):
     """A question and the ids of its right documents: a list, or one text that may hold several."""
 
     unique = False
-    question: Annotated[Stripped, Columns(QUESTION)]
-    document: Annotated[list[Key], BeforeValidator(as_list), Columns(RIGHT)]
-    id: Annotated[Key, Columns(("id", "qid", "query_id", "question_id"))] = ""
+    question: Stripped = column(*QUESTION)
+    document: Annotated[list[Key], BeforeValidator(as_list)] = column(*RIGHT)
+    id: Key = column("id", "qid", "query_id", "question_id", default="")
 
     def readings(self) -> list[list[str]]:
         """Return the ways to read the cell: as it is, its parts between ``;``, and those between spaces.

@@ -160,7 +160,7 @@ class _SquadReader:
 
 
 def _located(answer: Answer, context: str) -> tuple[int, str]:
-    """Return the position of an answer's first letter, and ``moved`` or ``astray`` if its offset is wrong, else empty."""
+    """Return the position of an answer's first letter, and ``moved`` or ``astray`` if its offset is wrong."""
     text, start = answer.text, answer.answer_start
     kind = ""
     # A negative index would count from the end.

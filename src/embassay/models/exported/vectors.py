@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from embassay.core.parts import PartVectors
 from embassay.core.samples.base import ROLES, Role
 from embassay.core.store.paths import open_file, source_path
 from embassay.core.tables.records import read_table, recognised
-from embassay.core.tables.rows import Columns, Key, Row, Text
+from embassay.core.tables.rows import Key, Row, Text, column
 from embassay.core.types import Card, Runtime, content_hash
 from embassay.core.vectors import DenseVectors, Similarity
 from embassay.models.base import Route, spec_of
@@ -310,9 +310,9 @@ class TextRow(Row):
     """Which text an id is."""
 
     unique = False
-    id: Annotated[Key, Columns(NAMES["id"])]
-    text: Annotated[Text, Columns(NAMES["text"])]
-    role: Annotated[Role | None, Columns(NAMES["role"])] = None
+    id: Key = column(*NAMES["id"])
+    text: Text = column(*NAMES["text"])
+    role: Role | None = column(*NAMES["role"], default=None)
 
 
 def _by_text(texts: Path, row_of_id: dict[bytes, int], matrix: DenseVectors) -> dict[bytes, int]:
