@@ -92,7 +92,7 @@ def load(
         selections = [Table(path, STSB, 1, lambda _: _stsb_records(path)).select(PairRow, subset="genre")]
     else:
         selections = [_selection(read_table(path), first=first, second=second, score=score, subset=subset)]
-        if selections[0].names.get("score") in LABEL:
+        if selections[0].names.get("score", "").lower() in LABEL:
             notes = ["the label is read as a score; loader=groups reads pairs of label 1 as groups"]
     samples = list[Pair]()
     for selection in selections:

@@ -58,7 +58,7 @@ def unknown_documents(
     candidates = list(islice(ids, GUESSED))
     shown = [f"{quoted(name)} on line {line}{_guess(name, candidates)}" for line, name in unknown[:MAX_SHOWN]]
     more = f" and {len(unknown) - MAX_SHOWN:,} more" if len(unknown) > MAX_SHOWN else ""
-    return SourceError(f"no document has the id {', '.join(shown)}{more}", path, None, field)
+    return SourceError(f"no document has the id {', '.join(shown)}{more}", path, unknown[0][0], field)
 
 
 def _guess(name: str, ids: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from embassay.core.errors import SourceError, quoted
+from embassay.core.errors import SourceError, listed, quoted
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.tables.records import has_columns, json_lines
@@ -72,7 +72,9 @@ def load(source: str, name: str, *, split: Split = "all") -> Corpus[Question]:
         raise unknown_documents(path, "right", unknown, documents)
     chosen = [line for line in lines.values() if split in ("all", line.split)]
     if not chosen:
-        raise SourceError(f"no question has the split {split!r}", path)
+        raise SourceError(
+            f"no question has the split {split!r}; found {listed(line.split for line in lines.values())}", path
+        )
     unit_of = {key: document.unit or f"document:{key}" for key, document in documents.items()}
     questions = []
     for line in chosen:
@@ -99,8 +101,10 @@ def _read(path: Path) -> tuple[dict[str, DocumentLine], dict[str, QuestionLine]]
         if "question" in values:
             line = checked(QuestionLine, values, path, number)
             line.key = line.id or str(number - 1)
-            if line.key in lines or len(set(line.right)) < len(line.right):
-                raise line.error("another line has this id, or a right document stands twice", "id")
+            if line.key in lines:
+                raise line.error(f"{quoted(line.key)} is already used on line {lines[line.key].line}", "id")
+            if len(set(line.right)) < len(line.right):
+                raise line.error("a document appears twice", "right")
             if line.gains and len(line.gains) != len(line.right):
                 raise line.error("must be a list with a number for each right document", "gains")
             lines[line.key] = line
