@@ -71,7 +71,7 @@ def test_ratings_of_samples_are_given_by_their_names(file):
     assert fails(file({**ROW, "S1": {"text": ROW["S1"], "ratings": [3]}})).startswith(", line 1, field 'ratings'")
     message = fails(file({**ROW, "ratings": {"difference.S1.S2": [3]}}))
     assert message.startswith(", line 1, field 'ratings'")
-    assert "from 0 to 4" in fails(file({**ROW, "ratings": {"union.S1.S2": [5]}}))
+    assert "equal to 4" in fails(file({**ROW, "ratings": {"union.S1.S2": [5]}}))
 
 
 def test_documents_whose_neighbours_are_equal_are_left_out_and_counted(file):
