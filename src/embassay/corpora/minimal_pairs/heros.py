@@ -7,24 +7,32 @@ Chiang et al. (2023), "Revealing the Blind Spot of Sentence Encoder Evaluation b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
-from embassay.core.errors import SourceError, listed
 from embassay.core.samples.minimal_pairs import EDITS, MinimalPairs
-from embassay.core.tables.records import by_name, delimited, first_line
+from embassay.core.tables.records import Record, Table, by_name, delimited, first_line
+from embassay.core.tables.rows import Row, Stripped, column
 from embassay.core.types import Corpus
 from embassay.corpora.io.changes import change
 
 SHAPE = "minimal_pairs"
 SOURCE = "a file of HEROS's form"
 """The fingerprint of the released table is not known here, so no file is said to be the release."""
-COLUMNS = {"synonym": "synonym", "antonym": "antonym", "typo": "typo", "random": "random_mlm"}
-"""Edits by the headings of their columns, lower-cased; the two negations are distinguished by their content."""
 NEGATIONS = ("negation_main", "negation_antonym")
-NEEDED = {"original", *COLUMNS, "negation"}
-SECOND = "second negation"
-"""The name of the second of two columns of negations."""
+
+
+class HerosRow(Row):
+    """An original and its edits. The first column of negations is ``negation``, the second ``another``."""
+
+    original: Stripped
+    synonym: Stripped
+    antonym: Stripped
+    typo: Stripped
+    random_mlm: Stripped = column("random")
+    negation: Stripped
+    another: Stripped
 
 
 def recognises(head: str) -> bool:
@@ -46,30 +54,22 @@ def load(source: str, name: str) -> Corpus[MinimalPairs]:
         With file, line and column, for missing columns, ragged rows and empty cells.
     """
     path = Path(source)
-    rows = delimited(path)
-    line, header = next(rows, (1, list[str]()))
+    line, header = next(delimited(path), (1, list[str]()))
     heads = _heads(header)
     if heads.count("negation") == 2:
-        heads[heads.index("negation", heads.index("negation") + 1)] = SECOND
-    if len(set(heads)) < len(heads) or {*heads} != {*NEEDED, SECOND}:
-        raise SourceError(
-            f"the header must be {', '.join(sorted(NEEDED))} and a second negation; it is {listed(header)}", path, line
-        )
-    table = list[dict[str, str]]()
-    for number, cells in rows:
-        row = {head: cell.strip() for head, cell in by_name(heads, cells, path, number).items()}
-        if not all(row.values()):
-            raise SourceError("an empty text", path, number, next(head for head in heads if not row[head]))
-        table.append(row)
-    if not table:
-        raise SourceError("the table has no rows", path)
-    negations, note = _negations(table)
-    edit_of = {**COLUMNS, **negations}
+        heads[heads.index("negation", heads.index("negation") + 1)] = "another"
+
+    def records(_: object) -> Iterator[Record]:
+        for number, cells in islice(delimited(path), 1, None):
+            yield number, by_name(heads, cells, path, number)
+
+    rows = list(Table(path, tuple(heads), line, records).select(HerosRow))
+    names, note = _negations(rows)
     samples = list[MinimalPairs]()
-    for number, row in enumerate(table):
-        texts = {edit: row[head] for head, edit in edit_of.items()}
-        edits = tuple((edit, texts[edit]) for edit in EDITS if edit in texts)
-        samples.append(MinimalPairs(str(number), row["original"], edits))
+    for row in rows:
+        texts = row.model_dump()
+        edits = tuple((edit, texts[names.get(edit, edit)]) for edit in EDITS)
+        samples.append(MinimalPairs(row.key, row.original, edits))
     return Corpus(name, SHAPE, tuple(samples), source=SOURCE, notes=(note,))
 
 
@@ -83,17 +83,16 @@ def _heads(cells: Sequence[str]) -> list[str]:
     return [cell.strip().lower() for cell in cells]
 
 
-def _negations(table: Sequence[dict[str, str]]) -> tuple[dict[str, str], str]:
-    """Return the edit in each column of negations, and a note on how they were distinguished."""
-    heads = [head for head in table[0] if head in ("negation", SECOND)]
+def _negations(rows: Sequence[HerosRow]) -> tuple[dict[str, str], str]:
+    """Return the column of each edit that is a negation, and a note on how the two were distinguished."""
     # For each column, the number of rows whose negation changes the place of the synonym.
-    touching = [sum(touches(row["original"], row["synonym"], row[head]) for row in table) for head in heads]
-    first, second = touching
+    first = sum(touches(row.original, row.synonym, row.negation) for row in rows)
+    second = sum(touches(row.original, row.synonym, row.another) for row in rows)
     ordinal, names = ("first", NEGATIONS[::-1]) if first > second else ("second", NEGATIONS)
     note = (
-        f"two columns Negation: the {ordinal} is negation_antonym "
-        f"(it changes the synonym's place in {max(touching)} of {len(table)} rows, the other in {min(touching)})"
+        f"two columns Negation: the {ordinal} is negation_antonym (it changes the synonym's place in "
+        f"{max(first, second)} of {len(rows)} rows, the other in {min(first, second)})"
     )
     if first == second:
         note = "two columns Negation that cannot be distinguished: the first is read as negation_main"
-    return dict(zip(heads, names, strict=True)), note
+    return dict(zip(names, ("negation", "another"), strict=True)), note

@@ -47,17 +47,6 @@ def leak(question: str, answer: str, passage: str, share: float = 0.6) -> str:
     return ""
 
 
-def overlap(question: str, passages: Iterable[str]) -> float:
-    """Return the share of a question's content words that occur in its passages, 0 to 1; 0 if it has none."""
-    content = telling(tokens(question))
-    if not content:
-        return 0.0
-    passage_words = set[str]()
-    for passage in passages:
-        passage_words.update(tokens(passage))
-    return sum(word in passage_words for word in content) / len(content)
-
-
 def telling(words: Iterable[str], excluded: Collection[str] = ()) -> list[str]:
     """Return the content words: those that are neither function words nor excluded."""
     return [word for word in words if word not in _FUNCTION_WORDS and word not in excluded]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 from embassay.corpora.io.documents import SourceDocument
@@ -149,18 +149,3 @@ def tokens(text: str) -> list[str]:
 def spaced(words: Sequence[str]) -> str:
     """Return words with spaces between and around them, so that a run of words is a substring."""
     return f" {' '.join(words)} "
-
-
-def stem(word: str) -> str:
-    """Return a word of :func:`tokens` without the ending of an English plural."""
-    if word.endswith("ies") and len(word) > 4:
-        return f"{word[:-3]}y"
-    if word.endswith("s") and not word.endswith("ss") and len(word) > 2:
-        return word[:-1]
-    return word
-
-
-@lru_cache(maxsize=64)
-def stems(text: str) -> frozenset[str]:
-    """Return the words of a text, plurals as singulars."""
-    return frozenset(map(stem, tokens(text)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain, zip_longest
 from typing import TypeVar
 
 from embassay.core.randomness import generator
@@ -22,14 +23,10 @@ def evenly(items: Sequence[tuple[str, T]], count: int | None, seed: int, purpose
     """
     if count is None or count >= len(items):
         return [item for _, item in items]
-    shuffled = generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist()
-    # One of each unit, then a second of each, and so on.
-    turns = dict[int, tuple[int, int]]()
-    rounds = dict[str, int]()
-    units = {unit: number for number, unit in enumerate(dict.fromkeys(items[place][0] for place in shuffled))}
-    for place in shuffled:
-        unit = items[place][0]
-        rounds[unit] = rounds.get(unit, 0) + 1
-        turns[place] = rounds[unit], units[unit]
-    drawn = sorted(sorted(turns, key=turns.__getitem__)[:count])
-    return [items[place][1] for place in drawn]
+    places_of_unit = dict[str, list[int]]()
+    for place in generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist():
+        places_of_unit.setdefault(items[place][0], []).append(place)
+    # One of each unit, then a second of each, and so on; -1 where a unit has no more.
+    rounds = chain.from_iterable(zip_longest(*places_of_unit.values(), fillvalue=-1))
+    order = [place for place in rounds if place >= 0]
+    return [items[place][1] for place in sorted(order[:count])]
