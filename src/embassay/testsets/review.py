@@ -52,7 +52,8 @@ class _Original(ConfirmedRow):
     original: Stripped
 
 
-OriginalRow = create_model("OriginalRow", __base__=_Original, **dict.fromkeys(ALL_EDITS, (Key, "")))
+_COLUMNS: Any = dict.fromkeys(ALL_EDITS, (Key, ""))
+OriginalRow = create_model("OriginalRow", __base__=_Original, **_COLUMNS)
 """An original with a column for each edit, which may be empty."""
 
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args
 
-from embassay.core.errors import SpecError, quoted
+from embassay.core.errors import SpecError, listed, quoted
 from embassay.core.samples.base import Role
 from embassay.core.samples.choice import Choice
 from embassay.core.samples.composition import Composition
 from embassay.core.samples.groups import Grouped
-from embassay.core.samples.minimal_pairs import MinimalPairs
+from embassay.core.samples.minimal_pairs import ALL_EDITS, MinimalPairs
 from embassay.core.samples.pairs import Pair
 from embassay.core.samples.retrieval import Document, Question, StoredDocuments
 from embassay.core.samples.two import TwoText
@@ -173,6 +173,8 @@ def _contradiction(sample: Any, documents: Collection[str]) -> str:
     match sample:
         case Choice() if not is_part_of_speech(sample.part_of_speech):
             return f"part_of_speech must be a word such as verb, is {sample.part_of_speech!r}"
+        case MinimalPairs() if unknown := dict(sample.edits).keys() - set(ALL_EDITS):
+            return f"edits: unknown {listed(unknown)}; known: {', '.join(ALL_EDITS)}"
         case MinimalPairs() if len(dict(sample.edits)) < len(sample.edits):
             return "an edit appears twice"
         # A mirrored difference is b − a, beside a − b from the same two sentences.

@@ -34,7 +34,7 @@ class MinimalPairs(Fields):
 
     id: str
     original: str
-    edits: Annotated[tuple[tuple[Edit | ExtraEdit, str], ...], MinLen(1)]
+    edits: Annotated[tuple[tuple[str, str], ...], MinLen(1)]
     group: str = ""
 
     def fields(self) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any, Generic, Literal
 
 from embassay.core.errors import SourceError, first_line_of, listed, quoted
 from embassay.core.formatting import counted
@@ -260,7 +260,7 @@ def delimited(path: Path, delimiter: str = "\t", *, spaced: bool = False) -> Ite
     SourceError
         With file and line, if it cannot be read or is not UTF-8.
     """
-    quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+    quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
     try:
         # Without newline="", line ends within quoted cells would be changed.
         with open_decoded(path, newline="") as file:

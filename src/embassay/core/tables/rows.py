@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, FiniteFloat, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
@@ -67,8 +67,7 @@ R = TypeVar("R", bound=Row)
 def known_names(model: type[Row], field: str) -> Sequence[str]:
     """Return the column names that are recognised for a field: those that it lists, else its own."""
     extra = model.model_fields[field].json_schema_extra
-    names: Sequence[str] = extra["columns"] if isinstance(extra, dict) else [field]
-    return names
+    return cast("Sequence[str]", extra["columns"]) if isinstance(extra, dict) else [field]
 
 
 def checked(
@@ -92,16 +91,17 @@ def checked(
     """
     names = names or {}
     fields = {}
-    for use, field in model.model_fields.items():
+    for use, info in model.model_fields.items():
         name = names.get(use) or next((known for known in known_names(model, use) if known in values), use)
-        if name in values and (field.is_required() or not is_blank(values[name])):
+        if name in values and (info.is_required() or not is_blank(values[name])):
             fields[use] = values[name]
     try:
         row = model.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        use, *inside = first["loc"]
-        field_name = names.get(str(use)) or (known_names(model, str(use))[0] if use in model.model_fields else str(use))
+        inside = first["loc"][1:]
+        field = str(first["loc"][0])
+        field_name = names.get(field) or known_names(model, field)[0]
         # The whole value of a list is named, not its place in it.
         inside = inside[1:] if len(inside) == 1 and isinstance(inside[0], int) else inside
         steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside if step != "[key]"]

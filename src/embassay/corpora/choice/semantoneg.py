@@ -56,7 +56,7 @@ def load(source: str, name: str, *, part_of_speech: str = "adjective") -> Corpus
         With file, line and field, for a line that is not a valid entry.
     """
     samples = tuple(_sample(row, part_of_speech) for row in read_table(Path(source)).select(ChoiceRow))
-    corpus = Corpus(name, SHAPE, samples or "unknown")
+    corpus = Corpus(name, SHAPE, samples)
     if corpus.fingerprint != SEMANTONEG_V1:
         return corpus
     return replace(

@@ -111,12 +111,13 @@ class Listing:
 
     def _may_be_read(self, entry: Path) -> bool:
         """Return whether an entry may be read; count it if not."""
-        # A broken link points to nothing.
-        may_be_followed = not entry.is_symlink() or (self.follow_links and entry.exists())
         if any(map(entry.match, self.exclude)):
             self.excluded.add(entry.name)
-        elif may_be_followed and (entry.is_file() or entry.is_dir()):
-            return entry.resolve() not in map(Path.resolve, self.aside)
+        # A broken link points to nothing.
+        elif entry.is_symlink() and not (self.follow_links and entry.exists()):
+            self.left_out["symbolic link"] += 1
+        elif not (entry.is_file() or entry.is_dir()):
+            self.left_out["special file"] += 1
         else:
-            self.left_out["special file" if may_be_followed else "symbolic link"] += 1
+            return entry.resolve() not in map(Path.resolve, self.aside)
         return False

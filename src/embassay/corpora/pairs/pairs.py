@@ -102,7 +102,7 @@ def load(
     if without_score:
         notes.append(f"{counted(without_score, 'pair')} without a score")
     all_notes = (selections[0].note, *notes)
-    return Corpus(name, SHAPE, tuple(samples) or "unknown", notes=all_notes)
+    return Corpus(name, SHAPE, tuple(samples), notes=all_notes)
 
 
 def _selection(table: Table, **given: str) -> Selection[PairRow]:

@@ -97,23 +97,21 @@ def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> It
     if passages > len(documents):
         amounts += f" in {counted(passages, 'passage')}"
     amounts += f", {counted(len(questions), 'question')}"
-    right_documents = [len(question.right) for question in questions if question.right]
-    unanswerable = len(questions) - len(right_documents)
-    if unanswerable:
-        amounts += f", {unanswerable:,} of them not answered by any document"
+    numbers = sorted(len(question.right) for question in questions)
+    if numbers[:1] == [0]:
+        amounts += f", {numbers.count(0):,} of them not answered by any document"
     yield amounts
-    fewest, most = min(right_documents, default=0), max(right_documents, default=0)
-    if most > 1:
-        range_of_them = (
-            f"{most:,} right documents for each" if fewest == most else f"{fewest:,} to {most:,} right documents for a"
-        )
-        yield f"{range_of_them} question"
-    first_with = dict[tuple[str, ...], str]()
-    equal = list[str]()
-    for document in in_memory:
-        first = first_with.setdefault(document.passages, document.id)
-        if first != document.id:
-            equal.append(f"{document.id} (as {first})")
+    some = [number for number in numbers if number] or [0]
+    if some[0] == some[-1] > 1:
+        yield f"{some[0]:,} right documents for each question"
+    elif some[-1] > 1:
+        yield f"{some[0]:,} to {some[-1]:,} right documents for a question"
+    first_with: dict[tuple[str, ...], str] = {}
+    equal = [
+        f"{document.id} (as {first})"
+        for document in in_memory
+        if (first := first_with.setdefault(document.passages, document.id)) != document.id
+    ]
     if equal:
         yield f"{counted(len(equal), 'document has', 'documents have')} the same text as another: {listed(equal)}"
     repeated = len(questions) - len({question.question for question in questions})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated
@@ -90,14 +90,6 @@ def possible_ids(path: Path, document: str) -> set[str]:
     return names | {without_suffix(name) for name in names}
 
 
-@dataclass
-class _Entry:
-    """The first row of a question, and the right documents of all its rows."""
-
-    row: QuestionRow
-    right: dict[str, None] = field(default_factory=dict)
-
-
 def read_questions(
     path: Path,
     documents: Collection[str],
@@ -123,26 +115,24 @@ def read_questions(
     """
     selection = read_table(path).select(QuestionRow, "{}=", question=question, document=document)
     known = KnownIds(documents)
-    entries: dict[str, _Entry] = {}
+    first_rows: dict[str, QuestionRow] = {}
+    right: dict[str, dict[str, None]] = {}
     unknown = list[tuple[int | None, str]]()
     for row in selection:
         if "id" in selection.names and not row.id:
             raise row.error("missing; if some questions have an id, all need one", "id")
-        entry = entries.setdefault(row.key, _Entry(row))
-        if entry.row.question != row.question:
-            problem = f"{quoted(row.key)} has another question on line {entry.row.line}; one id must have one question"
+        first = first_rows.setdefault(row.key, row)
+        if first.question != row.question:
+            problem = f"{quoted(row.key)} has another question on line {first.line}; one id must have one question"
             raise row.error(problem, "id")
-        for name in _right(row, known):
-            if key := known.of(name):
-                entry.right[key] = None
-            else:
-                unknown.append((row.line, name))
+        names = _right(row, known)
+        unknown += [(row.line, name) for name in names if not known.of(name)]
+        right.setdefault(row.key, {}).update(dict.fromkeys(map(known.of, names)))
     if unknown:
         raise unknown_documents(path, selection.names["document"], unknown, documents)
-    samples = list[Question]()
-    for key, entry in entries.items():
-        right = tuple(entry.right)
-        samples.append(Question(key, entry.row.question, right, units=units(right, about)))
+    samples = [
+        Question(key, first_rows[key].question, tuple(ids), units=units(ids, about)) for key, ids in right.items()
+    ]
     return tuple(samples), selection.note.replace("columns", "columns of the questions")
 
 

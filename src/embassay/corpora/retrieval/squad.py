@@ -107,7 +107,7 @@ def _sample(paragraphs: Sequence[Paragraph], number: int, seed: int) -> list[Par
     if not 0 < number <= len(paragraphs):
         raise SpecError(f"paragraphs must be 1 to {len(paragraphs):,} (all that have questions), is {number:,}")
     order = generator(seed, "paragraphs").permutation(len(paragraphs))
-    return [paragraphs[place] for place in sorted(order[:number].tolist())]
+    return [paragraphs[place] for place in sorted(order[:number])]
 
 
 @dataclass
