@@ -190,9 +190,9 @@ def test_a_protected_term_is_not_replaced(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("part,word,synonym\nverb,go,leave\n", "line 1, field 'antonym': no such column"),
-        ("part,word,synonym,antonym\nnoun,dog,hound,cat\n", "line 2, field 'part': must be adjective or verb"),
-        ("part,word,synonym,antonym\nverb,go,,come\n", "line 2, field 'synonym': an empty cell"),
+        ("part,word,synonym\nverb,go,leave\n", "line 1, field 'antonym': missing"),
+        ("part,word,synonym,antonym\nnoun,dog,hound,cat\n", "line 2, field 'part': must be"),
+        ("part,word,synonym,antonym\nverb,go,,come\n", "line 2, field 'synonym': an empty text"),
     ],
 )
 def test_a_list_that_is_none(tmp_path, content, message):
@@ -218,7 +218,7 @@ def test_replacements_are_proposed_and_read(tmp_path):
     ]
     sheet = tmp_path / "words.csv"
     sheet.write_bytes(propose(sources(lines), "replacements", "off"))
-    rows = {row.values["word"]: row.values for row in open_table(sheet).read(CANDIDATES)}
+    rows = {row["word"]: row for _, row in open_table(sheet).records(CANDIDATES)}
     assert "small" not in rows
     assert (rows["private"]["part"], rows["private"]["sentences"]) == ("adjective", "1")
     assert rows["private"]["synonym"] in rows["private"]["synonyms"].split(", ")

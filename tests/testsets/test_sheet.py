@@ -105,7 +105,7 @@ def damaged(tmp_path, change):
         (lambda rows: rows[2].update(row="3 of 9"), "line 4, field 'corpus'"),
         (lambda rows: rows[2].update(row="4 of 3"), "line 4, field 'row': must not be changed"),
         (lambda rows: rows[2].update(corpus="other@1"), "line 4, field 'corpus': is 'other@1'"),
-        (lambda rows: [row.pop("edit") for row in rows], "line 1, field 'edit': no such column"),
+        (lambda rows: [row.pop("edit") for row in rows], "line 1, field 'edit': missing"),
     ],
 )
 def test_a_damaged_sheet_is_refused_with_its_place(tmp_path, change, message):

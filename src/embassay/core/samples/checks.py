@@ -173,7 +173,7 @@ def _contradiction(sample: Any, documents: Collection[str]) -> str:
     match sample:
         case Choice() if not is_part_of_speech(sample.part_of_speech):
             return f"part_of_speech must be a word such as verb, is {sample.part_of_speech!r}"
-        case MinimalPairs() if unknown := dict(sample.edits).keys() - set(ALL_EDITS):
+        case MinimalPairs() if unknown := [name for name, _ in sample.edits if name not in ALL_EDITS]:
             return f"edits: unknown {listed(unknown)}; known: {', '.join(ALL_EDITS)}"
         case MinimalPairs() if len(dict(sample.edits)) < len(sample.edits):
             return "an edit appears twice"

@@ -92,7 +92,9 @@ def checked(
     names = names or {}
     fields = {}
     for use, info in model.model_fields.items():
-        name = names.get(use) or next((known for known in known_names(model, use) if known in values), use)
+        # A row of JSON lines may have a field that the first one lacks.
+        others = (known for known in known_names(model, use) if known in values and known not in names.values())
+        name = names.get(use) or next(others, use)
         if name in values and (info.is_required() or not is_blank(values[name])):
             fields[use] = values[name]
     try:

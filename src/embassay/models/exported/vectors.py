@@ -318,7 +318,8 @@ class TextRow(Row):
 def _by_text(texts: Path, row_of_id: dict[bytes, int], matrix: DenseVectors) -> dict[bytes, int]:
     """Return the row of each text in a table of ids and texts; ids without a vector are left out."""
     row_of_text: dict[bytes, int] = {}
-    for row in read_table(texts).select(TextRow):
+    rows = list(read_table(texts).select(TextRow))
+    for row in rows:
         place = row_of_id.get(digest("", row.id))
         if place is None:
             continue
@@ -328,5 +329,5 @@ def _by_text(texts: Path, row_of_id: dict[bytes, int], matrix: DenseVectors) -> 
             problem = f"the text of id {row.id!r} also has another id with a different vector: {quoted(row.text)}"
             raise row.error(problem, "text")
     if not row_of_text:
-        raise SourceError("no id of the table has a vector", texts)
+        raise SourceError(f"no id of the table has a vector, such as {rows[0].id!r}", texts)
     return row_of_text

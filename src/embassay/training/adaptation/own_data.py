@@ -63,8 +63,8 @@ def read_triplets(source: str) -> tuple[Triplet, ...]:
     wrong: dict[tuple[str, str], dict[str, None]] = {}
     for line, record in table.records([query, positive, *negatives]):
         cells = {
-            "query": record.get(query),
-            "positive": as_list(record.get(positive)),
+            query: record.get(query),
+            positive: as_list(record.get(positive)),
             "negatives": [text for name in negatives for text in as_list(record.get(name))],
         }
         row = checked(TripletRow, cells, path, line, {"query": query, "positive": positive})
