@@ -32,7 +32,7 @@ OTHERS = {
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00",
         "an old Office file (.xls, .doc), not a text file; export the table",
     ),
-    "a.sqlite": (b"SQLite format 3\x00\x10", "an SQLite database, not a text file; export the table as CSV"),
+    "a.sqlite": (b"SQLite format 3\x00\x10", "a binary file, not a text file; export the table as CSV"),
     "utf16.csv": (
         TABLE.encode("utf-16"),
         "UTF-16 text, not UTF-8; convert it with: iconv -f UTF-16 -t UTF-8 utf16.csv > utf8-utf16.csv",

@@ -38,24 +38,28 @@ Record = tuple[int, Mapping[str, Any]]
 """The line of a row, from 1, and its values by column; in Parquet, which has no lines, the number of the row."""
 
 
+@dataclass(frozen=True)
 class Selection(Generic[R]):
-    """The rows of a table as models.
+    """The rows of a table as models, read on demand.
 
     Attributes
     ----------
     names
         The column of each use that the table has.
+    option
+        How the option that names a column is written in messages; empty if there is none.
     """
 
-    def __init__(self, table: Table, model: type[R], names: dict[str, str], option: str = ""):
-        """Read the rows on demand."""
-        self.table, self.names, self._model, self._option = table, names, model, option
+    table: Table
+    model: type[R]
+    names: Mapping[str, str]
+    option: str = ""
 
     def missing(self, use: str) -> SourceError:
         """Return the error of a column that the table lacks."""
-        remedy = f"; add it, or name another column with {self._option.format(use)}" if self._option else ""
+        remedy = f"; add it, or name another column with {self.option.format(use)}" if self.option else ""
         problem = f"missing; found {listed(self.table.names)}{remedy}"
-        return SourceError(problem, self.table.path, self.table.line, known_names(self._model, use)[0])
+        return SourceError(problem, self.table.path, self.table.line, known_names(self.model, use)[0])
 
     @property
     def note(self) -> str:
@@ -73,9 +77,9 @@ class Selection(Generic[R]):
         lines: dict[str, int] = {}
         number = -1
         for number, (line, record) in enumerate(self.table.records(self.names.values())):
-            row = checked(self._model, record, self.table.path, line, self.names)
+            row = checked(self.model, record, self.table.path, line, self.names)
             row.key = getattr(row, "id", None) or str(number)
-            if self._model.unique and lines.setdefault(row.key, line) != line:
+            if self.model.unique and lines.setdefault(row.key, line) != line:
                 problem = f"{quoted(row.key)} is already used on line {lines[row.key]}"
                 raise row.error(f"{problem} (rows without an id are numbered from 0)", "id")
             yield row

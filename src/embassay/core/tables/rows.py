@@ -33,9 +33,7 @@ class Row(BaseModel):
 
     unique: ClassVar[bool] = True
     _key: str = PrivateAttr("")
-    _line: int | None = PrivateAttr(None)
-    _path: Path = PrivateAttr(Path())
-    _names: Mapping[str, str] = PrivateAttr(default_factory=dict)
+    _place: tuple[Path, int | None, Mapping[str, str]] = PrivateAttr()
 
     @property
     def key(self) -> str:
@@ -49,16 +47,18 @@ class Row(BaseModel):
     @property
     def line(self) -> int | None:
         """Its line in the file, from 1; None if the file is read as a whole."""
-        return self._line
+        return self._place[1]
 
     @property
     def place(self) -> str:
         """The line and the name of the file, as notes name them."""
-        return f"line {self._line} of {self._path.name}"
+        path, line, _ = self._place
+        return f"line {line} of {path.name}"
 
     def error(self, problem: str, field: str) -> SourceError:
         """Return an error about a field."""
-        return SourceError(problem, self._path, self._line, self._names.get(field, field))
+        path, line, names = self._place
+        return SourceError(problem, path, line, names.get(field, field))
 
 
 R = TypeVar("R", bound=Row)
@@ -108,7 +108,7 @@ def checked(
         inside = inside[1:] if len(inside) == 1 and isinstance(inside[0], int) else inside
         steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in inside if step != "[key]"]
         raise SourceError(_problem(first, values), path, line, "".join([field_name, *steps])[:200]) from None
-    row._line, row._path, row._names = line, path, names
+    row._place = path, line, names
     return row
 
 

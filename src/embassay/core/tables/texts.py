@@ -26,23 +26,13 @@ TO_TEXT = {
     for suffix in (".docx", ".epub", ".ipynb", ".odt", ".rtf")
 }
 """What to do with documents that are not read, by suffix."""
-UNPACK = "unpack it and use the file inside"
 KNOWN = (
     (b"PK\x03\x04", "an Office file or a ZIP archive (.xlsx, .docx, .ods, .epub)", OFFICE),
+    (b"\xd0\xcf\x11\xe0", "an old Office file (.xls, .doc)", OFFICE),
     (b"%PDF-", "a PDF document", TO_TEXT[".pdf"]),
-    (b"\x1f\x8b", "a gzip file", UNPACK),
-    (b"BZh", "a bzip2 file", UNPACK),
-    (b"\xfd7zXZ\x00", "an xz file", UNPACK),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard file", UNPACK),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", UNPACK),
-    (b"Rar!\x1a\x07", "a RAR archive", UNPACK),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file (.xls, .doc)", OFFICE),
     (b"{\\rtf", "an RTF document", TO_TEXT[".rtf"]),
-    (b"SQLite format 3\x00", "an SQLite database", EXPORT),
-    (b"ARROW1\x00\x00", "an Arrow file", "save the table as Parquet or CSV and use that file"),
+    (b"\x1f\x8b", "a gzip file", "unpack it and use the file inside"),
     (b"PAR1", "a Parquet file", "this format is read from a text file; export the table as CSV (UTF-8)"),
-    (b"\x89PNG", "a PNG image", "use a text file"),
-    (b"\xff\xd8\xff", "a JPEG image", "use a text file"),
 )
 """First bytes of files that are not text, the name of each type, and what to do instead."""
 UTF_16 = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
@@ -128,6 +118,8 @@ def refuse_other_forms(path: Path, beginning: bytes) -> None:
     for start, kind, remedy in KNOWN:
         if beginning.startswith(start):
             raise SourceError(f"{kind}, not a text file; {remedy}", path)
+    if b"\0" in beginning:
+        raise SourceError(f"a binary file, not a text file; {OFFICE}", path)
 
 
 def _iconv(encoding: str, path: Path) -> str:
