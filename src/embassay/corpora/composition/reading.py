@@ -16,7 +16,6 @@ from embassay.core.tables.records import Table, read_table
 from embassay.core.tables.rows import Key, Row, Text
 from embassay.core.types import Corpus
 
-SHAPE = "composition"
 Ratings = tuple[Annotated[Rating, Strict()], ...]
 """Human ratings from 0 to 4, one for each annotator."""
 
@@ -82,7 +81,7 @@ def corpus_of(
         raise SourceError(f"the file has no samples; {notes[0]}", table.path)
     return Corpus(
         name,
-        SHAPE,
+        "composition",
         kept,
         notes=tuple(notes),
         filtered_with=tuple(filters),

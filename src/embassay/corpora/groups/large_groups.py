@@ -16,7 +16,6 @@ from embassay.core.formatting import counted
 from embassay.core.samples.groups import Grouped
 from embassay.core.types import Corpus
 
-SHAPE = "groups"
 SMALLEST = 3
 """The minimum size of a group: each of three folds tests one sentence of it."""
 MSRP_LICENCE = "MSR-SSLA (non-commercial)"
@@ -44,7 +43,7 @@ def corpus_of(name: str, path: Path, samples: Sequence[Grouped], notes: Iterable
     if small:
         sentences = counted(sum(small.values()), "sentence")
         all_notes.append(f"{counted(len(small), 'group')} below {SMALLEST} sentences dropped, with {sentences}")
-    return Corpus(name, SHAPE, kept, notes=tuple(all_notes))
+    return Corpus(name, "groups", kept, notes=tuple(all_notes))
 
 
 def as_msrp(corpus: Corpus[Grouped], note: str) -> Corpus[Grouped]:

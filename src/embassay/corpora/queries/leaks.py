@@ -54,11 +54,7 @@ def telling(words: Iterable[str], excluded: Collection[str] = ()) -> list[str]:
 
 def names(question: str) -> list[str]:
     """Return the words, lower-cased, that have a capital after the first word of a question."""
-    words = list[str]()
-    for part in question.split()[1:]:
-        if part[:1].isupper():
-            words += tokens(part)
-    return words
+    return [word for part in question.split()[1:] if part[:1].isupper() for word in tokens(part)]
 
 
 def shared_runs(question: Sequence[str], passage: str) -> Iterator[Sequence[str]]:

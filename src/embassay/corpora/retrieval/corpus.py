@@ -13,7 +13,6 @@ from embassay.core.samples.retrieval import Document, Question, StoredDocuments
 from embassay.core.types import Corpus
 from embassay.corpora.io.passages import Cutter
 
-SHAPE = "retrieval"
 About = Literal["new-documents", "these-documents"]
 """What verdicts are about: other documents like these (``new-documents``), where questions with a common right document
 depend on each other; or these documents only, where each question was asked on its own."""
@@ -82,7 +81,7 @@ def corpus_of(
     """Return the corpus, with notes on its size."""
     return Corpus(
         name,
-        SHAPE,
+        "retrieval",
         tuple(questions),
         notes=(*notes, *_amounts(documents, questions)),
         documents=documents if isinstance(documents, StoredDocuments) else tuple(documents),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -90,15 +90,11 @@ def load(
     if sentences == "nltk":
         cut = passages.nltk_sentences
         notes.append("sentences are split by nltk")
-    reader = _SquadReader(path, cut if documents == "sentences" else None)
-    for paragraph in chosen:
-        reader.read(paragraph)
-    if not reader.questions:
-        raise SourceError("the file has no usable question", path)
+    read, questions, notes_on_answers = _read(path, chosen, cut if documents == "sentences" else None)
     articles = {paragraph.article for paragraph in chosen}
     counts = f"{counted(len(articles), 'article')}, {counted(len(chosen), 'paragraph')}"
-    notes += [counts, f"documents: {documents}", *reader.notes()]
-    corpus = corpus_of(name, reader.documents, reader.questions, notes=notes)
+    notes += [counts, f"documents: {documents}", *notes_on_answers]
+    corpus = corpus_of(name, read, questions, notes=notes)
     return replace(corpus, document_noun=documents.removesuffix("s"))
 
 
@@ -110,53 +106,47 @@ def _sample(paragraphs: Sequence[Paragraph], number: int, seed: int) -> list[Par
     return [paragraphs[place] for place in sorted(order[:number])]
 
 
-@dataclass
-class _SquadReader:
-    """Reads paragraphs; collects their documents and questions, and the places of what had to be assumed, by the note.
+def _read(
+    path: Path, paragraphs: Sequence[Paragraph], cut: Callable[[str], passages.Sentences] | None
+) -> tuple[list[Document], list[Question], list[str]]:
+    """Return the documents, the questions that are unanswerable or have an answer in them, and notes.
 
-    Attributes
+    Parameters
     ----------
     cut
         Returns the sentences of a paragraph; None if paragraphs are searched.
     """
-
-    path: Path
-    cut: Callable[[str], passages.Sentences] | None
-    documents: list[Document] = field(default_factory=list)
-    questions: list[Question] = field(default_factory=list)
-    ids: set[str] = field(default_factory=set)
-    assumed: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in NOTES})
-
-    def read(self, paragraph: Paragraph) -> None:
-        """Add the documents of a paragraph, and its questions that are unanswerable or have an answer in it."""
+    documents, questions, seen = list[Document](), list[Question](), set[str]()
+    # The places of what had to be assumed.
+    assumed: dict[str, list[str]] = {kind: [] for kind in NOTES}
+    for paragraph in paragraphs:
         pieces, ids = [(0, paragraph.text.strip())], [paragraph.id]
-        if self.cut:
-            pieces = self.cut(paragraph.text)
+        if cut:
+            pieces = cut(paragraph.text)
             ids = [f"{paragraph.id}-{number}" for number in range(len(pieces))]
-        self.documents += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
+        documents += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
         starts = [start for start, _ in pieces]
         for number, asked in enumerate(paragraph.questions):
             place = f"{paragraph.place}.qas[{number}]"
-            if asked.id in self.ids:
-                raise SourceError(f"another question has the id {quoted(asked.id)}", self.path, None, place)
-            self.ids.add(asked.id)
+            if asked.id in seen:
+                raise SourceError(f"another question has the id {quoted(asked.id)}", path, None, place)
+            seen.add(asked.id)
             offsets = []
             for answer_number, answer in enumerate(asked.answers):
                 offset, kind = _located(answer, paragraph.text)
                 if kind:
-                    self.assumed[kind].append(f"{place}.answers[{answer_number}]")
+                    assumed[kind].append(f"{place}.answers[{answer_number}]")
                 if kind != "astray":
                     offsets.append(offset)
             # In the order of the text. A sentence is right if an answer begins in it.
             right = dict.fromkeys(ids[max(bisect_right(starts, offset) - 1, 0)] for offset in sorted(offsets))
             if right or asked.is_impossible:
-                self.questions.append(Question(asked.id, asked.question, tuple(right), units=(paragraph.article,)))
+                questions.append(Question(asked.id, asked.question, tuple(right), units=(paragraph.article,)))
             else:
-                self.assumed["unanswered"].append(place)
-
-    def notes(self) -> list[str]:
-        """Return notes on what was assumed and what was left out."""
-        return [note for kind, nouns in NOTES.items() for note in left_out(self.assumed[kind], *nouns)]
+                assumed["unanswered"].append(place)
+    if not questions:
+        raise SourceError("the file has no usable question", path)
+    return documents, questions, [note for kind, nouns in NOTES.items() for note in left_out(assumed[kind], *nouns)]
 
 
 def _located(answer: Answer, context: str) -> tuple[int, str]:
