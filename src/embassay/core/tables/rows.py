@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, cast
 
@@ -64,6 +65,7 @@ class Row(BaseModel):
 R = TypeVar("R", bound=Row)
 
 
+@cache
 def known_names(model: type[Row], field: str) -> Sequence[str]:
     """Return the column names that are recognised for a field: those that it lists, else its own."""
     extra = model.model_fields[field].json_schema_extra
