@@ -239,7 +239,7 @@ def test_pairs_reach_a_builder_that_takes_them(fake, tmp_path):
     path = tmp_path / "pairs.csv"
     rows = ("The door is open.,The door is not shut.,1", "The door is open.,The bell rang at noon.,0")
     path.write_text("\n".join(["sentence1,sentence2,label", *rows]))
-    with pytest.raises(InputError, match="no column of sentences"):
+    with pytest.raises(InputError, match="field 'sentence': missing"):
         ea.build("minimal-pairs", path)
 
     def build_pairs(sources, *, seed=0, count=None, advance=silent):

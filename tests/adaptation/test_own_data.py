@@ -74,7 +74,7 @@ def test_a_cell_may_be_empty_and_a_query_may_have_several_positives(table):
     [
         (
             [{"query": "Why?", "positive": "Heat."}],
-            "needs the columns query, positive and negatives; found positive, q",
+            "needs the columns query, positive and negatives; found q",
         ),
         ([{"query": "Why?", "positive": "Heat.", "neg": ["Heat."]}], "line 1, field 'positive': is also among the neg"),
         ([{"query": " ", "positive": "Heat.", "neg": []}], "line 1, field 'query': an empty text"),

@@ -94,6 +94,8 @@ def say(*lines: str) -> None:
 
 QUOTED = 120
 """Characters of a wrong value that a message quotes."""
+LONGEST_LIST = 200
+"""Characters of a list of names in a message, at most."""
 MAX_SHOWN = 400
 """Characters of a text that are shown, unless a place has room for others."""
 
@@ -256,6 +258,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 def begun(text: str, longest: int = MAX_SHOWN) -> str:
     """Return how a text begins, for display: at most so many characters."""
     return text if len(text) <= longest else f"{text[:longest]}…"
+
+
+def listed(names: Iterable[object]) -> str:
+    """Return names as a list for a message, on one line, truncated if it is long."""
+    text = " ".join(", ".join(map(str, names)).split())
+    return begun(text, LONGEST_LIST) or "nothing"
 
 
 def quoted(value: object) -> str:

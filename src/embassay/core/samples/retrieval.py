@@ -6,11 +6,13 @@ from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, MinLen
 from numpy.typing import NDArray
 
-from embassay.core.samples.base import Text
+from embassay.core.samples.base import STRICT, Text
 
 COUNTED = 1000
 """Documents whose words are counted; more would take time and change little."""
@@ -30,10 +32,11 @@ class Question:
         The keys of its units: an article, or its right documents; if empty, the question's id.
     """
 
+    __pydantic_config__ = STRICT
     id: str
     question: str
     right: tuple[str, ...]
-    gains: tuple[int, ...] = ()
+    gains: tuple[Annotated[int, Ge(1)], ...] = ()
     units: tuple[str, ...] = ()
 
     @property
@@ -62,8 +65,9 @@ class Document:
         The number of words that a passage shares with the next one.
     """
 
+    __pydantic_config__ = STRICT
     id: str
-    passages: tuple[str, ...]
+    passages: Annotated[tuple[str, ...], MinLen(1)]
     shared: int = 0
 
     @property

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from embassay.core.errors import SourceError
+from embassay.core.errors import SourceError, listed
 from embassay.core.formatting import counted
 from embassay.core.store.paths import source_path
-from embassay.core.tables.jsonl import listed
 from embassay.core.tables.records import read_table
-from embassay.core.tables.rows import FileRow, is_blank
+from embassay.core.tables.rows import Row, Stripped, as_list, checked
 from embassay.corpora.io.documents import read_documents
 from embassay.training.adaptation.material import Material
 from embassay.training.adaptation.negatives import NONE, Mined
@@ -20,6 +19,14 @@ QUERY = ("query", "question", "anchor")
 POSITIVE = ("positive", "pos")
 NEGATIVE = "neg"
 """The names of the columns; those of negatives begin with it: ``negatives``, ``neg``, ``negative_1``."""
+
+
+class TripletRow(Row):
+    """A query, texts that answer it, and texts that do not."""
+
+    query: Stripped
+    positive: list[Stripped]
+    negatives: list[Stripped]
 
 
 def read_texts(sources: Iterable[str]) -> tuple[str, ...]:
@@ -49,18 +56,22 @@ def read_triplets(source: str) -> tuple[Triplet, ...]:
     """
     path = source_path(source)
     table = read_table(path)
-    query, positive = table.perhaps("", QUERY), table.perhaps("", POSITIVE)
+    query, positive = table.column(QUERY), table.column(POSITIVE)
     negatives = [name for name in table.names if name.startswith(NEGATIVE)]
     if not (query and positive and negatives):
         raise SourceError(f"needs the columns query, positive and negatives; found {listed(table.names)}", path)
     wrong: dict[tuple[str, str], dict[str, None]] = {}
-    for row in table.read([query, positive, *negatives]):
-        question = row.text(query).strip()
-        wrong_texts = dict.fromkeys(text for name in negatives for text in _texts(row, name))
-        for right in _texts(row, positive):
-            if right in wrong_texts:
-                raise row.error("is also among the negatives", positive)
-            wrong.setdefault((question, right), {}).update(wrong_texts)
+    for line, record in table.records([query, positive, *negatives]):
+        cells = {
+            query: record.get(query),
+            positive: as_list(record.get(positive)),
+            "negatives": [text for name in negatives for text in as_list(record.get(name))],
+        }
+        row = checked(TripletRow, cells, path, line, {"query": query, "positive": positive})
+        for right in row.positive:
+            if right in row.negatives:
+                raise row.error("is also among the negatives", "positive")
+            wrong.setdefault((row.query, right), {}).update(dict.fromkeys(row.negatives))
     return tuple(Triplet(question, right, tuple(texts)) for (question, right), texts in wrong.items())
 
 
@@ -91,12 +102,3 @@ def own_triplets(source: str | None, material: Material) -> Mined:
     if not kept:
         raise SourceError(f"no triplet to learn from; {left_out}", source)
     return Mined(tuple(kept), Counter(), (left_out,) if len(kept) < len(triplets) else ())
-
-
-def _texts(row: FileRow, field: str) -> list[str]:
-    """Return the texts of a cell: none, one, or those of its list."""
-    value = row.values.get(field)
-    if is_blank(value):
-        return []
-    values = value if isinstance(value, list) else [value]
-    return [row.as_text(text, field).strip() for text in values]
