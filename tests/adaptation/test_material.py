@@ -8,7 +8,13 @@ from embassay.core.errors import InputError, SpecError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.run.resolve import load_corpus
-from embassay.training.adaptation.material import gather, joined
+from embassay.training.material import gather as gather_with
+from embassay.training.material import joined
+from embassay.training.options import AdaptOptions
+
+
+def gather(corpora, **options):
+    return gather_with(corpora, AdaptOptions(**options))
 
 
 def corpus(name, number, text="What does pump {} of {} do?"):
@@ -27,12 +33,11 @@ def test_several_corpora_are_learnt_from_together_and_tested_each():
     found = gather([corpus("one", 200), corpus("two", 200)])
     assert {name.split("/")[0] for name in found.split.train} == {"one", "two"}
     assert [test.name for test in found.tests] == ["one", "two"]
-    ids = found.ids()
-    for test in found.tests:
-        assert ids[test.name]["test"] == [sample.id for sample in test.samples]
-        assert len(test.documents) == 200
-        assert not set(ids[test.name]["train"]) & set(ids[test.name]["test"])
-    assert sum(len(part["train"]) for part in ids.values()) == len(found.train)
+    tested = [f"{test.name}/{sample.id}" for test in found.tests for sample in test.samples]
+    assert tested == list(found.split.test)
+    assert all(len(test.documents) == 200 for test in found.tests)
+    assert [question.id for question in found.train] == list(found.split.train)
+    assert not {*tested} & {*found.split.train, *found.split.dev}
     right = {document.id for document in found.union.documents}
     assert all(set(question.right) <= right for question in (*found.train, *found.dev))
 
@@ -68,9 +73,9 @@ def test_test_and_dev_questions_are_not_pre_trained_on_and_those_left_out_are_co
     asked = {s.id: s.question in told for s in found.union.samples}
     assert {name for name, there in asked.items() if not there} == held_out
     assert found.withheld == len(held_out) == len(found.split.test) + len(found.split.dev)
-    assert found.warnings() == (
+    assert found.warnings() == [
         "left out of pre-training: 56 sentences that contain a test or dev question word for word",
-    )
+    ]
 
 
 def test_split_by_context_the_documents_of_test_and_dev_questions_are_held_out():
@@ -89,10 +94,9 @@ def test_the_union_keeps_licences_and_tells_units_apart():
 @pytest.mark.parametrize(
     ("given", "options", "message"),
     [
-        ([corpus("one", 60)], {}, r"43 questions are left for training, and 12 .* use 86 .*, with --test 0.35$"),
-        ([corpus("one", 86)], {}, r"at least 50 and 30 are needed: use --test 0.35$"),
-        ([corpus("one", 200)], {"test": 0.8}, r"36 questions are left for training.*: use --test 0.29$"),
-        ([corpus("one", 300), corpus("two", 20)], {}, "62 and 2 answered ones.*: use 58 .*, with --test 0.52$"),
+        ([corpus("one", 60)], {}, r"43 questions are left for training, and 12 .* at least 50 and 30 are needed"),
+        ([corpus("one", 200)], {"test": 0.8}, r"36 questions are left for training.*for the test with --test$"),
+        ([corpus("one", 300), corpus("two", 20)], {}, "62 and 2 answered ones"),
         ([corpus("one", 200), corpus("one", 200)], {}, "two corpora have the label 'one'"),
         ([], {}, "no corpus given"),
     ],
@@ -102,7 +106,7 @@ def test_too_little_is_said_with_what_is_needed(given, options, message):
         gather(given, **options)
 
 
-def test_the_number_that_is_named_is_enough():
+def test_86_questions_are_enough():
     assert len(gather([corpus("one", 86)], test=0.35).train) == 50
 
 
@@ -113,7 +117,7 @@ def test_a_test_of_few_units_is_said_before_any_training():
     assert warning.startswith(
         "few: the test questions have only 5 independent units; with fewer than 10 there is no interval"
     )
-    assert gather([corpus("one", 200)]).warnings() == ()
+    assert gather([corpus("one", 200)]).warnings() == []
 
 
 def test_a_corpus_without_questions_is_refused():
@@ -125,7 +129,7 @@ def test_queries_that_were_made_from_the_documents_are_no_questions(tmp_path):
     (tmp_path / "a.md").write_text("A pump lifts water from a low to a high place. Its seal keeps the oil in the case.")
     made = load_corpus(str(tmp_path))
     with pytest.raises(
-        InputError, match=r"has no questions, only queries made from sentences .*; add questions=FILE.* --text"
+        InputError, match=r"has no questions, only queries made from sentences .*; add questions=FILE, or build"
     ):
         gather([made])
     # A file that was built on purpose, for example for training on inverse cloze, is accepted as far as its size goes.

@@ -9,7 +9,7 @@ import pytest
 from embassay.core.errors import InputError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Card, Corpus
-from embassay.training.adaptation.negatives import (
+from embassay.training.negatives import (
     AGAIN,
     BARE,
     CLOSE,
@@ -18,9 +18,15 @@ from embassay.training.adaptation.negatives import (
     NEAR_DUPLICATE,
     SAME,
     UNANSWERED,
-    mine,
+    Triplet,
 )
-from embassay.training.triplets import Triplet
+from embassay.training.negatives import mine as mine_with
+from embassay.training.options import FinetuneOptions
+
+
+def mine(corpus, questions, encoder, held_out=(), **options):
+    """Mine with at most four negatives for each question."""
+    return mine_with(corpus, questions, encoder, FinetuneOptions(**{"negatives": 4, **options}), held_out)
 
 
 @dataclass
@@ -61,7 +67,7 @@ def test_the_wrong_ones_are_those_of_a_naive_loop():
     vectors = {text: rng.normal(size=4) for text in [*names, *(q.question for q in questions)]}
     corpus = Corpus("c", "retrieval", tuple(questions), documents=tuple(Document(d, (d,)) for d in names))
     window, margin = 30, 0.1
-    found = mine(corpus, questions, Given(vectors), per_question=99, window=window, margin=margin)
+    found = mine(corpus, questions, Given(vectors), negatives=99, window=window, margin=margin)
 
     def cosine(a, b):
         a, b = vectors[a].astype(np.float32).astype(float), vectors[b].astype(np.float32).astype(float)
@@ -149,7 +155,7 @@ def test_a_question_without_a_wrong_document_stays_as_a_pair():
     found = mine(corpus, [ONE, late], encoder)
     assert found.triplets[1] == Triplet("late", "far", ())
     assert found.left_out[BARE] == 1
-    assert found.notes == ("1 of 2 questions have no hard negative; they are used as pairs",)
+    assert "when mining negatives: 1 questions without a wrong document, used as pairs" in found.notes
 
 
 def test_of_a_document_of_passages_the_nearest_one_stands_for_it():

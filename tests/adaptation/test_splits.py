@@ -10,8 +10,8 @@ from embassay.core.errors import InputError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.run.resolve import load_corpus
-from embassay.training.adaptation.splits import WordForWord, split
-from embassay.training.triplets import normalised
+from embassay.training.negatives import normalised
+from embassay.training.splits import WordForWord, split
 
 
 def corpus(questions, documents=()):

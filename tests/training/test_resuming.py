@@ -2,14 +2,15 @@
 
 import json
 import shutil
+from collections import Counter
 
 import pytest
 
-from embassay.core.errors import EncoderError, OutputError
+from embassay.core.errors import EncoderError
 from embassay.training import checkpoints, finetuning, trainer
 from embassay.training.finetuning import finetune
+from embassay.training.negatives import Mined, Triplet
 from embassay.training.pretraining import pretrain
-from embassay.training.triplets import Triplet
 
 # Each test trains a model several times.
 pytestmark = pytest.mark.slow
@@ -36,10 +37,11 @@ def learn(tiny, base, domain):
 
     def train(folder, how="mnr", advance=lambda done, total: None, **changes):
         corpus, triplets, dev = domain
-        settings = tiny.settings(**{"epochs": 6, "checkpoints": 2, "batch": 8, "patience": 4, **changes})
+        changes = {"epochs": 6, **changes}
         if how in ("mnr", "triplet"):
-            return finetune(base, triplets, dev, corpus, folder, loss=how, settings=settings, advance=advance)
-        return pretrain(base, tiny.sentences(), folder, objective=how, settings=settings, advance=advance)
+            stage = tiny.finetuning(folder, loss=how, **{"patience": 4, **changes})
+            return finetune(stage, base, Mined(tuple(triplets), Counter()), dev, corpus, advance=advance)
+        return pretrain(tiny.stage(folder, objective=how, **changes), base, tiny.sentences(), advance=advance)
 
     return train
 
@@ -137,7 +139,7 @@ def test_a_training_that_was_over_when_it_was_killed_takes_no_step_more(learn, t
     monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: 0.5)
     learn(tmp_path / "whole", patience=2)
     shutil_rmtree = shutil.rmtree
-    monkeypatch.setattr("embassay.training.stage.write_model", lambda *given: (_ for _ in ()).throw(SystemExit))
+    monkeypatch.setattr("embassay.training.trainer.write_model", lambda *given: (_ for _ in ()).throw(SystemExit))
     with pytest.raises(SystemExit):
         learn(tmp_path / "killed", patience=2)
     monkeypatch.undo()
@@ -169,15 +171,6 @@ def test_the_best_weights_are_kept_and_patience_ends_it(learn, stopped, tiny, tm
     compared = [n for n in written if f"model.0.model.{n.rpartition('/')[2]}" in kept]
     assert len(compared) > 30
     assert all((written[n] == kept[f"model.0.model.{n.rpartition('/')[2]}"]).all() for n in compared)
-
-
-def test_the_last_weights_are_never_taken_for_the_best(learn, tmp_path, monkeypatch):
-    scores = iter([0.1, 0.5, 0.4])
-    monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: next(scores))
-    monkeypatch.setattr(trainer, "checkpoint_of", lambda work, step: work / "gone")
-    with pytest.raises(OutputError, match=r"gone: the best weights cannot be read .*; run the same command to train"):
-        learn(tmp_path / "out", max_steps=4)
-    assert not (tmp_path / "out").exists()
 
 
 def test_too_little_memory_is_one_message(learn, tmp_path, monkeypatch):

@@ -8,7 +8,6 @@ import pytest
 from embassay.core.errors import InputError, OutputError, SourceError, SpecError
 from embassay.models.static.trees import balanced, right
 from embassay.run.resolve import load_encoder
-from embassay.training import unfolding_text
 from embassay.training.options import UraeOptions, WordsOptions
 from embassay.training.unfolding import new_matrices, parts
 
@@ -141,9 +140,9 @@ def test_given_words_stay_as_they_are_but_for_one_number(text, tmp_path):
 
 def test_the_words_of_a_trained_folder_are_taken(text, tmp_path):
     pytest.importorskip("gensim", reason="the words extra is not installed")
-    from embassay.training import words
+    from embassay.training import gensim_training
 
-    words.train(text, tmp_path / "words", WordsOptions(dim=4, epochs=1), advance=silent)
+    gensim_training.train(text, tmp_path / "words", WordsOptions(dim=4, epochs=1), advance=silent)
     trained = train(text, tmp_path / "model", words=str(tmp_path / "words"), epochs=1)
     assert record(trained.folder)["settings"]["dim"] == 4
     known = load_encoder(f"words:{tmp_path / 'words'}").encode(["baker", "garden"])
@@ -154,7 +153,7 @@ def test_the_words_of_a_trained_folder_are_taken(text, tmp_path):
 
 def test_large_given_coordinates_come_within_reach(tmp_path):
     (tmp_path / "vectors.txt").write_text("\n".join(f"w{n} 0.1 -0.1" for n in range(400)) + "\nbig 50 0.1\n")
-    matrix = unfolding_text.given_words(str(tmp_path / "vectors.txt"), None).matrix
+    matrix, _, _ = urae.given_words(str(tmp_path / "vectors.txt"), None)
     assert np.abs(matrix).max() == pytest.approx(0.9)
 
 
@@ -237,7 +236,7 @@ def test_each_epoch_has_its_own_order(text, tmp_path, monkeypatch):
 
 def test_known_words_are_now_and_then_unknown():
     counts = np.array([0, 1, 1000])
-    material = unfolding_text.TreeSentences({}, (np.array([1, 2] * 5000),), (), counts, ())
+    material = urae.TreeSentences({}, (np.array([1, 2] * 5000),), (), counts, ())
     masked = material.masked(0, np.random.default_rng(0)).reshape(-1, 2)
     assert (masked[:, 0] == 0).mean() == pytest.approx(0.2, abs=0.02)  # 0.25/(0.25 + 1)
     assert (masked[:, 1] == 0).mean() < 0.003
@@ -265,12 +264,12 @@ def test_the_same_model_is_not_trained_again_and_another_is_not_overwritten(text
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"dim": 0}, "option 'dim': must be 1 or more, is 0"),
+        ({"dim": 0}, "option 'dim': must be greater than or equal to 1, is 0"),
         ({"epochs": 0}, "option 'epochs'"),
-        ({"rate": 0.0}, "option 'rate': must be more than 0"),
+        ({"rate": 0.0}, "option 'rate': must be greater than 0"),
         ({"rate": float("nan")}, "option 'rate'"),
-        ({"decay": -1.0}, "option 'decay': must be 0 or more, is -1.0"),
-        ({"seed": -1}, "option 'seed': must be 0 or more"),
+        ({"decay": -1.0}, "option 'decay': must be greater than or equal to 0, is -1.0"),
+        ({"seed": -1}, "option 'seed': must be greater than or equal to 0"),
         ({"trees": "oak"}, "unknown source of trees 'oak'"),
         ({"words": "nowhere.txt"}, r"nowhere\.txt: no such file"),
     ],

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from embassay.core.store.canonical import canonical, write
 from embassay.core.types import sha256_of
-from embassay.training.model_folder import read_json
+from embassay.training.stage import read_json
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -11,7 +11,6 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,17 +18,15 @@ import numpy as np
 from embassay.core.errors import InputError
 from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Question, first_passages, right_pairs
-from embassay.core.types import AnyCorpus, content_hash
-from embassay.models.neural.st import SentenceTransformersEncoder
+from embassay.core.types import AnyCorpus
 from embassay.search.exact.top import search
-from embassay.training.base_model import find_base, live
+from embassay.training.base_model import Base, find_base, live
 from embassay.training.batches import Batch, BatchRow, draw
-from embassay.training.losses import check_loss, finetuning_loss
-from embassay.training.settings import FINETUNE, TrainingSettings
-from embassay.training.stage import Recipe, features, train_stage
-from embassay.training.trained import Advance, Trained
-from embassay.training.trainer import Job
-from embassay.training.triplets import Triplet, normalised
+from embassay.training.losses import finetuning_loss
+from embassay.training.negatives import Mined, Triplet, normalised
+from embassay.training.options import FinetuneOptions
+from embassay.training.stage import Advance, Stage, Trained
+from embassay.training.trainer import Job, features, train_stage
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -40,34 +37,30 @@ K = 5
 
 
 def finetune(
+    stage: Stage[FinetuneOptions],
     base: str,
-    triplets: Sequence[Triplet],
+    mined: Mined,
     dev: Sequence[Question],
     corpus: AnyCorpus,
-    folder: Path,
     *,
-    loss: str = "mnr",
-    settings: TrainingSettings = FINETUNE,
     advance: Advance,
 ) -> Trained:
     """Fine-tune a sentence-transformers model on triplets. An interrupted training resumes from its checkpoint.
 
-    The same base, data, settings and versions give the same weights on a CPU, interrupted or not. The weights of the
-    best evaluation are written.
+    The same base, data, recipe and versions give the same weights on a CPU, interrupted or not. The weights of the best
+    evaluation are written.
 
     Parameters
     ----------
+    stage
+        The recipe and the model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
     base
         A model's name or ``./folder``, for example a pre-trained one.
-    triplets
-        The training data. Questions get the model's query prompt, documents its document prompt.
+    mined
+        The triplets.
     dev, corpus
         Held-out questions, and the corpus whose documents answer them. Their Success@5 decides which weights are kept
         and when to stop. Without questions, the last weights are kept.
-    folder
-        The model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
-    loss
-        ``mnr``, ``triplet``, or the name of a loss of sentence-transformers that needs only the model.
     advance
         Called with the number of triplets read so far.
 
@@ -80,32 +73,28 @@ def finetune(
     KeyboardInterrupt
         After the step in which Ctrl-C was pressed.
     """
-    check_loss(loss)
     encoder = find_base(base)
-    rows = _rows_of(triplets, loss)
+    rows = rows_of(mined.triplets, stage.recipe.loss)
     # A question without a right document cannot be answered, so it cannot rate the weights.
     answered = [question for question in dev if question.right]
-    row_texts = [[row.question, row.right, *row.wrong] for row in rows]
-    dev_texts = [[question.question, *question.right] for question in answered]
-    data = content_hash([row_texts, dev_texts, corpus.fingerprint])
-    recipe = Recipe("finetuning", settings, {"loss": loss}, data, len(rows))
-    notes = []
+    notes = [*mined.notes]
     if not answered:
         notes.append("no held-out questions: the last weights are kept, and training does not stop early")
-    without_wrong = len(triplets) - len({(row.question, row.right) for row in rows})
-    if without_wrong:
+    without_wrong = sum(not triplet.wrong for triplet in mined.triplets)
+    if without_wrong and stage.recipe.loss == "triplet":
         notes.append(
             f"left out: {counted(without_wrong, 'question')} without a wrong document; the triplet loss needs one"
         )
 
     def prepare(model: SentenceTransformer) -> Job:
         evaluate = evaluation(encoder, model, answered, corpus) if answered else None
-        return _job(loss, encoder, model, rows, settings, evaluate, notes)
+        return _job(stage.recipe, encoder, model, rows, evaluate, notes)
 
-    return train_stage(recipe, encoder, folder, prepare, advance=advance)
+    facts = {"rows": len(rows), "triplets": len(mined.triplets), "negatives": mined.negatives}
+    return train_stage(stage, encoder, prepare, facts, advance=advance)
 
 
-def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question], corpus: AnyCorpus) -> float:
+def success(encoder: Base, questions: Sequence[Question], corpus: AnyCorpus) -> float:
     """Return the share of questions, from 0 to 1, that have a right document among the :data:`K` nearest.
 
     A right document that ties with others counts as its probability of being among the nearest. If there are several
@@ -131,51 +120,56 @@ def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question],
 
 
 def evaluation(
-    encoder: SentenceTransformersEncoder, model: SentenceTransformer, questions: Sequence[Question], corpus: AnyCorpus
+    encoder: Base, model: SentenceTransformer, questions: Sequence[Question], corpus: AnyCorpus
 ) -> Callable[[], float]:
     """Return a function that computes Success@5 of a model in training."""
     return lambda: success(live(encoder, model), questions, corpus)
 
 
-def _rows_of(triplets: Sequence[Triplet], loss: str) -> list[Triplet]:
-    """Return the rows for the loss: for ``triplet``, one for each wrong document."""
-    if not triplets:
-        raise InputError("fine-tuning needs triplets of a question, a right and wrong documents, but there are none")
-    if loss != "triplet":
-        return list(triplets)
-    rows = []
-    for triplet in triplets:
-        rows += [Triplet(triplet.question, triplet.right, (wrong,)) for wrong in triplet.wrong]
+def rows_of(triplets: Sequence[Triplet], loss: str) -> list[Triplet]:
+    """Return the rows for the loss: for ``triplet``, one for each wrong document.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    rows = list(triplets)
+    if loss == "triplet":
+        rows = []
+        for triplet in triplets:
+            rows += [Triplet(triplet.question, triplet.right, (wrong,)) for wrong in triplet.wrong]
     if not rows:
-        raise InputError("the triplet loss needs wrong documents, but no question has one; use the loss mnr")
+        raise InputError(
+            "there is no question with a right document to learn from, or for the triplet loss a wrong one"
+        )
     return rows
 
 
 def _job(
-    loss: str,
-    encoder: SentenceTransformersEncoder,
+    recipe: FinetuneOptions,
+    encoder: Base,
     model: SentenceTransformer,
     triplets: Sequence[Triplet],
-    settings: TrainingSettings,
     evaluate: Callable[[], float] | None,
     notes: Sequence[str],
 ) -> Job:
     """Return the training with a loss: its batches, and the texts of their rows."""
     query_prompt = encoder.card.prompts.get("query", "")
     document_prompt = encoder.card.prompts.get("document", "")
-    size, accumulate = settings.batch, settings.accumulate
-    if loss == "mnr":
+    size, accumulate = recipe.batch, recipe.accumulate
+    rows = candidate_rows(triplets)
+    if recipe.loss == "mnr":
         # Accumulated batches are compared as one.
         size, accumulate = size * accumulate, 1
-    rows = candidate_rows(triplets)
-    if loss == "triplet":
-        # Its rows are not compared with each other.
+    else:
+        # The rows of the triplet loss are not compared with each other.
         rows = [BatchRow(row.length) for row in rows]
-    batches = draw(rows, size, settings.epochs, settings.seed)
+    batches = draw(rows, size, recipe.epochs, recipe.seed)
     if not batches:
         raise InputError("fine-tuning needs at least two questions, or one with a wrong document")
     notes = [*notes]
-    needed = math.ceil(settings.epochs * math.ceil(len(triplets) / size))
+    needed = math.ceil(recipe.epochs * math.ceil(len(triplets) / size))
     if len(batches) > 2 * needed:
         mean = sum(map(len, batches)) / len(batches)
         notes.append(
@@ -196,16 +190,8 @@ def _job(
             columns[f"wrong{number}"] = ([row.wrong[number] for row in chosen], document_prompt)
         return features(model, columns)
 
-    return Job(
-        model,
-        finetuning_loss(loss, model, settings, encoder.card.similarity),
-        collate,
-        batches,
-        settings,
-        accumulate,
-        evaluate,
-        tuple(notes),
-    )
+    loss = finetuning_loss(model, recipe, encoder.card.similarity)
+    return Job(model, loss, collate, batches, recipe, accumulate, evaluate, tuple(notes))
 
 
 def candidate_rows(triplets: Sequence[Triplet]) -> list[BatchRow]:

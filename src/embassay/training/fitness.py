@@ -6,16 +6,15 @@ They read the base's configuration and its tokenizer files; no weights are loade
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from embassay.core.errors import EncoderError, SpecError, UnknownNameError, first_line_of
+from embassay.core.errors import EncoderError, SpecError, first_line_of
 from embassay.models.neural.devices import available_device
 from embassay.models.neural.library_messages import quiet
 from embassay.models.neural.modules import modules
-from embassay.models.neural.st import SentenceTransformersEncoder
-from embassay.training.base_model import NOISY
-from embassay.training.settings import OBJECTIVES
+from embassay.training.base_model import NOISY, Base
+from embassay.training.options import Objective
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
@@ -26,29 +25,20 @@ ATTENDING = ("cross", "encoder_attn")
 """Substrings in the names of the weights with which a decoder attends to a vector."""
 
 
-def check_objective(encoder: SentenceTransformersEncoder, objective: str) -> None:
+def check_objective(encoder: Base, objective: Objective) -> None:
     """Refuse an objective that a base does not support.
 
     Raises
     ------
-    UnknownNameError
-        If there is no such objective.
     SpecError
-        If the base lacks something that the objective needs. The message names the objectives that it supports.
+        If the base lacks something that the objective needs.
     """
-    if objective not in OBJECTIVES:
-        raise UnknownNameError("objective", objective, OBJECTIVES)
     with quiet(*NOISY):
-        config = _read(encoder, "AutoConfig")
-        lack = LACKS[objective](encoder, config)
-        if not lack:
-            return
-        other_objectives = [name for name in OBJECTIVES if name != objective]
-        possible = [name for name in other_objectives if not LACKS[name](encoder, config)]
-    advice = "it supports no objective; use --finetune alone"
-    if possible:
-        advice = f"use {' or '.join(possible)}"
-    raise SpecError(f"base {encoder.target!r}: {objective} needs {lack}; {advice}")
+        lack = LACKS[objective](encoder, _read(encoder, "AutoConfig"))
+    if lack:
+        raise SpecError(
+            f"base {encoder.target!r}: {objective} needs {lack}; choose another --objective, or --finetune alone"
+        )
 
 
 def check_device(device: str) -> None:
@@ -67,18 +57,17 @@ def check_device(device: str) -> None:
         raise SpecError(str(error)) from None
 
 
-def _mlm(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> str:
+def _mlm(encoder: Base, config: PreTrainedConfig) -> str:
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING
 
     if type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
         return f"a masked language model, but {config.model_type!r} is not one"
-    masks = _read(encoder, "AutoTokenizer").mask_token is not None
-    if masks:
-        return ""
-    return "a mask token, but its tokenizer has none"
+    if _read(encoder, "AutoTokenizer").mask_token is None:
+        return "a mask token, but its tokenizer has none"
+    return ""
 
 
-def _tsdae(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> str:
+def _tsdae(encoder: Base, config: PreTrainedConfig) -> str:
     """Return what is missing if the decoder that the loss makes from the base cannot attend to a vector."""
     import torch
     from transformers import AutoModelForCausalLM
@@ -99,22 +88,17 @@ def _tsdae(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> st
     return lack
 
 
-def _simcse(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> str:
+def _simcse(encoder: Base, config: PreTrainedConfig) -> str:
     # Without dropout the two vectors of a sentence are equal, so there is nothing to learn.
-    if any(_dropouts(config.to_dict())):
-        return ""
+    # The names of the dropouts of a model's own layers differ between architectures.
+    for name, value in config.to_dict().items():
+        is_of_layers = "drop" in name and "layerdrop" not in name and not name.startswith(HEADS)
+        if is_of_layers and isinstance(value, int | float) and value:
+            return ""
     return "dropout, but its configuration has none"
 
 
-def _dropouts(config: Mapping[str, object]) -> Iterator[float]:
-    """Yield the dropouts of a model's own layers; their names differ between architectures."""
-    for name, value in config.items():
-        of_layers = "drop" in name and "layerdrop" not in name and not name.startswith(HEADS)
-        if of_layers and isinstance(value, int | float):
-            yield float(value)
-
-
-LACKS: Mapping[str, Callable[[SentenceTransformersEncoder, PreTrainedConfig], str]] = {
+LACKS: Mapping[str, Callable[[Base, PreTrainedConfig], str]] = {
     "mlm": _mlm,
     "tsdae": _tsdae,
     "simcse": _simcse,
@@ -122,7 +106,7 @@ LACKS: Mapping[str, Callable[[SentenceTransformersEncoder, PreTrainedConfig], st
 """For each objective, a function that returns what a base lacks; empty if it lacks nothing."""
 
 
-def _read(encoder: SentenceTransformersEncoder, kind: str) -> PreTrainedConfig | PreTrainedTokenizerBase:
+def _read(encoder: Base, kind: str) -> PreTrainedConfig | PreTrainedTokenizerBase:
     """Read a base's configuration or tokenizer with transformers."""
     import transformers
 

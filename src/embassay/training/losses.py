@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from embassay.core.errors import SpecError, UnknownNameError
 from embassay.models.neural.modules import modules
-from embassay.models.neural.st import SentenceTransformersEncoder
-from embassay.training.settings import LOSSES, TrainingSettings
+from embassay.training.base_model import Base
+from embassay.training.options import FinetuneOptions, SentenceRecipe
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -24,45 +22,16 @@ UNMASKED = -100
 """The label of tokens that are not predicted, as in transformers and torch."""
 
 
-def check_loss(name: str) -> None:
-    """Refuse a loss of fine-tuning that is neither ours nor a class of the library that needs only the model.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such loss.
-    SpecError
-        If the class needs more than the model.
-    """
-    if name in LOSSES:
-        return
+def finetuning_loss(model: SentenceTransformer, recipe: FinetuneOptions, similarity: str) -> Module:
+    """Return the loss of fine-tuning."""
     from sentence_transformers.sentence_transformer import losses
 
-    of_library = [other for other in vars(losses) if other.endswith("Loss")]
-    if name not in of_library:
-        raise UnknownNameError("loss", name, (*LOSSES, *of_library))
-    parameters = inspect.signature(getattr(losses, name)).parameters.values()
-    # Some losses pass *args and **kwargs on, which may be empty.
-    named = [one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
-    needed = [one.name for one in named if one.default is one.empty and one.name != "model"]
-    if needed:
-        raise SpecError(
-            f"loss {name!r} cannot be used: it needs {', '.join(needed)}; use one that needs only the model"
-        )
+    if recipe.loss == "mnr":
+        return ranking_loss(model, recipe, similarity)
+    return losses.TripletLoss(model, distance_metric=losses.TripletDistanceMetric.COSINE, triplet_margin=MARGIN)
 
 
-def finetuning_loss(name: str, model: SentenceTransformer, settings: TrainingSettings, similarity: str) -> Module:
-    """Return the loss of fine-tuning of that name."""
-    from sentence_transformers.sentence_transformer import losses
-
-    if name == "mnr":
-        return ranking_loss(model, settings, similarity)
-    if name == "triplet":
-        return losses.TripletLoss(model, distance_metric=losses.TripletDistanceMetric.COSINE, triplet_margin=MARGIN)
-    return getattr(losses, name)(model)
-
-
-def ranking_loss(model: SentenceTransformer, settings: TrainingSettings, similarity: str) -> Module:
+def ranking_loss(model: SentenceTransformer, recipe: SentenceRecipe, similarity: str) -> Module:
     """Return the loss that ranks the right candidate above all others (Henderson et al. 2017, section 4).
 
     Its batches have ``batch`` × ``accumulate`` rows, and each makes one step. Accumulated batches are compared as one
@@ -79,12 +48,12 @@ def ranking_loss(model: SentenceTransformer, settings: TrainingSettings, similar
         # Vectors of unit length have a dot product that is a cosine.
         if not isinstance(list(model)[-1], Normalize):
             options["scale"] = PRODUCT_SCALE
-    if settings.accumulate == 1:
+    if recipe.accumulate == 1:
         return losses.MultipleNegativesRankingLoss(model, **options)
-    return losses.CachedMultipleNegativesRankingLoss(model, mini_batch_size=settings.batch, **options)
+    return losses.CachedMultipleNegativesRankingLoss(model, mini_batch_size=recipe.batch, **options)
 
 
-def masked_loss(encoder: SentenceTransformersEncoder, model: SentenceTransformer) -> tuple[Module, tuple[str, ...]]:
+def masked_loss(encoder: Base, model: SentenceTransformer) -> tuple[Module, tuple[str, ...]]:
     """Return the loss of masked language modelling (Devlin et al. 2019, section 3.1) as a torch module, and notes.
 
     The head is the one among the base's weights, or a new one. If the architecture ties them, its last layer shares the

@@ -8,22 +8,18 @@ et al. 2021, section 3).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from embassay.core.errors import InputError
-from embassay.core.types import content_hash
-from embassay.models.neural.st import SentenceTransformersEncoder
-from embassay.training.base_model import find_base
+from embassay.training.base_model import Base, find_base
 from embassay.training.batches import Batch, BatchRow, draw
 from embassay.training.fitness import check_objective
 from embassay.training.losses import masked_loss, ranking_loss
-from embassay.training.settings import PRETRAIN, Objective, TrainingSettings
-from embassay.training.stage import Recipe, features, train_stage
-from embassay.training.trained import Advance, Trained
-from embassay.training.trainer import Job
+from embassay.training.options import PretrainOptions
+from embassay.training.stage import Advance, Stage, Trained
+from embassay.training.trainer import Job, features, train_stage
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -35,29 +31,20 @@ DELETED = 0.6
 """The share of words that are deleted (Wang et al. 2021, section 3.1)."""
 
 
-def pretrain(
-    base: str,
-    sentences: Sequence[str],
-    folder: Path,
-    *,
-    objective: Objective = "mlm",
-    settings: TrainingSettings = PRETRAIN,
-    advance: Advance,
-) -> Trained:
+def pretrain(stage: Stage[PretrainOptions], base: str, sentences: Sequence[str], *, advance: Advance) -> Trained:
     """Pre-train a sentence-transformers model on sentences. An interrupted training resumes from its checkpoint.
 
-    The same base, sentences, settings and versions give the same weights on a CPU, interrupted or not.
+    The same base, sentences, recipe and versions give the same weights on a CPU, interrupted or not. ``tsdae`` and
+    ``simcse`` put the model's document prompt before each sentence.
 
     Parameters
     ----------
+    stage
+        The recipe and the model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
     base
         A model's name or ``./folder``.
     sentences
-        Raw sentences. Blank ones are left out and repeated ones are used once.
-    folder
-        The model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
-    objective
-        ``mlm``, ``tsdae`` or ``simcse``. The last two put the model's document prompt before each sentence.
+        Distinct raw sentences.
     advance
         Called with the number of sentences read so far.
 
@@ -71,35 +58,26 @@ def pretrain(
         After the step in which Ctrl-C was pressed.
     """
     encoder = find_base(base)
-    texts = tuple(dict.fromkeys(sentence for sentence in sentences if sentence.strip()))
-    if not texts:
-        raise InputError("pre-training needs sentences, but there are none")
-    if objective == "simcse" and len(texts) < 2:
-        raise InputError("simcse needs at least two different sentences")
-    check_objective(encoder, objective)
-    recipe = Recipe("pretraining", settings, {"objective": objective}, content_hash(list(texts)), len(texts))
+    if len(sentences) < 2:
+        raise InputError(f"pre-training needs sentences of the documents; there are {len(sentences)}")
+    check_objective(encoder, stage.recipe.objective)
 
     def prepare(model: SentenceTransformer) -> Job:
-        return _job(objective, encoder, model, texts, settings)
+        return _job(stage.recipe, encoder, model, sentences)
 
-    return train_stage(recipe, encoder, folder, prepare, advance=advance)
+    return train_stage(stage, encoder, prepare, {"rows": len(sentences)}, advance=advance)
 
 
-def _job(
-    objective: Objective,
-    encoder: SentenceTransformersEncoder,
-    model: SentenceTransformer,
-    texts: Sequence[str],
-    settings: TrainingSettings,
-) -> Job:
+def _job(recipe: PretrainOptions, encoder: Base, model: SentenceTransformer, texts: Sequence[str]) -> Job:
     """Return the training of an objective: its loss, and how its batches are made of sentences."""
     import torch
     from sentence_transformers.sentence_transformer.losses import DenoisingAutoEncoderLoss
     from transformers import DataCollatorForLanguageModeling
 
+    objective = recipe.objective
     # Masked words are predicted from the bare sentence; the other objectives train the vectors of documents.
     prompt = "" if objective == "mlm" else encoder.card.prompts.get("document", "")
-    size, accumulate = settings.batch, settings.accumulate
+    size, accumulate = recipe.batch, recipe.accumulate
     notes: tuple[str, ...] = ()
     if objective == "mlm":
         loss, notes = masked_loss(encoder, model)
@@ -108,7 +86,7 @@ def _job(
         loss = DenoisingAutoEncoderLoss(model, tie_encoder_decoder=True).float()
         notes = ("tsdae: the decoder shares the encoder's weights; its attention to the vector is new",)
     else:
-        loss = ranking_loss(model, settings, encoder.card.similarity)
+        loss = ranking_loss(model, recipe, encoder.card.similarity)
         # Accumulated batches are compared as one.
         size, accumulate = size * accumulate, 1
 
@@ -128,8 +106,8 @@ def _job(
         # Both columns have the same texts: only dropout makes their vectors different (Gao et al. 2021, SimCSE).
         return features(model, {"first": (sentences, prompt), "second": (sentences, prompt)})
 
-    batches = draw([BatchRow(len(text)) for text in texts], size, settings.epochs, settings.seed)
-    return Job(model, loss, collate, batches, settings, accumulate, notes=notes)
+    batches = draw([BatchRow(len(text)) for text in texts], size, recipe.epochs, recipe.seed)
+    return Job(model, loss, collate, batches, recipe, accumulate, notes=notes)
 
 
 def with_words_deleted(text: str, random: np.random.Generator) -> str:

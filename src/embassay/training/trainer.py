@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,8 @@ import numpy as np
 
 from embassay.core.errors import EncoderError, OutputError, first_line_of
 from embassay.core.randomness import generator
+from embassay.models.neural.library_messages import quiet
+from embassay.training.base_model import NOISY, Base, load, write_model
 from embassay.training.batches import Batch
 from embassay.training.checkpoints import (
     SCORE,
@@ -29,8 +31,8 @@ from embassay.training.checkpoints import (
     save_weights,
     seal,
 )
-from embassay.training.settings import TrainingSettings
-from embassay.training.trained import Advance
+from embassay.training.options import FinetuneOptions, PretrainOptions
+from embassay.training.stage import THERE, Advance, Stage, Trained
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -65,7 +67,7 @@ class Job:
     loss: Module
     collate: Callable[[Batch, np.random.Generator], dict[str, Tensor]]
     batches: Sequence[Batch]
-    settings: TrainingSettings
+    recipe: PretrainOptions | FinetuneOptions
     accumulate: int = 1
     evaluate: Callable[[], float] | None = None
     notes: tuple[str, ...] = ()
@@ -74,37 +76,90 @@ class Job:
         """Return the trainer's input of one numbered batch."""
         ((number, batch),) = items
         # A stream for each batch: the loader prepares batches ahead, so their random numbers are not those of a step.
-        return self.collate(batch, generator(self.settings.seed, "adapt", f"batch {number}"))
+        return self.collate(batch, generator(self.recipe.seed, "adapt", f"batch {number}"))
 
     @property
     def steps(self) -> int:
         """The number of steps, unless something stops the training early."""
-        planned = math.ceil(len(self.batches) / self.accumulate)
-        return min(planned, self.settings.max_steps or planned)
+        return math.ceil(len(self.batches) / self.accumulate)
 
     @property
     def interval(self) -> int:
         """The number of steps between two checkpoints, and between two evaluations."""
-        per_epoch = len(self.batches) / self.accumulate / max(self.settings.epochs, 1)
-        return max(1, round(min(per_epoch, self.steps) / self.settings.checkpoints))
+        per_epoch = len(self.batches) / self.accumulate / max(self.recipe.epochs, 1)
+        return max(1, round(min(per_epoch, self.steps) / self.recipe.checkpoints))
 
     def rows_after(self, step: int) -> int:
         """Return the number of rows that have been read after a number of steps."""
         return sum(map(len, self.batches[: step * self.accumulate]))
 
-    def score(self) -> float:
-        """Evaluate the model."""
-        return self.evaluate() if self.evaluate else 0.0
-
     def ends(self, history: History) -> bool:
         """Return whether a training is over: after its last step, or after too many evaluations without improvement."""
-        return history.step >= self.steps or history.poorer >= self.settings.patience
+        patience = self.recipe.patience if isinstance(self.recipe, FinetuneOptions) else math.inf
+        return history.step >= self.steps or history.poorer >= patience
 
     def weights(self) -> dict[str, Tensor]:
         """Return all trained weights by name; weights that model and loss share are named once."""
         import torch
 
         return dict(torch.nn.ModuleDict({"model": self.model, "loss": self.loss}).named_parameters())
+
+
+def train_stage(
+    stage: Stage[PretrainOptions] | Stage[FinetuneOptions],
+    base: Base,
+    prepare: Callable[[SentenceTransformer], Job],
+    facts: Mapping[str, object],
+    *,
+    advance: Advance,
+) -> Trained:
+    """Train a base and write the model. An existing finished model is used as it is.
+
+    Parameters
+    ----------
+    prepare
+        Returns the job for the loaded model.
+    facts
+        What the record says of the data.
+    """
+    if stage.open():
+        return stage.trained(THERE)
+    # A loss may add new weights, such as a head: they depend on the seed too.
+    with own_state(stage.recipe.seed), quiet(*NOISY):
+        model = load(base, stage.recipe.device)
+        job = prepare(model)
+        history = train(job, stage.work, advance)
+        notes = (*job.notes, *_evaluation_notes(history, job))
+        # No time and no date: an interrupted training writes the same record as an uninterrupted one.
+        record = {
+            **facts,
+            "tokens": model.max_seq_length,
+            "steps": history.step,
+            "planned": job.steps,
+            "device": job.model.device.type,
+            "losses": history.losses,
+            "evaluations": history.evaluations,
+            "best": history.best,
+            "notes": notes,
+        }
+        stage.finish(lambda new: write_model(base, model, new), record)
+    return stage.trained(*notes)
+
+
+def _evaluation_notes(history: History, job: Job) -> list[str]:
+    """Return the outcome of the evaluations, one sentence each."""
+    if not history.best:
+        return []
+    step, best = history.best
+    before = history.evaluations[0][1]
+    notes = [f"Success@5 of the held-out questions: {before:.3f} before training, {best:.3f} at step {step:g} (kept)"]
+    if best <= before:
+        notes.append("no step was better on the held-out questions than the starting model")
+    if history.step < job.steps:
+        notes.append(
+            f"stopped early after {history.step} of {job.steps} steps: {history.poorer} evaluations without improvement"
+        )
+    return notes
 
 
 def train(job: Job, work: Path, advance: Advance) -> History:
@@ -117,7 +172,7 @@ def train(job: Job, work: Path, advance: Advance) -> History:
     EncoderError
         If the loss became NaN or infinite, or the memory does not suffice.
     OutputError
-        If a checkpoint cannot be written, or the best weights cannot be read.
+        If a checkpoint cannot be written.
     KeyboardInterrupt
         When Ctrl-C is pressed; the message names the checkpoint that is kept.
     """
@@ -137,13 +192,7 @@ def train(job: Job, work: Path, advance: Advance) -> History:
                 f"training needs more memory than there is ({first_line_of(error)}); use a smaller --batch, with a "
                 "larger --accumulate for as many rows in a step"
             ) from error
-    best = checkpoint_of(work, history.kept_step())
-    try:
-        load_weights(job.weights(), best)
-    except Exception as error:
-        raise OutputError(
-            f"{best}: the best weights cannot be read ({first_line_of(error)}); run the same command to train again"
-        ) from error
+    load_weights(job.weights(), checkpoint_of(work, history.kept_step()))
     return history
 
 
@@ -164,17 +213,15 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
 
         def compute_loss(self, *args: object, **kwargs: object) -> Tensor:
             """Return the loss after checking that it is finite; the trainer itself would go on without a word."""
-            try:
-                loss = super().compute_loss(*args, **kwargs)
-            except ValueError as error:
-                # A loss of the library may want other columns than questions, right and wrong documents.
-                raise EncoderError(f"the loss cannot be computed: {first_line_of(error)}") from error
-            _check_finite(float(loss.detach()), self.state.global_step + 1)
+            loss = super().compute_loss(*args, **kwargs)
+            if not np.isfinite(float(loss.detach())):
+                step = self.state.global_step + 1
+                raise EncoderError(f"the loss became NaN or infinite at step {step}; a smaller rate may help")
             return loss
 
         def evaluate(self, *args: object, **kwargs: object) -> dict[str, float]:
             """Evaluate as the job does, instead of on a dataset."""
-            scores = {SCORE: job.score()}
+            scores = {SCORE: job.evaluate() if job.evaluate else 0.0}
             self.log(scores)
             self.callback_handler.on_evaluate(self.args, self.state, self.control, scores)
             return scores
@@ -209,11 +256,6 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
     return History.of(vars(trainer.state))
 
 
-def _check_finite(loss: float, step: int) -> None:
-    if not np.isfinite(loss):
-        raise EncoderError(f"the loss became NaN or infinite at step {step}; a smaller rate may help")
-
-
 def _arguments(job: Job, work: Path, *, from_start: bool) -> SentenceTransformerTrainingArguments:
     """Return the trainer's arguments."""
     import torch
@@ -223,12 +265,12 @@ def _arguments(job: Job, work: Path, *, from_start: bool) -> SentenceTransformer
     arguments = SentenceTransformerTrainingArguments(
         output_dir=str(work),
         max_steps=job.steps,
-        per_device_train_batch_size=job.settings.batch,
+        per_device_train_batch_size=job.recipe.batch,
         gradient_accumulation_steps=job.accumulate,
-        learning_rate=job.settings.rate,
+        learning_rate=job.recipe.rate,
         lr_scheduler_type="linear",
-        warmup_steps=job.settings.warmup,
-        seed=job.settings.seed % 2**32,
+        warmup_steps=job.recipe.warmup,
+        seed=job.recipe.seed % 2**32,
         use_cpu=device == "cpu",
         bf16=device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False),
         save_strategy="no",
@@ -263,6 +305,21 @@ def _after_steps(job: Job, advance: Advance) -> TrainerCallback:
             control.should_training_stop = control.should_training_stop or job.ends(History.of(vars(state)))
 
     return AfterSteps()
+
+
+def features(model: SentenceTransformer, columns: Mapping[str, tuple[Sequence[str], str]]) -> dict[str, Tensor]:
+    """Return the trainer's input of a batch: the tensors of each column, named ``column_feature``.
+
+    Parameters
+    ----------
+    columns
+        By name, one text of each row and the prompt before each text, which may be empty.
+    """
+    named: dict[str, Tensor] = {}
+    for name, (texts, prompt) in columns.items():
+        for feature, tensor in model.preprocess(list(texts), prompt=prompt or None).items():
+            named[f"{name}_{feature}"] = tensor
+    return named
 
 
 @contextmanager

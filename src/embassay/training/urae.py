@@ -17,29 +17,70 @@ for unknown words, which is learnt by treating known words as unknown now and th
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
-from importlib.metadata import version
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
-from embassay.core.errors import MissingExtraError, SpecError
+from embassay.core.errors import MissingExtraError, SourceError, SpecError
 from embassay.core.randomness import generator
-from embassay.models.checks import check_amounts
-from embassay.models.static.parses import check_source, identity
+from embassay.core.store.paths import source_path
+from embassay.core.types import sha256_of
+from embassay.core.vectors import DenseVectors, Indices
+from embassay.models.static.parses import check_source, identity, parse
+from embassay.models.static.trained_folder import TrainedFolder
+from embassay.models.static.trees import Shape, Tree
+from embassay.models.static.word_files import read, recognise
 from embassay.training.options import UraeOptions
+from embassay.training.stage import THERE, Advance, Stage, Trained, save_arrays
 from embassay.training.text import read_sentences
-from embassay.training.text_folder import TextFolder, check_options, save_arrays
-from embassay.training.trained import Advance, Trained
-from embassay.training.unfolding import BATCH, SPREAD, Learner, new_matrices, one_thread
-from embassay.training.unfolding_text import GivenWords, TreeSentences, gather, given_words, read_trees
+from embassay.training.unfolding import BATCH, REACH, SPREAD, TINY, Learner, new_matrices, one_thread
 
 COMMAND = "embassay train urae"
 DIM = 200
 """Default number of dimensions of learnt words."""
 REPORT_EVERY = 512
 """Sentences between two calls of the progress callback; a multiple of the batch."""
+SHORTEST, LONGEST = 2, 200
+"""Sentences with fewer or more words are left out: one word has nothing to unfold, n words need up to n² vectors."""
+UNKNOWN = 0.25
+"""Larger values treat known words as unknown more often; see :meth:`TreeSentences.masked`."""
+
+
+@dataclass(frozen=True)
+class TreeSentences:
+    """The training sentences.
+
+    Attributes
+    ----------
+    row
+        The row of each known word, from 1.
+    rows
+        For each sentence the row of each of its words; 0 for an unknown word.
+    counts
+        (V + 1,) how often each row occurs.
+    notes
+        What was left out, one sentence each.
+    """
+
+    row: dict[str, int]
+    rows: tuple[Indices, ...]
+    shapes: tuple[Shape, ...]
+    counts: Indices
+    notes: tuple[str, ...]
+
+    def masked(self, sentence: int, random: np.random.Generator) -> Indices:
+        """Return a sentence's rows; a word with n occurrences becomes unknown with probability 0.25/(0.25 + n).
+
+        Source: Kiperwasser, Goldberg (2016), "Simple and accurate dependency parsing using bidirectional LSTM feature
+        representations".
+        """
+        rows = self.rows[sentence]
+        unknown = random.random(len(rows)) < UNKNOWN / (UNKNOWN + self.counts[rows])
+        return np.where(unknown, 0, rows)
 
 
 def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = False, advance: Advance) -> Trained:
@@ -64,24 +105,35 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     InputError
         For a text, a folder or an option that cannot be used.
     """
-    _check(options)
+    if find_spec("torch") is None:
+        raise MissingExtraError(COMMAND, "hf")
     source = check_source(options.trees, f"{COMMAND}, option 'trees'")
     sentences = read_sentences(text)
-    trees = read_trees(sentences, source)
-    dim, file_hash, vectors = options.dim or DIM, "", None
+    try:
+        trees = parse(sentences.sentences, source)
+    except ValueError as error:
+        problem, place = error.args
+        raise SourceError(problem, sentences.path, sentences.lines[place]) from None
+    dim, words_hash, given, row = options.dim or DIM, "", None, None
     if options.words:
-        vectors = given_words(options.words, options.dim)
-        dim, file_hash = vectors.matrix.shape[1], vectors.sha256
+        given, row, words_hash = given_words(options.words, options.dim)
+        dim = given.shape[1]
+    material = gather(trees, row, sentences.path)
     # The record names the file of words by its content, so that a moved file is the same training.
-    settings = {**asdict(options), "dim": dim, "words": file_hash}
-    made_with = {"numpy": version("numpy"), "torch": version("torch"), "trees": identity(source)}
-    folder = TextFolder(out, "urae", settings, sentences, made_with)
-    if folder.open(overwrite):
-        return folder.trained()
+    stage = Stage(
+        out,
+        "urae",
+        options,
+        {"text": sentences.sha256, "source": identity(source)},
+        ("numpy", "torch"),
+        overwrite,
+        {"dim": dim, "words": words_hash},
+    )
+    if stage.open():
+        return stage.trained(THERE)
 
-    material = gather(trees, vectors.row if vectors else None)
-    learner = _untrained(options, dim, len(material.row), vectors)
-    done, kept = folder.resume()
+    learner = _untrained(options, dim, len(material.row), given)
+    done, kept = stage.resume()
     losses: list[float] = []
     if done:
         learner.restore(kept)
@@ -90,27 +142,100 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
         with one_thread():
             losses.append(_train_epoch(learner, material, options, epoch, advance))
         # Given word vectors stay fixed; learnt ones would shrink to one point.
-        if vectors is None:
+        if given is None:
             learner.respread()
-        folder.keep(epoch + 1, {**learner.state(), "losses": np.array(losses)})
+        stage.keep(epoch + 1, {**learner.state(), "losses": np.array(losses)})
 
     arrays = {name: tensor.detach().numpy() for name, tensor in learner.weights.items()}
-    if vectors is not None:
-        arrays["words"] = np.concatenate([arrays["words"], vectors.matrix])
-    facts = {"vocabulary": list(material.row), "losses": losses, "notes": list(material.notes)}
-    folder.finish(lambda new: save_arrays(new, arrays), facts)
-    return folder.trained(material.notes)
+    if given is not None:
+        arrays["words"] = np.concatenate([arrays["words"], given])
+    facts = {"sentences": len(trees), "vocabulary": list(material.row), "losses": losses, "notes": material.notes}
+    stage.finish(lambda new: save_arrays(new, arrays), facts)
+    return stage.trained(*material.notes)
 
 
-def _untrained(options: UraeOptions, dim: int, vocabulary: int, vectors: GivenWords | None) -> Learner:
+def given_words(target: str, dim: int | None) -> tuple[DenseVectors, dict[str, int], str]:
+    """Read a file of word vectors, or the one in a folder written by ``embassay train words``.
+
+    If it has a word only with capitals, that vector is used for the lower-cased word.
+
+    Returns
+    -------
+    (V, d) vectors scaled to the range of tanh, the row of each word from 1 (row 0 is the unknown word, which has no
+    given vector), and the hash of the file.
+
+    Raises
+    ------
+    SourceError
+        If it is not a file of word vectors, cannot be read to its end, or all its numbers are 0.
+    SpecError
+        If its vectors do not have the requested number of dimensions.
+    """
+    path = source_path(target)
+    if path.is_dir():
+        path = TrainedFolder.of(path, "words").path / "words.bin"
+    file_dim = recognise(path).dim
+    if dim not in (None, file_dim):
+        raise SpecError(
+            f"{COMMAND}, option 'dim': is {dim}, but the vectors in {path} have {file_dim} dimensions; leave out --dim"
+        )
+    vectors = read(path)
+    file_rows: dict[str, int] = {}
+    for word, row in vectors.row.items():
+        lower = word.lower()
+        if word == lower or lower not in file_rows:
+            file_rows[lower] = row
+    matrix = np.array(vectors.matrix[list(file_rows.values())], dtype=np.float32)
+    largest = float(np.abs(matrix).max(initial=0))
+    if not largest:
+        raise SourceError("all its numbers are 0", path)
+    matrix *= np.float32(min(SPREAD / max(float(matrix.std()), TINY), REACH / largest))
+    return matrix, {word: row for row, word in enumerate(file_rows, start=1)}, sha256_of(path)
+
+
+def gather(all_trees: Sequence[Tree], row: dict[str, int] | None, path: Path) -> TreeSentences:
+    """Return the training data of the trees.
+
+    Parameters
+    ----------
+    row
+        The row of each word that has a vector; None to learn all words of the text, the most frequent first.
+    path
+        The text, for the message.
+
+    Raises
+    ------
+    SourceError
+        If no sentence has a usable length.
+    """
+    trees = [tree for tree in all_trees if SHORTEST <= len(tree.words) <= LONGEST]
+    if not trees:
+        raise SourceError(f"no sentence has {SHORTEST} to {LONGEST} words; there is nothing to unfold", path)
+    if row is None:
+        frequency = Counter(word for tree in trees for word in tree.words)
+        # Words of equal frequency in alphabetical order, so that the order of the sentences has no effect.
+        ranked = sorted(frequency, key=lambda word: (-frequency[word], word))
+        row = {word: number for number, word in enumerate(ranked, start=1)}
+    rows = [np.array([row.get(word, 0) for word in tree.words], dtype=np.int64) for tree in trees]
+    counts = np.bincount(np.concatenate(rows), minlength=len(row) + 1)
+    notes = []
+    if left_out := len(all_trees) - len(trees):
+        notes.append(
+            f"{left_out:,} of {len(all_trees):,} sentences were left out: fewer than {SHORTEST} or more than {LONGEST} "
+            "words"
+        )
+    if counts[0]:
+        notes.append(f"{counts[0]:,} of {counts.sum():,} words of the text have no vector: they are treated as unknown")
+    return TreeSentences(row, tuple(rows), tuple(tree.shape for tree in trees), counts, tuple(notes))
+
+
+def _untrained(options: UraeOptions, dim: int, vocabulary: int, given: DenseVectors | None) -> Learner:
     """Return the learner at the start of the first epoch; the first word is the unknown one."""
     random = generator(options.seed, COMMAND, "start")
     weights = new_matrices(dim, random)
-    if vectors is None:
+    if given is None:
         weights["words"] = random.normal(0, SPREAD, (vocabulary + 1, dim)).astype(np.float32)
-        given = None
     else:
-        given = vectors.matrix
         # The vector of unknown words starts as the mean of the others.
         weights["words"] = given.mean(axis=0, keepdims=True)
     return Learner.of(weights, given, normalize=options.normalize, decay=options.decay, rate=options.rate)
@@ -145,13 +270,3 @@ def _train_epoch(
             f"{COMMAND}, option 'rate': training diverged in epoch {epoch + 1}; use a rate below {options.rate}"
         )
     return loss / number
-
-
-def _check(options: UraeOptions) -> None:
-    """Raise an error if an option is out of range, or if torch is missing."""
-    check_options(COMMAND, options)
-    check_amounts(COMMAND, rate=options.rate)
-    if not (math.isfinite(options.decay) and options.decay >= 0):
-        raise SpecError(f"{COMMAND}, option 'decay': must be 0 or more, is {options.decay}")
-    if find_spec("torch") is None:
-        raise MissingExtraError(COMMAND, "hf")

@@ -7,7 +7,7 @@ With ``by="context"`` so do questions that share a unit, a right document or the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from embassay.core.errors import InputError
@@ -15,8 +15,8 @@ from embassay.core.randomness import generator
 from embassay.core.samples.groups import closure
 from embassay.core.samples.retrieval import Question
 from embassay.core.types import Corpus
-from embassay.training.adaptation.options import By
-from embassay.training.triplets import normalised
+from embassay.training.negatives import normalised
+from embassay.training.options import By
 
 DEV = 0.1
 """Share of the remaining questions, after the test questions, that decides when to stop training."""
@@ -84,11 +84,8 @@ def split(corpus: Corpus[Question], *, test: float = 0.2, seed: int = 0, by: By 
             f"corpus {corpus.name!r}: its {len(answered)} answered questions cannot be divided into training and test: "
             f"they form {len(groups)} connected groups, the largest with {largest} questions"
         )
-    return Split(
-        _in_order(corpus, answered & train_ids),
-        _in_order(corpus, answered & dev_ids),
-        _in_order(corpus, test_ids),
-    )
+    parts = (answered & train_ids, answered & dev_ids, test_ids)
+    return Split(*(tuple(sample.id for sample in corpus.samples if sample.id in part) for part in parts))
 
 
 class WordForWord:
@@ -121,36 +118,18 @@ class WordForWord:
 
 def _groups(corpus: Corpus[Question], by: By) -> list[list[str]]:
     """Return the ids of the questions that must stay together, in the order of the corpus."""
-    texts = {}
-    if by == "context":
-        texts = _document_texts(corpus)
-    # The groups are the connected components of a graph of questions and what they share.
+    texts = {document.id: normalised(" ".join(document.passages)) for document in corpus.documents}
+    # The groups are the connected components of a graph of questions and what they must not share: (kind, value).
     nodes: dict[tuple[str, str], int] = {}
     edges = []
     for place, sample in enumerate(corpus.samples):
-        for key in _keys(sample, texts, by):
-            node = nodes.setdefault(key, len(nodes))
-            edges.append((place, len(corpus.samples) + node))
+        keys = [("text", normalised(sample.question))]
+        if by == "context":
+            keys += [("unit", unit) for unit in sample.units]
+            keys += [("right document", texts[name]) for name in sample.right]
+        edges += [(place, len(corpus.samples) + nodes.setdefault(key, len(nodes))) for key in keys]
     component = closure(edges)
     groups: defaultdict[int, list[str]] = defaultdict(list)
     for place, sample in enumerate(corpus.samples):
         groups[component[place]].append(sample.id)
     return list(groups.values())
-
-
-def _keys(sample: Question, texts: Mapping[str, str], by: By) -> Iterator[tuple[str, str]]:
-    """Yield what a question must not share with questions of another part: (kind, value)."""
-    yield "text", normalised(sample.question)
-    if by == "context":
-        for unit in sample.units:
-            yield "unit", unit
-        for name in sample.right:
-            yield "right document", texts[name]
-
-
-def _document_texts(corpus: Corpus[Question]) -> dict[str, str]:
-    return {document.id: normalised(" ".join(document.passages)) for document in corpus.documents}
-
-
-def _in_order(corpus: Corpus[Question], names: set[str]) -> tuple[str, ...]:
-    return tuple(sample.id for sample in corpus.samples if sample.id in names)
