@@ -1,14 +1,11 @@
 """The card of a variant and the table of all variants, from a result worked by hand."""
 
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from embassay.core.result import CorpusRecord, EncoderRecord, Result, Row
-from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
-from embassay.training.base_model import hub_name
 from embassay.training.card import card_of
 from embassay.training.verdict import INTERVALS, figures
 
@@ -22,13 +19,14 @@ TRAININGS = {
         "evaluations": [[0, 0.633], [5, 0.6], [10, 0.567]],
         "files": ["model.safetensors"],
         "notes": ["A note."],
+        "made_with": {"torch": "2"},
         "format": 1,
     }
 }
 
 
-def card(result, hub=None):
-    return card_of({"base": "./mine"}, TRAININGS, LEARNT, result, ["mine"], SAID, hub)
+def card(result):
+    return card_of("Base: ./mine.", TRAININGS, LEARNT, result, ["mine"], SAID)
 
 
 def row(encoder, metric, subset, *figure):
@@ -62,37 +60,15 @@ def cells(line):
 
 def test_the_card_names_what_was_learnt_from_apart_from_what_it_was_tested_on(result):
     text = card(result)
-    learnt, tested = text.split("## Training data\n\n")[1].split("## Test data\n\n")
-    assert ["mine", "5df59cba8925e8fd", "CC0"] in map(cells, learnt.splitlines())
-    assert ["mine", "test questions of the domain", "41", "7b01d0fd98d91ab5", "CC0"] in map(cells, tested.splitlines())
+    data = list(map(cells, text.split("## Data\n\n")[1].splitlines()))
+    assert ["mine", "learnt, before the split", "5df59cba8925e8fd", "CC0"] in data
+    assert ["mine", "test questions of the domain, 41 items", "7b01d0fd98d91ab5", "CC0"] in data
     facts = dict(cells(line) for line in text.split("### finetuned\n\n")[1].split("\n\n")[0].splitlines())
-    assert (facts["loss"], facts["rows"], facts["rate"]) == ("mnr", "7,500", "2e-05")
+    assert (facts["loss"], facts["rows"], facts["rate"], facts["torch"]) == ("mnr", "7,500", "2e-05", "2")
     assert facts["Success@5 of the dev questions"] == "0.633 (step 0), 0.600 (step 5), 0.567 (step 10)"
     assert "files" not in facts
     assert "\n- A note.\n" in text
-    assert text.split("## Verdict\n\n")[1].splitlines() == [f"- {line}" for line in SAID]
-
-
-def test_the_base_is_named_to_the_hub_only_where_it_is_there(result):
-    assert "base_model" not in card(result)
-    assert card(result, "a/b").startswith(
-        '---\nlibrary_name: sentence-transformers\npipeline_tag: sentence-similarity\nbase_model: "a/b"\n'
-    )
-
-
-@pytest.mark.parametrize(
-    ("target", "folder", "name"),
-    [
-        ("all-MiniLM-L6-v2", "/site-packages/gt/model", "sentence-transformers/all-MiniLM-L6-v2"),
-        ("all-MiniLM-L6-v2", "/hub/models--sentence-transformers--all-MiniLM-L6-v2/snapshots/c9",
-         "sentence-transformers/all-MiniLM-L6-v2"),
-        ("bert-base-uncased", "/hub/models--bert-base-uncased/snapshots/c9", "bert-base-uncased"),
-        ("intfloat/e5-small", "/hub/models--intfloat--e5-small/snapshots/c9", "intfloat/e5-small"),
-    ],
-)  # fmt: skip
-def test_the_name_on_the_hub_is_the_one_that_was_found(target, folder, name):
-    assert hub_name(SimpleNamespace(target=target, found=ModelFiles(Path(folder), "c9"))) == name
-    assert hub_name(SimpleNamespace(target=target, found=ModelFiles(Path(target), LOCAL_FOLDER))) is None
+    assert text.split("## Verdict\n\n")[1].split("\n\n")[0].splitlines() == [f"- {line}" for line in SAID]
 
 
 def test_all_variants_stand_in_one_table_of_six_figures(result):

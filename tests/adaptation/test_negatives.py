@@ -155,7 +155,10 @@ def test_a_question_without_a_wrong_document_stays_as_a_pair():
     found = mine(corpus, [ONE, late], encoder)
     assert found.triplets[1] == Triplet("late", "far", ())
     assert found.left_out[BARE] == 1
-    assert "when mining negatives: 1 questions without a wrong document, used as pairs" in found.notes
+    assert (
+        "when mining negatives: 1 questions without a wrong document (pairs, which the loss triplet leaves out)"
+        in found.notes
+    )
 
 
 def test_of_a_document_of_passages_the_nearest_one_stands_for_it():
@@ -197,19 +200,15 @@ def test_nothing_to_be_found_is_said_before_any_training():
 @pytest.mark.parametrize(
     ("angles", "options", "message"),
     [
-        ({"near": 61}, {}, r"1 near duplicates of a right document\); the base can hardly distinguish these documents"),
-        (
-            {"close": 5},
-            {},
-            r"within the margin\); search further with a larger --window, or use a smaller --margin$",
-        ),
-        ({"held": 85}, {"held_out": ["held"]}, r"held-out question\); search.* --window, or use --by question"),
-        ({"Right": 85}, {}, r"documents that repeat the text of a right one\); remove repeated documents"),
-        ({}, {}, r"\(all are right documents\); add documents, or search further with a larger --window$"),
-        ({"a": 61, "b": 62, "c": 5}, {}, r"\(2 near duplicates of a right document, 1 .*; the base"),
+        ({"near": 61}, {}, r"\(1 near duplicates of a right document\); use a larger --window"),
+        ({"close": 5}, {}, r"\(1 documents within the margin\)"),
+        ({"held": 85}, {"held_out": ["held"]}, r"\(1 documents that answer a held-out question\)"),
+        ({"Right": 85}, {}, r"\(1 documents that repeat the text of a right one\)"),
+        ({}, {}, r"\(all are right documents\)"),
+        ({"a": 61, "b": 62, "c": 5}, {}, r"\(2 near duplicates of a right document, 1 documents within the margin\)"),
     ],
 )
-def test_where_nothing_is_found_the_cure_of_the_commonest_reason_is_named(angles, options, message):
+def test_where_nothing_is_found_the_reasons_are_named_the_commonest_first(angles, options, message):
     corpus, encoder = circle([ONE], right=60, **angles)
     with pytest.raises(InputError, match=message):
         mine(corpus, [ONE], encoder, **options)

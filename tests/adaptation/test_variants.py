@@ -6,7 +6,7 @@ import pytest
 
 from embassay.core.errors import OutputError, SpecError
 from embassay.training.adapt import AdaptRequest, planned_stages
-from embassay.training.options import AdaptOptions, FinetuneOptions, PretrainOptions
+from embassay.training.options import AdaptOptions, FinetuneOptions, SentenceRecipe
 from embassay.training.stage import check_folder
 
 MADE_FROM = {"base": "aaaa", "corpora": [["mine", "bbbb"]], "by": "question", "test": 0.2, "seed": 0}
@@ -35,16 +35,16 @@ def test_the_variants_that_are_asked_for(given, names, tmp_path):
 
 
 def test_the_third_goes_on_from_the_pre_trained_one_with_the_options_of_fine_tuning(tmp_path):
-    options = {"rate": 1e-4, "seed": 3, "loss": "triplet", "objective": "tsdae", "warmup": 0.3, "patience": 7}
+    options = {"rate": 1e-4, "seed": 3, "loss": "triplet", "warmup": 0.3}
     first, second, third = stages_of(tmp_path, **options, window=20).values()
     assert third.recipe == second.recipe
     assert first.identity["base"] == second.identity["base"] == "aaaa" != third.identity["base"]
     assert {**second.identity, "base": third.identity["base"]} == third.identity
-    assert first.recipe == PretrainOptions(rate=1e-4, seed=3, objective="tsdae", warmup=0.3)
-    assert second.recipe == FinetuneOptions(rate=1e-4, seed=3, loss="triplet", warmup=0.3, patience=7, window=20)
+    assert first.recipe == SentenceRecipe(rate=1e-4, seed=3, warmup=0.3)
+    assert second.recipe == FinetuneOptions(rate=1e-4, seed=3, loss="triplet", warmup=0.3, window=20)
     assert (first.recipe.epochs, second.recipe.epochs) == (1, 2)
     # What the pre-trained model is made with makes the third another one.
-    (*_, other) = stages_of(tmp_path, **{**options, "objective": "mlm"}, window=20).values()
+    (*_, other) = stages_of(tmp_path, **{**options, "warmup": 0.2}, window=20).values()
     assert other.identity["base"] != third.identity["base"]
 
 
@@ -58,8 +58,7 @@ def test_the_third_goes_on_from_the_pre_trained_one_with_the_options_of_fine_tun
         ("epochs", 0),
         ("seed", -1),
         ("warmup", 1.0),
-        ("accumulate", 0),
-        ("patience", 0),
+        ("batch", 0),
     ],
 )
 def test_what_is_out_of_range_is_named(name, value, tmp_path):
@@ -100,8 +99,8 @@ def test_a_variant_of_other_settings_is_refused(tmp_path):
     finish(stages_of(tmp_path)["finetuned"])
     with pytest.raises(OutputError, match=r"finetuned: contains a training .* \(different: batch, loss\)"):
         stages_of(tmp_path, loss="triplet", batch=8)["finetuned"].is_finished()
-    mining = {"window": 9, "margin": 0.1, "accumulate": 2, "warmup": 0.2, "patience": 4}
-    with pytest.raises(OutputError, match=r"\(different: accumulate, margin, patience, warmup, window\)"):
+    mining = {"window": 9, "margin": 0.1, "warmup": 0.2}
+    with pytest.raises(OutputError, match=r"\(different: margin, warmup, window\)"):
         stages_of(tmp_path, **mining)["finetuned"].is_finished()
 
 
@@ -120,4 +119,4 @@ def test_the_record_of_a_model_says_what_it_was_made_from(tmp_path):
     finish(stage)
     record = json.loads((stage.folder / "training.json").read_text())
     assert record.items() >= {"kind": "pretraining", **MADE_FROM}.items()
-    assert record["settings"]["objective"] == "mlm"
+    assert record["settings"]["rate"] == 3e-5

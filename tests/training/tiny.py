@@ -6,7 +6,7 @@ from pathlib import Path
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.types import Corpus
 from embassay.training.base_model import LIBRARIES
-from embassay.training.options import FinetuneOptions, PretrainOptions
+from embassay.training.options import FinetuneOptions, SentenceRecipe
 from embassay.training.stage import Stage
 
 NOUNS = "pump valve tank lamp filter pipe motor belt crane hatch anchor winch rudder ladder boiler gauge".split()
@@ -15,10 +15,10 @@ RARE = "slowly loudly daily nightly twice rarely often never".split()
 WORDS = ["what", "which", "the", "does", "it", "when", "and", "in", "of", *NOUNS, *VERBS, *RARE]
 
 
-def stage(folder, recipe=PretrainOptions, data="", **changes):
+def stage(folder, recipe=SentenceRecipe, data="", **changes):
     """A training of a sentence encoder with quick settings."""
     given = {"epochs": 2, "batch": 8, "rate": 1e-3, "device": "cpu"}
-    kind = "pretraining" if recipe is PretrainOptions else "finetuning"
+    kind = "pretraining" if recipe is SentenceRecipe else "finetuning"
     return Stage(Path(folder), kind, recipe(**{**given, **changes}), {"data": data}, LIBRARIES)
 
 

@@ -70,13 +70,7 @@ def adapt(
         for line in adaptation.summary():
             print(line)  # noqa: T201
         return FINE
-    try:
-        adapted = adaptation.carry_out()
-    except KeyboardInterrupt as interruption:
-        # Its text says how much is finished; the general message follows in cli/app.py.
-        if str(interruption):
-            say(str(interruption))
-        raise
+    adapted = adaptation.carry_out()
     # The verdict goes to standard output, as the tables of a run; where things lie goes to standard error.
     for line in (*adapted.verdict, "", adapted.figures):
         print(line)  # noqa: T201

@@ -256,7 +256,7 @@ def exit_code_of(arguments: list[str] | None) -> int:
         return FINE
     except CycloptsError as error:
         # Of a number out of its range only the limit, without the words of pydantic for programmers.
-        problem = re.sub(r"\d+ validation error.*? Input should (.*?) \[type=.*", r"It must \1", str(error))
+        problem = re.sub(r"(?s)\d+ validation error.*? Input should (.*?) \[type=.*", r"It must \1", str(error))
         if isinstance(error, UnusedCliTokensError):
             problem = f"no option and no argument: {' '.join(error.unused_tokens or ())}"
         command = " ".join(("embassay", *(error.command_chain or ())))

@@ -13,34 +13,30 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from embassay.core.columns import ItemColumn, read_columns
-from embassay.core.errors import OutputError, SpecError
+from embassay.core.columns import read_columns
+from embassay.core.errors import SpecError
 from embassay.core.formatting import counted, duration
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result
 from embassay.core.store.canonical import canonical, write
 from embassay.core.types import AnyCorpus, JsonObject, content_hash
 from embassay.diagnostics.metrics.metric import ranking_diagnostics
-from embassay.reports.layouts import layouts
-from embassay.run.command import attempt, write_outcome
+from embassay.models.neural.devices import available_device
+from embassay.run.command import save
 from embassay.run.execute import execute
-from embassay.run.finished import draw
 from embassay.run.plan import Plan, Task
 from embassay.run.plan import prepare as plan_run
-from embassay.run.record import environment, settings_of
 from embassay.run.request import RunRequest
-from embassay.run.runs.folder import RunFolder
 from embassay.run.specs import Spec
-from embassay.training.base_model import LIBRARIES, Base, find_base, hub_name
+from embassay.training.base_model import LIBRARIES, Base, find_base
 from embassay.training.card import card_of
-from embassay.training.fitness import check_device, check_objective
 from embassay.training.material import Material, gather, general_corpora, load_corpora, write_questions
 from embassay.training.negatives import Mined, mine
-from embassay.training.options import AdaptOptions, FinetuneOptions, PretrainOptions
+from embassay.training.options import AdaptOptions, FinetuneOptions, SentenceRecipe
 from embassay.training.stage import RECORD, Advance, Stage, as_stored, check_folder, read_json
-from embassay.training.verdict import BASE, BOTH, FINETUNED, PRETRAINED, AdaptationVerdict, figures, verdict
+from embassay.training.verdict import BASE, BOTH, FINETUNED, PRETRAINED, figures, verdict
 
 SPLIT, QUESTIONS = "split.json", "questions"
 """The file of the ids of all questions, and the folder of the questions, a file for each corpus."""
@@ -48,7 +44,7 @@ NO_SHIFT = (
     "The shift between your texts and general ones was not measured: it needs a general corpus of questions and "
     "documents; name one with --general"
 )
-AnyStage = Stage[PretrainOptions] | Stage[FinetuneOptions]
+AnyStage = Stage[Any]
 
 
 @dataclass(frozen=True)
@@ -148,14 +144,20 @@ class Adaptation:
         # Cheap checks come first: options, then the base, then the corpora. So mistakes are found early.
         if "," in str(request.out):
             raise SpecError(f"{request.out}: the folder name must not contain a comma; choose another folder with -o")
-        check_device(options.device)
         base = replace(find_base(request.base), device=options.device)
+        if options.device != "auto":
+            try:
+                available_device(options.device)
+            except EncoderError as error:
+                raise SpecError(str(error)) from None
         if base.found.folder.resolve().is_relative_to(request.out.resolve()):
             raise SpecError(
                 f"base {request.base!r} is inside the output folder {request.out}; choose another folder with -o"
             )
         if options.pretrain or not options.finetune:
-            check_objective(base, options.objective)
+            from embassay.training.pretraining import check_masks
+
+            check_masks(base)
         material = gather(load_corpora(request.corpora), options)
         made_from = as_stored(
             {
@@ -210,7 +212,7 @@ class Adaptation:
         if unanswered:
             tested += f" ({unanswered:,} of them without a right document)"
         return (
-            f"{len(split.train):,} for training, {len(split.dev):,} for early stopping, {tested}; "
+            f"{len(split.train):,} for training, {len(split.dev):,} to choose the best step, {tested}; "
             f"split by {options.by}, seed {options.seed}"
         )
 
@@ -236,13 +238,13 @@ class Adaptation:
         """Train one variant, and return notes."""
         stage, material = self.stages[variant], self.material
         start = self.stages[PRETRAINED].spec if variant == BOTH else self.request.base
-        if isinstance(stage.recipe, PretrainOptions):
-            from embassay.training.pretraining import pretrain
+        if stage.kind == "finetuning":
+            from embassay.training.finetuning import finetune
 
-            return pretrain(stage, start, material.sentences, advance=advance).notes
-        from embassay.training.finetuning import finetune
+            return finetune(stage, start, mined, material.dev, material.union, advance=advance).notes
+        from embassay.training.pretraining import pretrain
 
-        return finetune(stage, start, mined, material.dev, material.union, advance=advance).notes
+        return pretrain(stage, start, material.sentences, advance=advance).notes
 
     def carry_out(self) -> Adapted:
         """Train the variants that are not finished, assay all variants, write verdict and cards.
@@ -276,35 +278,27 @@ class Adaptation:
         # One assay of all variants, so that their differences are tested on the same test questions.
         specs = {variant: stage.spec for variant, stage in self.stages.items()}
         encoders = [_spec_of(self.base), *(Spec(spec, variant) for variant, spec in specs.items())]
-        result, columns = _assay(_plan(request, encoders, material, self.general))
+        plan, began = _plan(request, encoders, material, self.general), time.perf_counter()
+        outcome = execute(plan)
+        outcome.check()
+        # The run belongs to this adaptation: one of other variants or general corpora is replaced.
+        save(plan, outcome, time.perf_counter() - began, plan.request.out, overwrite=True)
+        result = outcome.result
         records = {variant: stage.record() for variant, stage in self.stages.items()}
         evaluations = {variant: record.get("evaluations", ()) for variant, record in records.items()}
         domain = [test.name for test in material.tests]
-        found = verdict(result, columns, domain, evaluations, self.limits())
+        found = verdict(result, read_columns(plan.request.out), domain, evaluations, self.limits())
         table = figures(result, domain, (BASE, *self.stages))
         lines = ["# Verdict", "", *(f"- {sentence}" for sentence in found.lines), "", table, ""]
         write(out / "verdict.md", "\n".join(lines).encode())
-        self._write_cards(result, domain, found, records)
-        return Adapted(out, result, {BASE: request.base, **specs}, found.lines, table, held_out)
-
-    def _write_cards(
-        self, result: Result, domain: Sequence[str], found: AdaptationVerdict, records: Mapping[str, JsonObject]
-    ) -> None:
-        """Write a model card into the folder of each variant."""
-        made = environment()
-        origin = {
-            "base": f"{self.request.base} ({self.base.fingerprint})",
-            "made by": f"`embassay adapt`, embassay {made['embassay']}, Python {made['python']}",
-            "questions": self.split_summary(),
-            "resamples": f"{result.resamples:,}",
-            "libraries": ", ".join(f"{name} {version}" for name, version in made["packages"].items()),
-        }
+        origin = f"Base: {request.base} ({self.base.fingerprint}). Questions: {self.split_summary()}."
         for variant, stage in self.stages.items():
             before = [PRETRAINED] if variant == BOTH else []
             trainings = {name: records[name] for name in (*before, variant)}
             sentences = (*found.of_variant.get(variant, ()), found.limits[0])
-            text = card_of(origin, trainings, self.material.corpora, result, domain, sentences, hub_name(self.base))
-            write(stage.folder / "README.md", text.encode())
+            card = card_of(origin, trainings, material.corpora, result, domain, sentences)
+            write(stage.folder / "README.md", card.encode())
+        return Adapted(out, result, {BASE: request.base, **specs}, found.lines, table, held_out)
 
 
 def planned_stages(request: AdaptRequest, made_from: JsonObject) -> dict[str, AnyStage]:
@@ -317,7 +311,7 @@ def planned_stages(request: AdaptRequest, made_from: JsonObject) -> dict[str, An
     out, overwrite = request.out, request.overwrite
     stages: dict[str, AnyStage] = {}
     if pretrain:
-        recipe = options.of(PretrainOptions)
+        recipe = options.of(SentenceRecipe)
         stages[PRETRAINED] = Stage(out / PRETRAINED, "pretraining", recipe, made_from, LIBRARIES, overwrite)
     starts: dict[str, object] = {FINETUNED: made_from["base"]} if finetune else {}
     if pretrain and finetune:
@@ -369,28 +363,3 @@ def _plan(request: AdaptRequest, encoders: Sequence[Spec], material: Material, g
 def _general_questions(general: Sequence[AnyCorpus]) -> AnyCorpus | None:
     """Return the first general corpus of questions and documents."""
     return next((corpus for corpus in general if corpus.shape == "retrieval"), None)
-
-
-def _assay(plan: Plan) -> tuple[Result, tuple[ItemColumn, ...]]:
-    """Assay the base and its variants into the folder of the run; return the result and its item values.
-
-    Raises
-    ------
-    EncoderError
-        If a variant cannot be assayed.
-    OutputError
-        If the folder cannot be written to.
-    """
-    start = time.perf_counter()
-    folder = RunFolder(plan.request.out)
-    try:
-        folder.open(settings_of(plan))
-    except OutputError:
-        # The run has other variants or general corpora. It belongs to this adaptation and is redone.
-        folder.open(settings_of(plan), overwrite=True)
-    outcome = execute(plan, folder)
-    record = write_outcome(folder, plan, outcome, time.perf_counter() - start)
-    outcome.check()
-    result = outcome.result
-    attempt("the report cannot be drawn", folder, lambda: draw(folder.report, result, layouts(result), record))
-    return result, read_columns(folder.path)

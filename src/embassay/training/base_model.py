@@ -15,7 +15,7 @@ from embassay.core.errors import EncoderError, MissingExtraError, SpecError, fir
 from embassay.core.plugins import ENCODERS
 from embassay.core.types import JsonObject, Runtime
 from embassay.models.neural import st
-from embassay.models.neural.locations import LOCAL_FOLDER, TOKENIZERS, find, read_json, repositories
+from embassay.models.neural.locations import TOKENIZERS, find, read_json
 from embassay.models.neural.modules import CONFIG, modules, own_modules, settings_of
 from embassay.models.neural.prompts import DOCUMENT
 from embassay.models.neural.st import SentenceTransformersEncoder
@@ -95,17 +95,6 @@ def load(encoder: Base, device: str) -> SentenceTransformer:
     if encoder.options.max_length:
         model.max_seq_length = encoder.card.max_tokens
     return model
-
-
-def hub_name(encoder: Base) -> str | None:
-    """Return the name that a base has on the hub; None for a local folder."""
-    if encoder.found.revision == LOCAL_FOLDER:
-        return None
-    for part in encoder.found.folder.parts:
-        # The hub's cache names the repository.
-        if part.startswith("models--"):
-            return part.removeprefix("models--").replace("--", "/", 1)
-    return repositories(encoder.target)[0]
 
 
 def live(encoder: Base, model: SentenceTransformer) -> Base:

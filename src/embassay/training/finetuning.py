@@ -7,7 +7,6 @@ al. 2017, section 4); ``triplet`` makes the right document nearer than each wron
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -16,13 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embassay.core.errors import InputError
-from embassay.core.formatting import counted
 from embassay.core.samples.retrieval import Question, first_passages, right_pairs
 from embassay.core.types import AnyCorpus
 from embassay.search.exact.top import search
+from embassay.stats.ranking import RightPlaces
 from embassay.training.base_model import Base, find_base, live
 from embassay.training.batches import Batch, BatchRow, draw
-from embassay.training.losses import finetuning_loss
 from embassay.training.negatives import Mined, Triplet, normalised
 from embassay.training.options import FinetuneOptions
 from embassay.training.stage import Advance, Stage, Trained
@@ -31,7 +29,12 @@ from embassay.training.trainer import Job, features, train_stage
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import Tensor
+    from torch.nn import Module
 
+COSINE_SCALE, PRODUCT_SCALE = 20.0, 1.0
+"""Scale of the similarities before the softmax (1 / temperature): for values within ±1, and for unbounded values."""
+MARGIN = 0.2
+"""The margin of the ``triplet`` loss, a difference of cosines (Schroff et al. 2015)."""
 K = 5
 """A question is answered if a right document is among the nearest five (Roychowdhury et al. 2024, section 2.1)."""
 
@@ -70,25 +73,15 @@ def finetune(
         For a base, triplets or a folder that cannot be used, before any training.
     EncoderError
         If the base cannot be loaded, or the loss became NaN or infinite.
-    KeyboardInterrupt
-        After the step in which Ctrl-C was pressed.
     """
     encoder = find_base(base)
     rows = rows_of(mined.triplets, stage.recipe.loss)
     # A question without a right document cannot be answered, so it cannot rate the weights.
     answered = [question for question in dev if question.right]
-    notes = [*mined.notes]
-    if not answered:
-        notes.append("no held-out questions: the last weights are kept, and training does not stop early")
-    without_wrong = sum(not triplet.wrong for triplet in mined.triplets)
-    if without_wrong and stage.recipe.loss == "triplet":
-        notes.append(
-            f"left out: {counted(without_wrong, 'question')} without a wrong document; the triplet loss needs one"
-        )
 
     def prepare(model: SentenceTransformer) -> Job:
         evaluate = evaluation(encoder, model, answered, corpus) if answered else None
-        return _job(stage.recipe, encoder, model, rows, evaluate, notes)
+        return _job(stage.recipe, encoder, model, rows, evaluate, mined.notes)
 
     facts = {"rows": len(rows), "triplets": len(mined.triplets), "negatives": mined.negatives}
     return train_stage(stage, encoder, prepare, facts, advance=advance)
@@ -110,13 +103,8 @@ def success(encoder: Base, questions: Sequence[Question], corpus: AnyCorpus) -> 
         starts=first_passages(corpus.documents),
         pairs=pairs,
     )
-    # Tied documents share a range of ranks; the ranks up to K count.
-    probability = np.clip(K - ranks.greater, 0, ranks.tied) / np.maximum(ranks.tied, 1)
-    # −1 marks a question without any similarity.
-    probability[ranks.greater < 0] = 0.0
-    best = np.zeros(len(questions))
-    np.maximum.at(best, pairs[:, 0], probability)
-    return float(best.mean())
+    places = RightPlaces(len(questions), pairs[:, 0], ranks.greater, ranks.tied, np.ones(len(pairs), dtype=np.int64))
+    return float(places.success(K).mean())
 
 
 def evaluation(
@@ -152,30 +140,20 @@ def _job(
     model: SentenceTransformer,
     triplets: Sequence[Triplet],
     evaluate: Callable[[], float] | None,
-    notes: Sequence[str],
+    notes: tuple[str, ...],
 ) -> Job:
     """Return the training with a loss: its batches, and the texts of their rows."""
+    from sentence_transformers.sentence_transformer import losses
+
     query_prompt = encoder.card.prompts.get("query", "")
     document_prompt = encoder.card.prompts.get("document", "")
-    size, accumulate = recipe.batch, recipe.accumulate
     rows = candidate_rows(triplets)
-    if recipe.loss == "mnr":
-        # Accumulated batches are compared as one.
-        size, accumulate = size * accumulate, 1
-    else:
-        # The rows of the triplet loss are not compared with each other.
+    if recipe.loss == "triplet":
+        # Its rows are not compared with each other.
         rows = [BatchRow(row.length) for row in rows]
-    batches = draw(rows, size, recipe.epochs, recipe.seed)
+    batches = draw(rows, recipe.batch, recipe.epochs, recipe.seed)
     if not batches:
         raise InputError("fine-tuning needs at least two questions, or one with a wrong document")
-    notes = [*notes]
-    needed = math.ceil(recipe.epochs * math.ceil(len(triplets) / size))
-    if len(batches) > 2 * needed:
-        mean = sum(map(len, batches)) / len(batches)
-        notes.append(
-            f"batches have {mean:.1f} instead of {size} questions on average: questions that share a right document "
-            "cannot be in one batch, and many do"
-        )
 
     def collate(batch: Batch, random: np.random.Generator) -> dict[str, Tensor]:
         """Return questions, right documents, and as many wrong documents as every row has."""
@@ -190,8 +168,24 @@ def _job(
             columns[f"wrong{number}"] = ([row.wrong[number] for row in chosen], document_prompt)
         return features(model, columns)
 
-    loss = finetuning_loss(model, recipe, encoder.card.similarity)
-    return Job(model, loss, collate, batches, recipe, accumulate, evaluate, tuple(notes))
+    loss = ranking_loss(model, encoder.card.similarity)
+    if recipe.loss == "triplet":
+        cosine = losses.TripletDistanceMetric.COSINE
+        loss = losses.TripletLoss(model, distance_metric=cosine, triplet_margin=MARGIN)
+    return Job(model, loss, collate, batches, recipe, evaluate, notes)
+
+
+def ranking_loss(model: SentenceTransformer, similarity: str) -> Module:
+    """Return the loss that ranks the right candidate above all others (Henderson et al. 2017, section 4)."""
+    from sentence_transformers.sentence_transformer import losses
+    from sentence_transformers.sentence_transformer.modules import Normalize
+    from sentence_transformers.util import cos_sim, dot_score
+
+    if similarity != "dot":
+        return losses.MultipleNegativesRankingLoss(model, scale=COSINE_SCALE, similarity_fct=cos_sim)
+    # Vectors of unit length have a dot product that is a cosine.
+    scale = COSINE_SCALE if isinstance(list(model)[-1], Normalize) else PRODUCT_SCALE
+    return losses.MultipleNegativesRankingLoss(model, scale=scale, similarity_fct=dot_score)
 
 
 def candidate_rows(triplets: Sequence[Triplet]) -> list[BatchRow]:

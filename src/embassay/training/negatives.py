@@ -29,18 +29,11 @@ NEAR_DUPLICATE = 0.95
 """A document whose cosine to a right document is above this is treated as a duplicate of it."""
 AGAIN = "repeated questions with the same right text"
 UNANSWERED = "questions without a right document"
-BARE = "questions without a wrong document, used as pairs"
+BARE = "questions without a wrong document (pairs, which the loss triplet leaves out)"
 SAME = "documents that repeat the text of a right one"
 NEAR = "near duplicates of a right document"
 CLOSE = "documents within the margin"
 HELD = "documents that answer a held-out question"
-CURES = {
-    SAME: "remove repeated documents, or search further with a larger --window",
-    NEAR: "the base can hardly distinguish these documents: use another base, or --pretrain alone (no negatives)",
-    CLOSE: "search further with a larger --window, or use a smaller --margin",
-    HELD: "search further with a larger --window, or use --by question, which holds no documents out",
-}
-"""What to do if a reason leaves no negatives."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +158,13 @@ def mine(
             triplets[question.question, right] = Triplet(question.question, right, wrong, rest)
 
     if left_out[BARE] == len(triplets):
-        raise _no_negatives(corpus, len(triplets), left_out, recipe)
+        reasons = [f"{count:,} {reason}" for reason, count in left_out.most_common() if count and reason != BARE]
+        raise InputError(
+            f"corpus {corpus.name!r}: none of its {len(triplets):,} questions has a hard negative among the "
+            f"{recipe.window} nearest documents at a margin of {recipe.margin:g} "
+            f"({', '.join(reasons) or 'all are right documents'}); use a larger --window or a smaller --margin, or "
+            "--pretrain alone"
+        )
     return Mined(tuple(triplets.values()), +left_out)
 
 
@@ -229,14 +228,3 @@ class _Space:
         if (self.unit_vectors[right_passages] @ self.unit_vectors[passage]).max() > NEAR_DUPLICATE:
             return NEAR
         return ""
-
-
-def _no_negatives(corpus: AnyCorpus, questions: int, left_out: Counter[str], recipe: FinetuneOptions) -> InputError:
-    """Return the error that explains why there are no negatives, and what to do about the commonest reason."""
-    reasons = [reason for reason, count in left_out.most_common() if count and reason in CURES]
-    why = ", ".join(f"{left_out[reason]:,} {reason}" for reason in reasons)
-    cure = CURES[reasons[0]] if reasons else "add documents, or search further with a larger --window"
-    return InputError(
-        f"corpus {corpus.name!r}: none of its {questions:,} questions has a hard negative among the {recipe.window} "
-        f"nearest documents at a margin of {recipe.margin:g} ({why or 'all are right documents'}); {cure}"
-    )

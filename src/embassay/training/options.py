@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Annotated, Literal, TypeVar, get_args, get_type_hints
+from typing import Annotated, Literal, TypeVar, get_type_hints
 
 from annotated_types import Ge, Gt, Lt
 
 from embassay.run.specs import fitting
 
 Tokens = Literal["words", "treebank"]
-Objective = Literal["mlm", "tsdae", "simcse"]
-OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 Loss = Literal["mnr", "triplet"]
 By = Literal["question", "context"]
 """What training and test questions must not share: their text, or also a unit or a right document."""
@@ -21,7 +19,6 @@ Count = Annotated[int, Ge(1)]
 Seed = Annotated[int, Ge(0)]
 Amount = Annotated[float, Gt(0), Lt(math.inf)]
 Share = Annotated[float, Ge(0), Lt(1)]
-S = TypeVar("S", bound="SentenceRecipe")
 
 
 @dataclass(frozen=True)
@@ -112,14 +109,12 @@ class UraeOptions(Checked):
     Attributes
     ----------
     dim
-        Number of dimensions. Default: 200, or the dimensions of the vectors in --words.
+        Number of dimensions.
     epochs
         Number of passes over the text.
     trees
         Source of the sentences' trees: right (right-branching), balanced, brackets (each line is a parse), or a file of
         bracketed parses.
-    words
-        File of word vectors, or a folder of 'embassay train words'. They stay fixed. Default: vectors are learnt.
     normalize
         Scale each inner node to unit length.
     decay
@@ -130,10 +125,9 @@ class UraeOptions(Checked):
         Seed for all random numbers.
     """
 
-    dim: Count | None = None
+    dim: Count = 200
     epochs: Count = 10
     trees: str = "right"
-    words: str = ""
     normalize: bool = False
     decay: Annotated[float, Ge(0), Lt(math.inf)] = 1e-5
     rate: Amount = 0.01
@@ -142,7 +136,7 @@ class UraeOptions(Checked):
 
 @dataclass(frozen=True)
 class SentenceRecipe(Checked):
-    """What pre-training and fine-tuning share.
+    """Options of pre-training, which fine-tuning shares.
 
     Attributes
     ----------
@@ -154,10 +148,6 @@ class SentenceRecipe(Checked):
         Highest learning rate of AdamW; it falls linearly to 0.
     warmup
         Share of the steps in which the learning rate rises, from 0 to below 1.
-    accumulate
-        Number of batches in a step. With ``mnr`` and ``simcse`` they are compared as one large batch, which needs a
-        second forward pass (Gao et al. 2021, "Scaling deep contrastive learning batch size"; exact). Otherwise their
-        gradients are averaged.
     device
         A GPU computes in bfloat16 if it supports it, a CPU in float32.
     checkpoints
@@ -171,17 +161,9 @@ class SentenceRecipe(Checked):
     batch: Count = 32
     rate: Amount = 3e-5
     warmup: Share = 0.1
-    accumulate: Count = 1
     device: Device = "auto"
     checkpoints: Count = 2
     seed: Seed = 0
-
-
-@dataclass(frozen=True)
-class PretrainOptions(SentenceRecipe):
-    """Options of pre-training; ``objective`` is that of :class:`AdaptOptions`."""
-
-    objective: Objective = "mlm"
 
 
 @dataclass(frozen=True)
@@ -194,13 +176,13 @@ class FinetuneOptions(SentenceRecipe):
     negatives: Count = 2
     window: Count = 50
     margin: Annotated[float, Ge(0), Lt(2)] = 0.05
-    patience: Count = 3
 
 
 TextOptions = WordsOptions | ParagraphsOptions | UraeOptions
 """The recipes of trainings on a text."""
 KINDS = {"words": WordsOptions, "paragraphs": ParagraphsOptions, "urae": UraeOptions}
 Recipe = TextOptions | SentenceRecipe
+R = TypeVar("R", bound=SentenceRecipe)
 
 
 @dataclass(frozen=True)
@@ -213,8 +195,6 @@ class AdaptOptions(Checked):
         Pre-train on the sentences of the documents. Without --pretrain and --finetune, all four variants are made.
     finetune
         Fine-tune on questions, their right documents and hard negatives.
-    objective
-        Objective of pre-training: mlm (predict masked words), tsdae (restore deleted words), simcse (dropout).
     loss
         Loss of fine-tuning: mnr (right document first in batch), triplet (by a margin).
     negatives
@@ -235,10 +215,6 @@ class AdaptOptions(Checked):
         Highest learning rate, in each stage. Default: 3e-5 for pre-training, 2e-5 for fine-tuning.
     warmup
         Share of the steps in which the learning rate rises, in each stage.
-    accumulate
-        Number of batches in one step, in each stage.
-    patience
-        Stop fine-tuning after this many evaluations in a row without improvement.
     seed
         Seed for all random numbers.
     resamples
@@ -253,7 +229,6 @@ class AdaptOptions(Checked):
 
     pretrain: bool = False
     finetune: bool = False
-    objective: Objective = "mlm"
     loss: Loss = "mnr"
     negatives: Count = 2
     window: Count = 50
@@ -264,15 +239,13 @@ class AdaptOptions(Checked):
     batch: Count = 32
     rate: Amount | None = None
     warmup: Share = 0.1
-    accumulate: Count = 1
-    patience: Count = 3
     seed: Seed = 0
     resamples: Count = 1000
     device: Device = "auto"
     limit: Count | None = None
     no_texts: bool = False
 
-    def of(self, recipe: type[S]) -> S:
+    def of(self, recipe: type[R]) -> R:
         """Return the options of one stage; those that are None have its own defaults.
 
         Raises

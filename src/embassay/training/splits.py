@@ -92,27 +92,18 @@ class WordForWord:
     """Finds questions in texts, both in normalised form. A short question only matches a whole text."""
 
     def __init__(self, questions: Iterable[str]):
-        self._whole = {normalised(question) for question in questions}
-        # Indexed by their first words, because a text has far fewer such beginnings than there are questions.
-        self._by_beginning: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
-        for question in self._whole:
-            words = question.split()
-            if len(words) >= LEAST_WORDS:
-                beginning = tuple(words[:LEAST_WORDS])
-                # Between spaces, so that only whole words match.
-                self._by_beginning[beginning].append(f" {question} ")
+        self._forms = {tuple(normalised(question).split()) for question in questions}
+        self._lengths = {len(form) for form in self._forms if len(form) >= LEAST_WORDS}
 
     def within(self, text: str) -> bool:
         """Return whether a text contains one of the questions."""
-        form = normalised(text)
-        if form in self._whole:
+        words = tuple(normalised(text).split())
+        if words in self._forms:
             return True
-        words = form.split()
-        padded = f" {form} "
-        for start in range(len(words) - LEAST_WORDS + 1):
-            beginning = tuple(words[start : start + LEAST_WORDS])
-            if any(question in padded for question in self._by_beginning.get(beginning, ())):
-                return True
+        for length in self._lengths:
+            for start in range(len(words) - length + 1):
+                if words[start : start + length] in self._forms:
+                    return True
         return False
 
 

@@ -7,11 +7,11 @@ of torch, numpy and random is restored afterwards.
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,15 +23,16 @@ from embassay.models.neural.library_messages import quiet
 from embassay.training.base_model import NOISY, Base, load, write_model
 from embassay.training.batches import Batch
 from embassay.training.checkpoints import (
+    NEW,
     SCORE,
     History,
     checkpoint_of,
     load_weights,
     newest,
+    put_in_place,
     save_weights,
-    seal,
 )
-from embassay.training.options import FinetuneOptions, PretrainOptions
+from embassay.training.options import R, SentenceRecipe
 from embassay.training.stage import THERE, Advance, Stage, Trained
 
 if TYPE_CHECKING:
@@ -54,9 +55,7 @@ class Job:
         Turns the rows of a batch into the trainer's input: tensors named ``column_input_ids`` … Its random numbers come
         from the generator that is passed to it, one for each batch.
     batches
-        All batches of all epochs.
-    accumulate
-        The number of batches in a step.
+        All batches of all epochs, one for each step.
     evaluate
         Returns the current score of the model (larger is better); None for no evaluations.
     notes
@@ -67,8 +66,7 @@ class Job:
     loss: Module
     collate: Callable[[Batch, np.random.Generator], dict[str, Tensor]]
     batches: Sequence[Batch]
-    recipe: PretrainOptions | FinetuneOptions
-    accumulate: int = 1
+    recipe: SentenceRecipe
     evaluate: Callable[[], float] | None = None
     notes: tuple[str, ...] = ()
 
@@ -81,22 +79,13 @@ class Job:
     @property
     def steps(self) -> int:
         """The number of steps, unless something stops the training early."""
-        return math.ceil(len(self.batches) / self.accumulate)
+        return len(self.batches)
 
     @property
     def interval(self) -> int:
         """The number of steps between two checkpoints, and between two evaluations."""
-        per_epoch = len(self.batches) / self.accumulate / max(self.recipe.epochs, 1)
-        return max(1, round(min(per_epoch, self.steps) / self.recipe.checkpoints))
-
-    def rows_after(self, step: int) -> int:
-        """Return the number of rows that have been read after a number of steps."""
-        return sum(map(len, self.batches[: step * self.accumulate]))
-
-    def ends(self, history: History) -> bool:
-        """Return whether a training is over: after its last step, or after too many evaluations without improvement."""
-        patience = self.recipe.patience if isinstance(self.recipe, FinetuneOptions) else math.inf
-        return history.step >= self.steps or history.poorer >= patience
+        per_epoch = self.steps / max(self.recipe.epochs, 1)
+        return max(1, round(per_epoch / self.recipe.checkpoints))
 
     def weights(self) -> dict[str, Tensor]:
         """Return all trained weights by name; weights that model and loss share are named once."""
@@ -106,7 +95,7 @@ class Job:
 
 
 def train_stage(
-    stage: Stage[PretrainOptions] | Stage[FinetuneOptions],
+    stage: Stage[R],
     base: Base,
     prepare: Callable[[SentenceTransformer], Job],
     facts: Mapping[str, object],
@@ -129,13 +118,17 @@ def train_stage(
         model = load(base, stage.recipe.device)
         job = prepare(model)
         history = train(job, stage.work, advance)
-        notes = (*job.notes, *_evaluation_notes(history, job))
+        notes = [*job.notes]
+        if history.best:
+            (_, before), (step, best) = history.evaluations[0], history.best
+            notes.append(
+                f"Success@5 of the held-out questions: {before:.3f} before training, {best:.3f} at step {step:g} (kept)"
+            )
         # No time and no date: an interrupted training writes the same record as an uninterrupted one.
         record = {
             **facts,
             "tokens": model.max_seq_length,
             "steps": history.step,
-            "planned": job.steps,
             "device": job.model.device.type,
             "losses": history.losses,
             "evaluations": history.evaluations,
@@ -144,22 +137,6 @@ def train_stage(
         }
         stage.finish(lambda new: write_model(base, model, new), record)
     return stage.trained(*notes)
-
-
-def _evaluation_notes(history: History, job: Job) -> list[str]:
-    """Return the outcome of the evaluations, one sentence each."""
-    if not history.best:
-        return []
-    step, best = history.best
-    before = history.evaluations[0][1]
-    notes = [f"Success@5 of the held-out questions: {before:.3f} before training, {best:.3f} at step {step:g} (kept)"]
-    if best <= before:
-        notes.append("no step was better on the held-out questions than the starting model")
-    if history.step < job.steps:
-        notes.append(
-            f"stopped early after {history.step} of {job.steps} steps: {history.poorer} evaluations without improvement"
-        )
-    return notes
 
 
 def train(job: Job, work: Path, advance: Advance) -> History:
@@ -173,24 +150,16 @@ def train(job: Job, work: Path, advance: Advance) -> History:
         If the loss became NaN or infinite, or the memory does not suffice.
     OutputError
         If a checkpoint cannot be written.
-    KeyboardInterrupt
-        When Ctrl-C is pressed; the message names the checkpoint that is kept.
     """
     history = newest(work)
-    if history is None or not job.ends(history):
+    if history is None or history.step < job.steps:
         try:
             history = _run_trainer(job, work, history, advance)
-        except KeyboardInterrupt:
-            kept = newest(work)
-            if kept is None:
-                raise
-            raise KeyboardInterrupt(f"stopped; the checkpoint after step {kept.step} of {job.steps} is kept") from None
         except (MemoryError, RuntimeError) as error:
             if isinstance(error, RuntimeError) and "memory" not in str(error):
                 raise
             raise EncoderError(
-                f"training needs more memory than there is ({first_line_of(error)}); use a smaller --batch, with a "
-                "larger --accumulate for as many rows in a step"
+                f"training needs more memory than there is ({first_line_of(error)}); use a smaller --batch"
             ) from error
     load_weights(job.weights(), checkpoint_of(work, history.kept_step()))
     return history
@@ -205,7 +174,7 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
     weights = job.weights()
 
     class Trainer(SentenceTransformerTrainer):  # type: ignore[misc]
-        """The library's trainer with our batches, and with checkpoints that are known to be complete."""
+        """The library's trainer with our batches, and with checkpoints that are whole or not there."""
 
         def get_train_dataloader(self) -> DataLoader:
             """Return all batches of all epochs, which are one epoch to the trainer."""
@@ -237,10 +206,10 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
             load_weights(weights, Path(checkpoint_path))
 
         def _save_checkpoint(self, *args: object) -> None:
-            """Write a checkpoint, and mark it as complete."""
+            """Write a checkpoint, and put it in its place when it is complete."""
             try:
                 super()._save_checkpoint(*args)
-                seal(work, History.of(vars(self.state)))
+                put_in_place(work, History.of(vars(self.state)))
             except (OSError, RuntimeError) as error:
                 raise OutputError(f"{work}: a checkpoint cannot be written: {first_line_of(error)}") from error
 
@@ -263,10 +232,9 @@ def _arguments(job: Job, work: Path, *, from_start: bool) -> SentenceTransformer
 
     device = job.model.device.type
     arguments = SentenceTransformerTrainingArguments(
-        output_dir=str(work),
+        output_dir=str(work / NEW),
         max_steps=job.steps,
         per_device_train_batch_size=job.recipe.batch,
-        gradient_accumulation_steps=job.accumulate,
         learning_rate=job.recipe.rate,
         lr_scheduler_type="linear",
         warmup_steps=job.recipe.warmup,
@@ -288,21 +256,17 @@ def _after_steps(job: Job, advance: Advance) -> TrainerCallback:
     """Return what happens after each step and each evaluation."""
     from transformers import TrainerCallback
 
-    total_rows = job.rows_after(job.steps)
+    rows = [0, *accumulate(map(len, job.batches))]
 
     class AfterSteps(TrainerCallback):  # type: ignore[misc]
-        """Progress, evaluations, checkpoints, early stopping."""
+        """Progress, evaluations, checkpoints."""
 
         def on_step_end(self, args: object, state: TrainerState, control: TrainerControl, **kwargs: object) -> None:
             """Report a step; evaluate and save at intervals, and after the last one."""
-            advance(job.rows_after(state.global_step), total_rows)
+            advance(rows[state.global_step], rows[-1])
             due = state.global_step % job.interval == 0 or state.global_step == job.steps
             control.should_evaluate = due and job.evaluate is not None
             control.should_save = due
-
-        def on_evaluate(self, args: object, state: TrainerState, control: TrainerControl, **kwargs: object) -> None:
-            """Stop early."""
-            control.should_training_stop = control.should_training_stop or job.ends(History.of(vars(state)))
 
     return AfterSteps()
 

@@ -5,10 +5,9 @@ unfolded into all the words below it, and the squared distance to these words is
 ``words.npy`` (the first row is the vector of unknown words), ``fold.npy``, ``fold_bias.npy``, ``unfold.npy``,
 ``unfold_bias.npy`` and ``urae.json`` (vocabulary, options).
 
-Tanh has to reconstruct the words, so their coordinates must be well within ±1. Given vectors are multiplied by one
-number, so that their standard deviation is 0.1 (Turian, Ratinov, Bengio 2010), or less if a coordinate would exceed
-0.9. Learnt words start with that standard deviation and are reset to it after each epoch; otherwise the loss would be
-smallest if all words had the same vector.
+Tanh has to reconstruct the words, so their coordinates must be well within ±1. They start with a standard deviation of
+0.1 (Turian, Ratinov, Bengio 2010) and are reset to it after each epoch; otherwise the loss would be smallest if all
+words had the same vector.
 
 Differences from the paper: AdaGrad instead of L-BFGS; matrices that start as a mean of the two children; and a vector
 for unknown words, which is learnt by treating known words as unknown now and then.
@@ -27,21 +26,15 @@ import numpy as np
 
 from embassay.core.errors import MissingExtraError, SourceError, SpecError
 from embassay.core.randomness import generator
-from embassay.core.store.paths import source_path
-from embassay.core.types import sha256_of
-from embassay.core.vectors import DenseVectors, Indices
+from embassay.core.vectors import Indices
 from embassay.models.static.parses import check_source, identity, parse
-from embassay.models.static.trained_folder import TrainedFolder
 from embassay.models.static.trees import Shape, Tree
-from embassay.models.static.word_files import read, recognise
 from embassay.training.options import UraeOptions
 from embassay.training.stage import THERE, Advance, Stage, Trained, save_arrays
 from embassay.training.text import read_sentences
-from embassay.training.unfolding import BATCH, REACH, SPREAD, TINY, Learner, new_matrices, one_thread
+from embassay.training.unfolding import BATCH, SPREAD, Learner, new_matrices, one_thread
 
 COMMAND = "embassay train urae"
-DIM = 200
-"""Default number of dimensions of learnt words."""
 REPORT_EVERY = 512
 """Sentences between two calls of the progress callback; a multiple of the batch."""
 SHORTEST, LONGEST = 2, 200
@@ -56,21 +49,21 @@ class TreeSentences:
 
     Attributes
     ----------
-    row
-        The row of each known word, from 1.
+    vocabulary
+        The words, whose vectors are the rows from 1; row 0 is the unknown word.
     rows
-        For each sentence the row of each of its words; 0 for an unknown word.
+        For each sentence the row of each of its words.
     counts
         (V + 1,) how often each row occurs.
     notes
         What was left out, one sentence each.
     """
 
-    row: dict[str, int]
-    rows: tuple[Indices, ...]
-    shapes: tuple[Shape, ...]
+    vocabulary: Sequence[str]
+    rows: Sequence[Indices]
+    shapes: Sequence[Shape]
     counts: Indices
-    notes: tuple[str, ...]
+    notes: Sequence[str]
 
     def masked(self, sentence: int, random: np.random.Generator) -> Indices:
         """Return a sentence's rows; a word with n occurrences becomes unknown with probability 0.25/(0.25 + n).
@@ -114,25 +107,16 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     except ValueError as error:
         problem, place = error.args
         raise SourceError(problem, sentences.path, sentences.lines[place]) from None
-    dim, words_hash, given, row = options.dim or DIM, "", None, None
-    if options.words:
-        given, row, words_hash = given_words(options.words, options.dim)
-        dim = given.shape[1]
-    material = gather(trees, row, sentences.path)
-    # The record names the file of words by its content, so that a moved file is the same training.
-    stage = Stage(
-        out,
-        "urae",
-        options,
-        {"text": sentences.sha256, "source": identity(source)},
-        ("numpy", "torch"),
-        overwrite,
-        {"dim": dim, "words": words_hash},
-    )
+    material = gather(trees, sentences.path)
+    made_from = {"text": sentences.sha256, "source": identity(source)}
+    stage: Stage[UraeOptions] = Stage(out, "urae", options, made_from, ("numpy", "torch"), overwrite)
     if stage.open():
         return stage.trained(THERE)
 
-    learner = _untrained(options, dim, len(material.row), given)
+    random = generator(options.seed, COMMAND, "start")
+    weights = new_matrices(options.dim, random)
+    words = random.normal(0, SPREAD, (len(material.vocabulary) + 1, options.dim))
+    learner = Learner({**weights, "words": words.astype(np.float32)}, options)
     done, kept = stage.resume()
     losses: list[float] = []
     if done:
@@ -141,65 +125,20 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     for epoch in range(done, options.epochs):
         with one_thread():
             losses.append(_train_epoch(learner, material, options, epoch, advance))
-        # Given word vectors stay fixed; learnt ones would shrink to one point.
-        if given is None:
-            learner.respread()
+        learner.respread()
         stage.keep(epoch + 1, {**learner.state(), "losses": np.array(losses)})
 
     arrays = {name: tensor.detach().numpy() for name, tensor in learner.weights.items()}
-    if given is not None:
-        arrays["words"] = np.concatenate([arrays["words"], given])
-    facts = {"sentences": len(trees), "vocabulary": list(material.row), "losses": losses, "notes": material.notes}
+    facts = {"sentences": len(trees), "vocabulary": material.vocabulary, "losses": losses, "notes": material.notes}
     stage.finish(lambda new: save_arrays(new, arrays), facts)
     return stage.trained(*material.notes)
 
 
-def given_words(target: str, dim: int | None) -> tuple[DenseVectors, dict[str, int], str]:
-    """Read a file of word vectors, or the one in a folder written by ``embassay train words``.
-
-    If it has a word only with capitals, that vector is used for the lower-cased word.
-
-    Returns
-    -------
-    (V, d) vectors scaled to the range of tanh, the row of each word from 1 (row 0 is the unknown word, which has no
-    given vector), and the hash of the file.
-
-    Raises
-    ------
-    SourceError
-        If it is not a file of word vectors, cannot be read to its end, or all its numbers are 0.
-    SpecError
-        If its vectors do not have the requested number of dimensions.
-    """
-    path = source_path(target)
-    if path.is_dir():
-        path = TrainedFolder.of(path, "words").path / "words.bin"
-    file_dim = recognise(path).dim
-    if dim not in (None, file_dim):
-        raise SpecError(
-            f"{COMMAND}, option 'dim': is {dim}, but the vectors in {path} have {file_dim} dimensions; leave out --dim"
-        )
-    vectors = read(path)
-    file_rows: dict[str, int] = {}
-    for word, row in vectors.row.items():
-        lower = word.lower()
-        if word == lower or lower not in file_rows:
-            file_rows[lower] = row
-    matrix = np.array(vectors.matrix[list(file_rows.values())], dtype=np.float32)
-    largest = float(np.abs(matrix).max(initial=0))
-    if not largest:
-        raise SourceError("all its numbers are 0", path)
-    matrix *= np.float32(min(SPREAD / max(float(matrix.std()), TINY), REACH / largest))
-    return matrix, {word: row for row, word in enumerate(file_rows, start=1)}, sha256_of(path)
-
-
-def gather(all_trees: Sequence[Tree], row: dict[str, int] | None, path: Path) -> TreeSentences:
+def gather(all_trees: Sequence[Tree], path: Path) -> TreeSentences:
     """Return the training data of the trees.
 
     Parameters
     ----------
-    row
-        The row of each word that has a vector; None to learn all words of the text, the most frequent first.
     path
         The text, for the message.
 
@@ -211,34 +150,19 @@ def gather(all_trees: Sequence[Tree], row: dict[str, int] | None, path: Path) ->
     trees = [tree for tree in all_trees if SHORTEST <= len(tree.words) <= LONGEST]
     if not trees:
         raise SourceError(f"no sentence has {SHORTEST} to {LONGEST} words; there is nothing to unfold", path)
-    if row is None:
-        frequency = Counter(word for tree in trees for word in tree.words)
-        # Words of equal frequency in alphabetical order, so that the order of the sentences has no effect.
-        ranked = sorted(frequency, key=lambda word: (-frequency[word], word))
-        row = {word: number for number, word in enumerate(ranked, start=1)}
-    rows = [np.array([row.get(word, 0) for word in tree.words], dtype=np.int64) for tree in trees]
-    counts = np.bincount(np.concatenate(rows), minlength=len(row) + 1)
+    frequency = Counter(word for tree in trees for word in tree.words)
+    # Words of equal frequency in alphabetical order, so that the order of the sentences has no effect.
+    vocabulary = sorted(frequency, key=lambda word: (-frequency[word], word))
+    row = {word: number for number, word in enumerate(vocabulary, start=1)}
+    rows = [np.array([row[word] for word in tree.words], dtype=np.int64) for tree in trees]
     notes = []
     if left_out := len(all_trees) - len(trees):
         notes.append(
             f"{left_out:,} of {len(all_trees):,} sentences were left out: fewer than {SHORTEST} or more than {LONGEST} "
             "words"
         )
-    if counts[0]:
-        notes.append(f"{counts[0]:,} of {counts.sum():,} words of the text have no vector: they are treated as unknown")
-    return TreeSentences(row, tuple(rows), tuple(tree.shape for tree in trees), counts, tuple(notes))
-
-
-def _untrained(options: UraeOptions, dim: int, vocabulary: int, given: DenseVectors | None) -> Learner:
-    """Return the learner at the start of the first epoch; the first word is the unknown one."""
-    random = generator(options.seed, COMMAND, "start")
-    weights = new_matrices(dim, random)
-    if given is None:
-        weights["words"] = random.normal(0, SPREAD, (vocabulary + 1, dim)).astype(np.float32)
-    else:
-        # The vector of unknown words starts as the mean of the others.
-        weights["words"] = given.mean(axis=0, keepdims=True)
-    return Learner.of(weights, given, normalize=options.normalize, decay=options.decay, rate=options.rate)
+    counts = np.array([0, *(frequency[word] for word in vocabulary)])
+    return TreeSentences(vocabulary, rows, [tree.shape for tree in trees], counts, notes)
 
 
 def _train_epoch(

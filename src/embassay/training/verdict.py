@@ -124,10 +124,15 @@ def verdict(
     return AdaptationVerdict(of_variant, (templates.CAVEAT.sentence(seed=result.seed), *limits))
 
 
-def outcome_of(change: Change) -> str:
-    """Return the phrase for the outcome of a change."""
-    is_untested = change.p is None and change.outcome != "nothing changed"
-    return UNKNOWN if is_untested or change.difference is None else change.outcome
+def why_unknown(change: Change) -> str:
+    """Return why nothing can be said of a change; empty if something can."""
+    if change.difference is None:
+        return "undefined"
+    if change.p is not None or change.outcome == "nothing changed":
+        return ""
+    if change.units < MIN_UNITS:
+        return f"fewer than {MIN_UNITS} independent units"
+    return "one unit has too large a share of the items for a test"
 
 
 def sentence(change: Change, domain: Sequence[str] = (), other: str = BASE) -> str:
@@ -142,9 +147,9 @@ def sentence(change: Change, domain: Sequence[str] = (), other: str = BASE) -> s
     """
     against = "" if other == BASE else f" against {other}"
     head = f"{change.encoder}{against} on {_place(change, domain)}"
-    outcome, metric = outcome_of(change), change.metric
-    if outcome == UNKNOWN:
-        return templates.ADAPTED_UNKNOWN.sentence(head=head, metric=metric, reason=_why_unknown(change))
+    outcome, metric = change.outcome, change.metric
+    if reason := why_unknown(change):
+        return templates.ADAPTED_UNKNOWN.sentence(head=head, metric=metric, reason=reason)
     size: Callable[[float], str] = size_in_points if change.of_shares else "{:.2g}".format
     margin = size(change.margin)
     if outcome == "nothing changed":
@@ -188,22 +193,22 @@ def _shift_sentences(result: Result, variant: str) -> list[str]:
 def _summary(variant: str, in_domain: Sequence[Change], general: Sequence[Change]) -> str:
     """Summarise in one sentence the outcomes on the questions of the domain and on general corpora."""
     parts = []
-    outcomes = {outcome_of(change) for change in in_domain}
-    if len(outcomes) == 1:
-        parts.append(f"{outcomes.pop()} on your questions")
-    elif in_domain:
-        parts.append(_by_outcome((change, change.corpus) for change in in_domain))
+    if in_domain:
+        parts.append(_by_outcome({change.corpus: change for change in in_domain}, "your questions"))
     if general:
-        parts.append(f"elsewhere {_by_outcome((change, _place(change, ())) for change in general)}")
+        parts.append(f"elsewhere {_by_outcome({_place(change, ()): change for change in general})}")
     return f"{variant}, in short: {'; '.join(parts)}"
 
 
-def _by_outcome(placed: Iterable[tuple[Change, str]]) -> str:
-    """Return ``worse on A and B, not worse on C``."""
+def _by_outcome(changes: Mapping[str, Change], together: str = "") -> str:
+    """Return ``worse on A and B, not worse on C``; ``together`` names all of them where the outcomes are alike."""
     places: dict[str, list[str]] = {phrase: [] for phrase in PHRASES}
-    for change, place in placed:
-        places[outcome_of(change)].append(place)
-    return ", ".join(f"{phrase} on {' and '.join(there)}" for phrase, there in places.items() if there)
+    for place, change in changes.items():
+        places[UNKNOWN if why_unknown(change) else change.outcome].append(place)
+    outcomes = {phrase: " and ".join(there) for phrase, there in places.items() if there}
+    if len(outcomes) == 1 and together:
+        outcomes = dict.fromkeys(outcomes, together)
+    return ", ".join(f"{phrase} on {there}" for phrase, there in outcomes.items())
 
 
 def _place(change: Change, domain: Sequence[str]) -> str:
@@ -211,14 +216,6 @@ def _place(change: Change, domain: Sequence[str]) -> str:
     if change.corpus not in domain:
         return f"{change.corpus} ({meaning_of(change.diagnostic).title})"
     return f"your questions ({change.corpus})" if len(domain) > 1 else "your questions"
-
-
-def _why_unknown(change: Change) -> str:
-    if change.difference is None:
-        return "undefined"
-    if change.units < MIN_UNITS:
-        return f"fewer than {MIN_UNITS} independent units"
-    return "one unit has too large a share of the items for a test"
 
 
 def figures(result: Result, corpora: Sequence[str], encoders: Sequence[str]) -> str:
