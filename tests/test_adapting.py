@@ -360,7 +360,6 @@ def test_every_option_arrives_from_the_command_line_and_from_python(tmp_path, mo
             "'handbook' cannot be a general corpus",
         ),
         (["-c", "handbook", "--test", "0.3", "--general", "nowhere.json"], "no such file"),
-        (["-c", "handbook", "--test", "0.3", "--loss", "nli"], "loss"),
         (["-c", "handbook", "--test", "0.3", "-o", "a,b"], "must not contain a comma"),
         (["-c", "handbook", "--test", "0.3", "--limit", "0"], "--limit. It must be greater than or equal to 1"),
         ([], "-c requires an argument"),

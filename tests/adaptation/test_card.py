@@ -81,12 +81,6 @@ def test_all_variants_stand_in_one_table_of_six_figures(result):
     assert note == INTERVALS
 
 
-def test_figures_of_few_units_are_marked(result):
-    few = replace(result, rows=tuple(replace(r, units=22) for r in result.rows))
-    assert figures(few, ["mine"], NAMES).startswith("| mine (few units: 22) | ")
-    assert "\n| mine (few units: 22) | " in card(few)
-
-
 def test_a_figure_that_there_is_none_of_is_a_dash(result):
     left = tuple(r for r in result.rows if (r.metric, r.encoder) != ("tau", "base"))
     _, _, base, *_ = figures(replace(result, rows=left), ["mine"], NAMES).splitlines()

@@ -35,13 +35,13 @@ def test_the_variants_that_are_asked_for(given, names, tmp_path):
 
 
 def test_the_third_goes_on_from_the_pre_trained_one_with_the_options_of_fine_tuning(tmp_path):
-    options = {"rate": 1e-4, "seed": 3, "loss": "triplet", "warmup": 0.3}
+    options = {"rate": 1e-4, "seed": 3, "warmup": 0.3}
     first, second, third = stages_of(tmp_path, **options, window=20).values()
     assert third.recipe == second.recipe
     assert first.identity["base"] == second.identity["base"] == "aaaa" != third.identity["base"]
     assert {**second.identity, "base": third.identity["base"]} == third.identity
     assert first.recipe == SentenceRecipe(rate=1e-4, seed=3, warmup=0.3)
-    assert second.recipe == FinetuneOptions(rate=1e-4, seed=3, loss="triplet", warmup=0.3, window=20)
+    assert second.recipe == FinetuneOptions(rate=1e-4, seed=3, warmup=0.3, window=20)
     assert (first.recipe.epochs, second.recipe.epochs) == (1, 2)
     # What the pre-trained model is made with makes the third another one.
     (*_, other) = stages_of(tmp_path, **{**options, "warmup": 0.2}, window=20).values()
@@ -88,7 +88,7 @@ def test_files_of_ones_own_beside_a_model_are_never_removed(tmp_path):
     stage = stages_of(tmp_path)["finetuned"]
     finish(stage)
     (stage.folder / "README.md").write_text("the card")
-    other = stages_of(tmp_path, overwrite=True, loss="triplet")["finetuned"]
+    other = stages_of(tmp_path, overwrite=True, batch=8)["finetuned"]
     assert not other.is_finished()
     (stage.folder / "notes.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"finetuned: contains files that are not of the model \(notes.txt\); move"):
@@ -97,8 +97,8 @@ def test_files_of_ones_own_beside_a_model_are_never_removed(tmp_path):
 
 def test_a_variant_of_other_settings_is_refused(tmp_path):
     finish(stages_of(tmp_path)["finetuned"])
-    with pytest.raises(OutputError, match=r"finetuned: contains a training .* \(different: batch, loss\)"):
-        stages_of(tmp_path, loss="triplet", batch=8)["finetuned"].is_finished()
+    with pytest.raises(OutputError, match=r"finetuned: contains a training .* \(different: batch, negatives\)"):
+        stages_of(tmp_path, negatives=9, batch=8)["finetuned"].is_finished()
     mining = {"window": 9, "margin": 0.1, "warmup": 0.2}
     with pytest.raises(OutputError, match=r"\(different: margin, warmup, window\)"):
         stages_of(tmp_path, **mining)["finetuned"].is_finished()

@@ -37,9 +37,9 @@ def domain(tiny):
 def fine(tiny, base, domain):
     """Fine-tune the base on the domain."""
 
-    def train(folder, advance=lambda done, total: None, loss="mnr", dev=None, triplets=None, **changes):
+    def train(folder, advance=lambda done, total: None, dev=None, triplets=None, **changes):
         corpus, own, held_out = domain
-        stage = tiny.finetuning(folder, **{"epochs": 1, "checkpoints": 3, "loss": loss, **changes})
+        stage = tiny.finetuning(folder, **{"epochs": 1, "checkpoints": 3, **changes})
         mined = Mined(tuple(own if triplets is None else triplets), Counter())
         return finetune(stage, base, mined, held_out if dev is None else dev, corpus, advance=advance)
 
@@ -47,12 +47,11 @@ def fine(tiny, base, domain):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loss", ["mnr", "triplet"])
-def test_questions_that_are_learnt_from_are_answered_better(fine, base, domain, tmp_path, loss):
+def test_questions_that_are_learnt_from_are_answered_better(fine, base, domain, tmp_path):
     from embassay.training.base_model import find_base
 
     corpus, triplets, _ = domain
-    trained = fine(tmp_path / "out", loss=loss, epochs=6, checkpoints=1, rate=3e-3, dev=corpus.samples[:30])
+    trained = fine(tmp_path / "out", epochs=6, checkpoints=1, rate=3e-3, dev=corpus.samples[:30])
     facts = record(tmp_path / "out")
     (_, before), *later = facts["evaluations"]
     assert before == pytest.approx(success(find_base(base), corpus.samples[:30], corpus))
@@ -64,9 +63,8 @@ def test_questions_that_are_learnt_from_are_answered_better(fine, base, domain, 
     assert not (tmp_path / "out" / "README.md").exists()
 
 
-def test_without_held_out_questions_the_last_weights_are_kept_and_it_is_said(fine, tmp_path):
-    unanswered = (Question("n", "what is it", ()),)
-    trained = fine(tmp_path / "out", dev=unanswered)
+def test_without_held_out_questions_the_last_weights_are_kept(fine, tmp_path):
+    trained = fine(tmp_path / "out", dev=())
     assert trained.notes == ()
     assert record(tmp_path / "out")["evaluations"] == []
 
@@ -89,7 +87,7 @@ def test_prompts_stand_before_questions_only(tiny, base):
     encoder = find_base(base)
     model = load(encoder, "cpu")
     triplets = [Triplet("what leaks", "the pump leaks", ("the tank leaks", "it")), Triplet("it", "the", ("of",))]
-    job = finetuning._job(FinetuneOptions(), encoder, model, triplets, None, ())
+    job = finetuning._job(FinetuneOptions(), encoder, model, triplets)
     batch = job.collate((0, 1), np.random.default_rng(0))
     decoded = {n: model.tokenizer.batch_decode(v, skip_special_tokens=True) for n, v in batch.items() if "ids" in n}
     decoded = {name: texts for name, texts in decoded.items() if name.endswith("_input_ids")}
@@ -127,10 +125,6 @@ def test_success_by_hand():
 
 
 def test_what_cannot_be_learnt_from_is_refused_before_any_training(fine, tmp_path):
-    with pytest.raises(InputError, match="no question to learn from"):
-        fine(tmp_path / "out", triplets=[])
-    with pytest.raises(InputError, match="the triplet loss needs wrong documents"):
-        fine(tmp_path / "out", loss="triplet", triplets=[Triplet("q", "r", ())])
     with pytest.raises(InputError, match="two questions, or one with a wrong document"):
         fine(tmp_path / "out", triplets=[Triplet("q", "r", ())])
     assert not (tmp_path / "out").exists()
@@ -152,10 +146,3 @@ def test_what_is_right_for_one_question_is_no_candidate_of_another():
     for seed in range(20):
         for batch in draw(rows, 5, 1, seed):
             assert not [pair for pair in apart if pair <= set(batch)]
-
-
-@pytest.mark.slow
-def test_pairs_are_left_out_of_the_triplet_loss(fine, domain, tmp_path):
-    triplets = [*domain[1][:8], Triplet("what is it", "it", ())]
-    fine(tmp_path / "out", loss="triplet", triplets=triplets, dev=())
-    assert record(tmp_path / "out")["rows"] == 16

@@ -68,7 +68,7 @@ def test_what_is_no_text_is_refused_with_its_line(content, message, tmp_path):
         read_sentences(path)
     assert str(path) in str(caught.value)
     assert message in str(caught.value)
-    with pytest.raises(SourceError, match="is a folder; --text takes a file"):
+    with pytest.raises(SourceError, match="cannot be read: Is a directory"):
         read_sentences(tmp_path)
 
 

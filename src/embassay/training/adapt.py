@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from embassay.core.columns import read_columns
-from embassay.core.errors import SpecError
+from embassay.core.errors import EncoderError, SpecError
 from embassay.core.formatting import counted, duration
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result
@@ -35,7 +35,7 @@ from embassay.training.card import card_of
 from embassay.training.material import Material, gather, general_corpora, load_corpora, write_questions
 from embassay.training.negatives import Mined, mine
 from embassay.training.options import AdaptOptions, FinetuneOptions, SentenceRecipe
-from embassay.training.stage import RECORD, Advance, Stage, as_stored, check_folder, read_json
+from embassay.training.stage import RECORD, Advance, Kind, Stage, as_stored, check_folder, read_json
 from embassay.training.verdict import BASE, BOTH, FINETUNED, PRETRAINED, figures, verdict
 
 SPLIT, QUESTIONS = "split.json", "questions"
@@ -193,7 +193,7 @@ class Adaptation:
         return () if _general_questions(self.general) else (NO_SHIFT,)
 
     def summary(self) -> tuple[str, ...]:
-        """Return what ``--dry-run`` prints: the base, the data and what is assumed about them."""
+        """Return what is known before any training: the base, the data and what is assumed about them."""
         material = self.material
         return (
             f"base: {self.request.base} ({self.base.fingerprint})",
@@ -228,7 +228,7 @@ class Adaptation:
         if not due:
             return Mined((), Counter())
         material, recipe = self.material, self.request.options.of(FinetuneOptions)
-        mined = mine(material.union, material.train, self.base, recipe, material.held_out)
+        mined = mine(material.union, material.split.train, self.base, recipe, material.held_out)
         # Free the memory of the base: the trainings load it again.
         self.base.release()
         self.request.say(f"triplets: {len(mined.triplets):,} with {counted(mined.negatives, 'negative')}")
@@ -241,7 +241,7 @@ class Adaptation:
         if stage.kind == "finetuning":
             from embassay.training.finetuning import finetune
 
-            return finetune(stage, start, mined, material.dev, material.union, advance=advance).notes
+            return finetune(stage, start, mined, material.split.dev, material.union, advance=advance).notes
         from embassay.training.pretraining import pretrain
 
         return pretrain(stage, start, material.sentences, advance=advance).notes
@@ -257,12 +257,12 @@ class Adaptation:
             If the folder cannot be written to.
         """
         request, material, out = self.request, self.material, self.request.out
-        request.say(f"questions: {self.split_summary()}")
-        for note in self.notes():
-            request.say(note)
+        for line in self.summary():
+            request.say(line)
         # Negatives are mined before anything is written, because there may be nothing to learn from.
         mined = self.mined()
-        write(out / SPLIT, canonical({"made_from": self.made_from, **vars(material.split)}))
+        ids = {part: [question.id for question in questions] for part, questions in vars(material.split).items()}
+        write(out / SPLIT, canonical({"made_from": self.made_from, **ids}))
         held_out = () if request.options.no_texts else write_questions(out / QUESTIONS, material)
 
         for variant, stage in self.stages.items():
@@ -307,19 +307,21 @@ def planned_stages(request: AdaptRequest, made_from: JsonObject) -> dict[str, An
     With both kinds there is a third training, which fine-tunes the pre-trained model.
     """
     options = request.options
-    pretrain, finetune = options.pretrain or not options.finetune, options.finetune or not options.pretrain
-    out, overwrite = request.out, request.overwrite
+    recipes: dict[str, SentenceRecipe] = {}
+    if options.pretrain or not options.finetune:
+        recipes[PRETRAINED] = options.of(SentenceRecipe)
+    if options.finetune or not options.pretrain:
+        recipes[FINETUNED] = options.of(FinetuneOptions)
+    if len(recipes) > 1:
+        recipes[BOTH] = recipes[FINETUNED]
     stages: dict[str, AnyStage] = {}
-    if pretrain:
-        recipe = options.of(SentenceRecipe)
-        stages[PRETRAINED] = Stage(out / PRETRAINED, "pretraining", recipe, made_from, LIBRARIES, overwrite)
-    starts: dict[str, object] = {FINETUNED: made_from["base"]} if finetune else {}
-    if pretrain and finetune:
-        # Known before it is trained: what makes the pre-trained model determines it.
-        starts[BOTH] = content_hash(stages[PRETRAINED].identity)
-    for variant, base in starts.items():
-        origin = {**made_from, "base": base}
-        stages[variant] = Stage(out / variant, "finetuning", options.of(FinetuneOptions), origin, LIBRARIES, overwrite)
+    for variant, recipe in recipes.items():
+        origin = made_from
+        if variant == BOTH:
+            # Known before it is trained: what makes the pre-trained model determines it.
+            origin = {**made_from, "base": content_hash(stages[PRETRAINED].identity)}
+        kind: Kind = "pretraining" if variant == PRETRAINED else "finetuning"
+        stages[variant] = Stage(request.out / variant, kind, recipe, origin, LIBRARIES, request.overwrite)
     return stages
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
-from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from embassay.core.errors import EncoderError, MissingExtraError, SpecError, first_line_of
 from embassay.core.plugins import ENCODERS
+from embassay.core.store.canonical import canonical, write
 from embassay.core.types import JsonObject, Runtime
 from embassay.models.neural import st
 from embassay.models.neural.locations import TOKENIZERS, find, read_json
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 Base = SentenceTransformersEncoder
 """A sentence-transformers model that can be trained."""
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "accelerate")
-NEEDED = ("torch", "transformers", "sentence_transformers", "accelerate", "datasets")
+NEEDED = (*LIBRARIES, "datasets")
 TAKEN = ("query_prompt", "document_prompt", "text_prompt", "max_length", "similarity")
 """Options that apply in training too and are written into the trained model."""
 TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
@@ -58,7 +57,7 @@ def find_base(base: str) -> Base:
     ModelNotFoundError
         If the model is neither on this machine nor on the hub, or lacks its weights.
     """
-    if not all(find_spec(name) for name in NEEDED):
+    if not all(find_spec(name.replace("-", "_")) for name in NEEDED):
         raise MissingExtraError("embassay adapt", "train")
     target, options = _read(base)
     runtime = Runtime()
@@ -123,35 +122,21 @@ def write_model(encoder: Base, model: SentenceTransformer, folder: Path) -> None
                 shutil.copyfile(place, written / name)
                 break
     # The library stores the limit in the tokenizer only, and the base's tokenizer may have another limit.
-    _write_json(written / LIMIT, {**read_json(written / LIMIT), "max_seq_length": limit})
-    _write_json(folder / CONFIG, {**settings_of(folder), **_usage(encoder)})
+    write(written / LIMIT, canonical({**read_json(written / LIMIT), "max_seq_length": limit}))
+    write(folder / CONFIG, canonical({**settings_of(folder), **_usage(encoder)}))
 
 
 def _usage(encoder: Base) -> dict[str, object]:
     """Return the configuration entries with which a model is used like its base: prompts and similarity."""
-    config = settings_of(encoder.found.folder)
-    roles = encoder.card.prompts
-    prompts = dict(config.get("prompts") or {})
-    if encoder.options.document_prompt is not None:
-        for name in DOCUMENT:
-            prompts.pop(name, None)
-    # Also if the base's document prompt has another name: the library itself only looks for "document".
-    prompts["query"] = roles.get("query", "")
-    prompts["document"] = roles.get("document", "")
-    default, text_prompt = config.get("default_prompt_name"), roles.get("text", "")
-    if prompts.get(default) != text_prompt:
-        default = None
-        if text_prompt:
-            default = "text"
-            prompts["text"] = text_prompt
-    usage = {"prompts": prompts, "default_prompt_name": default}
+    own = settings_of(encoder.found.folder).get("prompts") or {}
+    # The library looks for a document prompt under the name "document" only.
+    prompts = {name: prompt for name, prompt in own.items() if name not in DOCUMENT}
+    prompts |= {"query": "", "document": "", **encoder.card.prompts}
+    default = "text" if encoder.card.prompts.get("text") else None
+    usage: dict[str, object] = {"prompts": prompts, "default_prompt_name": default}
     if encoder.options.similarity:
         usage["similarity_fn_name"] = encoder.options.similarity
     return usage
-
-
-def _write_json(path: Path, content: Mapping[str, object]) -> None:
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _read(base: str) -> tuple[str, JsonObject]:

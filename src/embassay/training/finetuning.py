@@ -1,14 +1,13 @@
 """Fine-tuning on triplets ⟨question, right, [wrong …]⟩, the second stage of Roychowdhury et al. (2024, section 2.4).
 
-Two losses: ``mnr`` ranks the right document above the wrong ones and the other documents of the batch (Henderson et
-al. 2017, section 4); ``triplet`` makes the right document nearer than each wrong one by a margin of cosine similarity
-(Schroff et al. 2015).
+The loss ranks the right document above the wrong ones and the other documents of the batch (Henderson et al. 2017,
+section 4).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 
 COSINE_SCALE, PRODUCT_SCALE = 20.0, 1.0
 """Scale of the similarities before the softmax (1 / temperature): for values within ±1, and for unbounded values."""
-MARGIN = 0.2
-"""The margin of the ``triplet`` loss, a difference of cosines (Schroff et al. 2015)."""
 K = 5
 """A question is answered if a right document is among the nearest five (Roychowdhury et al. 2024, section 2.1)."""
 
@@ -75,16 +72,13 @@ def finetune(
         If the base cannot be loaded, or the loss became NaN or infinite.
     """
     encoder = find_base(base)
-    rows = rows_of(mined.triplets, stage.recipe.loss)
-    # A question without a right document cannot be answered, so it cannot rate the weights.
-    answered = [question for question in dev if question.right]
 
     def prepare(model: SentenceTransformer) -> Job:
-        evaluate = evaluation(encoder, model, answered, corpus) if answered else None
-        return _job(stage.recipe, encoder, model, rows, evaluate, mined.notes)
+        job = _job(stage.recipe, encoder, model, mined.triplets)
+        return replace(job, evaluate=lambda: success(live(encoder, model), dev, corpus)) if dev else job
 
-    facts = {"rows": len(rows), "triplets": len(mined.triplets), "negatives": mined.negatives}
-    return train_stage(stage, encoder, prepare, facts, advance=advance)
+    facts = {"rows": len(mined.triplets), "negatives": mined.negatives}
+    return train_stage(stage, encoder, prepare, facts, mined.notes, advance=advance)
 
 
 def success(encoder: Base, questions: Sequence[Question], corpus: AnyCorpus) -> float:
@@ -107,51 +101,16 @@ def success(encoder: Base, questions: Sequence[Question], corpus: AnyCorpus) -> 
     return float(places.success(K).mean())
 
 
-def evaluation(
-    encoder: Base, model: SentenceTransformer, questions: Sequence[Question], corpus: AnyCorpus
-) -> Callable[[], float]:
-    """Return a function that computes Success@5 of a model in training."""
-    return lambda: success(live(encoder, model), questions, corpus)
-
-
-def rows_of(triplets: Sequence[Triplet], loss: str) -> list[Triplet]:
-    """Return the rows for the loss: for ``triplet``, one for each wrong document.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
-    rows = list(triplets)
-    if loss == "triplet":
-        rows = []
-        for triplet in triplets:
-            rows += [Triplet(triplet.question, triplet.right, (wrong,)) for wrong in triplet.wrong]
-    if not rows:
-        raise InputError(
-            "there is no question with a right document to learn from, or for the triplet loss a wrong one"
-        )
-    return rows
-
-
 def _job(
     recipe: FinetuneOptions,
     encoder: Base,
     model: SentenceTransformer,
     triplets: Sequence[Triplet],
-    evaluate: Callable[[], float] | None,
-    notes: tuple[str, ...],
 ) -> Job:
-    """Return the training with a loss: its batches, and the texts of their rows."""
-    from sentence_transformers.sentence_transformer import losses
-
+    """Return the training: its loss, its batches, and the texts of their rows."""
     query_prompt = encoder.card.prompts.get("query", "")
     document_prompt = encoder.card.prompts.get("document", "")
-    rows = candidate_rows(triplets)
-    if recipe.loss == "triplet":
-        # Its rows are not compared with each other.
-        rows = [BatchRow(row.length) for row in rows]
-    batches = draw(rows, recipe.batch, recipe.epochs, recipe.seed)
+    batches = draw(candidate_rows(triplets), recipe.batch, recipe.epochs, recipe.seed)
     if not batches:
         raise InputError("fine-tuning needs at least two questions, or one with a wrong document")
 
@@ -169,10 +128,7 @@ def _job(
         return features(model, columns)
 
     loss = ranking_loss(model, encoder.card.similarity)
-    if recipe.loss == "triplet":
-        cosine = losses.TripletDistanceMetric.COSINE
-        loss = losses.TripletLoss(model, distance_metric=cosine, triplet_margin=MARGIN)
-    return Job(model, loss, collate, batches, recipe, evaluate, notes)
+    return Job(model, loss, collate, batches, recipe)
 
 
 def ranking_loss(model: SentenceTransformer, similarity: str) -> Module:
@@ -191,14 +147,9 @@ def ranking_loss(model: SentenceTransformer, similarity: str) -> Module:
 def candidate_rows(triplets: Sequence[Triplet]) -> list[BatchRow]:
     """Return the batch row of each triplet, with its texts in normalised form."""
     form = cache(normalised)
-    # Questions with the same text share their right documents.
-    rights: defaultdict[str, set[str]] = defaultdict(set)
-    for triplet in triplets:
-        rights[form(triplet.question)].update(map(form, (triplet.right, *triplet.rights)))
     rows = []
     for triplet in triplets:
-        question = form(triplet.question)
-        texts = frozenset((question, *rights[question], *map(form, triplet.wrong)))
-        length = max(map(len, (triplet.question, triplet.right, *triplet.wrong)))
-        rows.append(BatchRow(length, texts, len(triplet.wrong)))
+        texts = (triplet.question, triplet.right, *triplet.wrong)
+        length = max(map(len, texts))
+        rows.append(BatchRow(length, frozenset(map(form, (*texts, *triplet.rights))), len(triplet.wrong)))
     return rows

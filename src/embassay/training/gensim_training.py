@@ -79,9 +79,10 @@ def train(
     facts = {"sentences": len(sentences), "tokens": vocabulary.tokens, "kept": sum(counts.values())}
     if isinstance(options, WordsOptions):
         model = _untrained_words(options, counts, len(sentences))
-        vectors = model.wv.vectors
-        _train_epochs(stage, model, sentences, {"vectors": vectors, "hidden": model.syn1neg}, advance)
-        stage.finish(lambda new: _write(new / "words.bin", list(counts), vectors), {**facts, "words": len(counts)})
+        arrays = {"vectors": model.wv.vectors, "hidden": model.syn1neg}
+        _train_epochs(stage, model, sentences, arrays, advance)
+        write = model.wv.save_word2vec_format
+        stage.finish(lambda new: write(str(new / "words.bin"), binary=True), {**facts, "words": len(counts)})
     else:
         from gensim.models.doc2vec import TaggedDocument
 
@@ -167,14 +168,6 @@ def seed_of(kind: str, seed: int, purpose: str) -> int:
 def hash_word(word: str) -> int:
     """Return a hash that is the same in every process, unlike Python's built-in hash."""
     return zlib.crc32(word.encode("utf-8", "surrogatepass"))
-
-
-def _write(path: Path, words: Sequence[str], vectors: DenseVectors) -> None:
-    """Write word2vec's binary format."""
-    with path.open("wb") as file:
-        file.write(f"{len(words)} {vectors.shape[1]}\n".encode())
-        for word, vector in zip(words, vectors.astype("<f4", copy=False), strict=True):
-            file.write(word.encode() + b" " + vector.tobytes() + b"\n")
 
 
 def _require_gensim(command: str) -> None:

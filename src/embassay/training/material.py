@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,9 +26,6 @@ from embassay.training.splits import Split, WordForWord, split
 
 LEAST_TRAIN, LEAST_TEST = 50, 30
 """Minimum numbers of questions: fewer are too few to learn from, or for a test to show anything."""
-LONGEST = 300
-"""A passage without a sentence end and with at most this many characters is one sentence."""
-SENTENCE_ENDS = ".!?。"
 BUILT_IN = ("handbook", "opposites", "edits", "vignettes")
 """General corpora that are added for each shape for which the user names no corpus."""
 
@@ -44,9 +41,7 @@ class Material:
     union
         All of them joined into one. If there are several, ids are ``label/id``.
     split
-        The ids of training, dev and test questions.
-    train, dev
-        The questions to learn from, and those that decide when to stop.
+        The training, dev and test questions of the union.
     held_out
         Ids of the held-out documents: with a split by context, those that answer test and dev questions.
     sentences
@@ -60,8 +55,6 @@ class Material:
     corpora: tuple[Corpus[Question], ...]
     union: Corpus[Question]
     split: Split
-    train: tuple[Question, ...]
-    dev: tuple[Question, ...]
     held_out: frozenset[str]
     sentences: tuple[str, ...]
     tests: tuple[Corpus[Question], ...]
@@ -115,29 +108,33 @@ def gather(corpora: Sequence[AnyCorpus], options: AdaptOptions) -> Material:
         corpora = limited(corpora, options.limit, options.seed)
     union = corpora[0] if len(corpora) == 1 else joined(corpora)
     parts = split(union, test=options.test, seed=options.seed, by=options.by)
-    questions = {sample.id: sample for sample in union.samples}
-    train, dev, tested = ([questions[name] for name in names] for names in (parts.train, parts.dev, parts.test))
-    held_out = WordForWord(question.question for question in (*tested, *dev))
+    tested = {sample.id for sample in parts.test}
+    tests = []
+    for corpus in corpora:
+        prefix = f"{corpus.name}/" if len(corpora) > 1 else ""
+        samples = tuple(sample for sample in corpus.samples if prefix + sample.id in tested)
+        note = f"{len(samples)} of {len(corpus.samples)} questions, held out from training"
+        tests.append(replace(corpus, samples=samples, notes=(*corpus.notes, note)))
 
     # Documents may quote questions, as lists of frequent questions do.
-    all_sentences = dict.fromkeys(_sentences(union.learnt()))
+    not_learnt = (*parts.test, *parts.dev)
+    held_out = WordForWord(question.question for question in not_learnt)
+    all_sentences = dict.fromkeys(sentence for text in union.learnt() for _, sentence in sentences(text))
     learnt_sentences = tuple(sentence for sentence in all_sentences if not held_out.within(sentence))
-    held_out_documents = {name for question in (*tested, *dev) for name in question.right}
+    held_out_documents = {name for question in not_learnt for name in question.right}
     material = Material(
         tuple(corpora),
         union,
         parts,
-        tuple(train),
-        tuple(dev),
         frozenset(held_out_documents if options.by == "context" else ()),
         learnt_sentences,
-        tuple(_tests(corpora, union, {*parts.test})),
+        tuple(tests),
         len(all_sentences) - len(learnt_sentences),
     )
     answered = [sum(bool(question.right) for question in test.samples) for test in material.tests]
-    if len(train) < LEAST_TRAIN or min(answered) < LEAST_TEST:
+    if len(parts.train) < LEAST_TRAIN or min(answered) < LEAST_TEST:
         raise InputError(
-            f"corpus {union.name!r}: {len(train)} questions are left for training, and "
+            f"corpus {union.name!r}: {len(parts.train)} questions are left for training, and "
             f"{' and '.join(map(str, answered))} answered ones for the test; at least {LEAST_TRAIN} and {LEAST_TEST} "
             "are needed: use more questions, or another share of them for the test with --test"
         )
@@ -160,37 +157,8 @@ def joined(corpora: Sequence[AnyCorpus]) -> Corpus[Question]:
         " + ".join(corpus.name for corpus in corpora),
         "retrieval",
         tuple(samples),
-        licence=" / ".join(dict.fromkeys(corpus.licence for corpus in corpora)),
-        source=" / ".join(dict.fromkeys(corpus.source for corpus in corpora if corpus.source)),
         documents=tuple(documents),
     )
-
-
-def _tests(
-    corpora: Sequence[Corpus[Question]], union: Corpus[Question], test: Collection[str]
-) -> Iterator[Corpus[Question]]:
-    """Yield each corpus with its test questions only, and all of its documents.
-
-    Parameters
-    ----------
-    test
-        The ids of the test questions in the union, whose questions are those of the corpora in their order.
-    """
-    of_union = iter(union.samples)
-    for corpus in corpora:
-        samples = tuple(sample for sample in corpus.samples if next(of_union).id in test)
-        note = f"{len(samples)} of {len(corpus.samples)} questions, held out from training"
-        yield replace(corpus, samples=samples, notes=(*corpus.notes, note))
-
-
-def _sentences(texts: Sequence[str]) -> Iterator[str]:
-    """Yield the sentences of texts; a short text without a sentence end is one sentence."""
-    for text in texts:
-        if len(text) <= LONGEST and not any(mark in text for mark in SENTENCE_ENDS):
-            yield " ".join(text.split())
-        else:
-            for _, sentence in sentences(text):
-                yield sentence
 
 
 def load_corpora(corpora: Sequence[str | AnyCorpus]) -> list[AnyCorpus]:
@@ -214,7 +182,7 @@ def general_corpora(sources: Sequence[str | AnyCorpus], material: Material) -> t
         If a corpus has questions that are learnt, or has a shape that no diagnostic examines.
     """
     corpora = load_corpora(sources)
-    learnt = {normalised(question.question) for question in (*material.train, *material.dev)}
+    learnt = {normalised(question.question) for question in (*material.split.train, *material.split.dev)}
     shapes = ranking_diagnostics().keys()
     for corpus in corpora:
         if corpus.shape not in shapes:

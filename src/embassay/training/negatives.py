@@ -28,8 +28,7 @@ from embassay.training.options import FinetuneOptions
 NEAR_DUPLICATE = 0.95
 """A document whose cosine to a right document is above this is treated as a duplicate of it."""
 AGAIN = "repeated questions with the same right text"
-UNANSWERED = "questions without a right document"
-BARE = "questions without a wrong document (pairs, which the loss triplet leaves out)"
+BARE = "questions without a wrong document, used as pairs"
 SAME = "documents that repeat the text of a right one"
 NEAR = "near duplicates of a right document"
 CLOSE = "documents within the margin"
@@ -43,7 +42,7 @@ class Triplet:
     Attributes
     ----------
     rights
-        All passages of the documents that answer the question; empty if ``right`` is the only one.
+        All passages of the documents that answer questions with this text.
     """
 
     question: str
@@ -105,29 +104,26 @@ def mine(
     corpus
         The corpus whose documents are searched.
     questions
-        The training questions. Those without a right document are left out.
+        The training questions, each with a right document.
     held_out
         Ids of documents that are never used as negatives, nor are other documents with the same text.
 
     Raises
     ------
     InputError
-        If no question has a right document, or no question has a wrong one.
+        If no question has a wrong document.
     """
-    answered = [question for question in questions if question.right]
-    if not answered:
-        raise InputError(f"corpus {corpus.name!r}: none of the {len(questions):,} questions has a right document")
-    left_out = Counter({UNANSWERED: len(questions) - len(answered)})
-    space = _Space(corpus, answered, encoder, recipe.window)
+    left_out: Counter[str] = Counter()
+    space = _Space(corpus, questions, encoder, recipe.window)
     # Compared as texts, because a document that may be learnt from can repeat a held-out one.
     held_out_forms = {space.forms[passage] for name in held_out for passage in space.passages_of[name]}
     # Questions of one text share their right documents.
     rights_of: defaultdict[str, set[str]] = defaultdict(set)
-    for question in answered:
+    for question in questions:
         rights_of[normalised(question.question)].update(question.right)
 
     triplets: dict[tuple[str, str], Triplet] = {}
-    for row, question in enumerate(answered):
+    for row, question in enumerate(questions):
         # A random stream for each question, so that its sample does not depend on the others.
         rng = generator(recipe.seed, "hard negatives", question.id)
         rights = rights_of[normalised(question.question)]
@@ -154,8 +150,7 @@ def mine(
             drawn = sorted(rng.permutation(len(candidates))[: recipe.negatives].tolist())
             wrong = tuple(dict.fromkeys(candidates[number] for number in drawn))
             left_out[BARE] += not wrong
-            rest = right_texts if len(right_texts) > 1 else ()
-            triplets[question.question, right] = Triplet(question.question, right, wrong, rest)
+            triplets[question.question, right] = Triplet(question.question, right, wrong, right_texts)
 
     if left_out[BARE] == len(triplets):
         reasons = [f"{count:,} {reason}" for reason, count in left_out.most_common() if count and reason != BARE]

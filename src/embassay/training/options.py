@@ -11,7 +11,6 @@ from annotated_types import Ge, Gt, Lt
 from embassay.run.specs import fitting
 
 Tokens = Literal["words", "treebank"]
-Loss = Literal["mnr", "triplet"]
 By = Literal["question", "context"]
 """What training and test questions must not share: their text, or also a unit or a right document."""
 Device = Literal["auto", "cpu", "cuda", "mps"]
@@ -172,7 +171,6 @@ class FinetuneOptions(SentenceRecipe):
 
     epochs: Amount = 2
     rate: Amount = 2e-5
-    loss: Loss = "mnr"
     negatives: Count = 2
     window: Count = 50
     margin: Annotated[float, Ge(0), Lt(2)] = 0.05
@@ -195,8 +193,6 @@ class AdaptOptions(Checked):
         Pre-train on the sentences of the documents. Without --pretrain and --finetune, all four variants are made.
     finetune
         Fine-tune on questions, their right documents and hard negatives.
-    loss
-        Loss of fine-tuning: mnr (right document first in batch), triplet (by a margin).
     negatives
         Maximum number of hard negatives for each question, found with the base model. More make training slower.
     window
@@ -229,7 +225,6 @@ class AdaptOptions(Checked):
 
     pretrain: bool = False
     finetune: bool = False
-    loss: Loss = "mnr"
     negatives: Count = 2
     window: Count = 50
     margin: Annotated[float, Ge(0), Lt(2)] = 0.05

@@ -6,7 +6,7 @@ With ``by="context"`` so do questions that share a unit, a right document or the
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -26,19 +26,19 @@ LEAST_WORDS = 3
 
 @dataclass(frozen=True)
 class Split:
-    """Ids of questions, each in the order of the corpus.
+    """Questions, each part in the order of the corpus.
 
     Attributes
     ----------
     train, dev
-        Questions with a right document: those to learn from, and those that decide when to stop.
+        Questions with a right document: those to learn from, and those that decide which step is kept.
     test
         The test questions, including some that no document answers.
     """
 
-    train: tuple[str, ...]
-    dev: tuple[str, ...]
-    test: tuple[str, ...]
+    train: tuple[Question, ...]
+    dev: tuple[Question, ...]
+    test: tuple[Question, ...]
 
 
 def split(corpus: Corpus[Question], *, test: float = 0.2, seed: int = 0, by: By = "question") -> Split:
@@ -61,31 +61,31 @@ def split(corpus: Corpus[Question], *, test: float = 0.2, seed: int = 0, by: By 
         If no question is left for training or test.
     """
     groups = _groups(corpus, by)
-    order = generator(seed, "split", by, corpus.fingerprint).permutation(len(groups)).tolist()
     test_size = test * len(corpus.samples)
     dev_size = DEV * (len(corpus.samples) - test_size)
-    test_ids: set[str] = set()
-    dev_ids: set[str] = set()
-    train_ids: set[str] = set()
-    for place in order:
-        group = groups[place]
+    sizes = Counter[str]()
+    part_of: dict[str, str] = {}
+    for place in generator(seed, "split", by, corpus.fingerprint).permutation(len(groups)).tolist():
+        group, part = groups[place], "train"
         # A group brings a part nearer to its size if at most half of the group is too much.
-        if len(group) <= 2 * (test_size - len(test_ids)):
-            test_ids.update(group)
-        elif len(group) <= 2 * (dev_size - len(dev_ids)):
-            dev_ids.update(group)
-        else:
-            train_ids.update(group)
+        if len(group) <= 2 * (test_size - sizes["test"]):
+            part = "test"
+        elif len(group) <= 2 * (dev_size - sizes["dev"]):
+            part = "dev"
+        sizes[part] += len(group)
+        part_of.update(dict.fromkeys(group, part))
 
-    answered = {sample.id for sample in corpus.samples if sample.right}
-    if not answered & train_ids or not answered & test_ids:
-        largest = max(map(len, groups), default=0)
+    parts: dict[str, list[Question]] = {"train": [], "dev": [], "test": []}
+    for sample in corpus.samples:
+        part = part_of[sample.id]
+        if sample.right or part == "test":
+            parts[part].append(sample)
+    if not parts["train"] or not any(sample.right for sample in parts["test"]):
         raise InputError(
-            f"corpus {corpus.name!r}: its {len(answered)} answered questions cannot be divided into training and test: "
-            f"they form {len(groups)} connected groups, the largest with {largest} questions"
+            f"corpus {corpus.name!r}: its questions cannot be divided into training and test: they form {len(groups)} "
+            "connected groups"
         )
-    parts = (answered & train_ids, answered & dev_ids, test_ids)
-    return Split(*(tuple(sample.id for sample in corpus.samples if sample.id in part) for part in parts))
+    return Split(tuple(parts["train"]), tuple(parts["dev"]), tuple(parts["test"]))
 
 
 class WordForWord:

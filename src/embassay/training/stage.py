@@ -247,8 +247,8 @@ def check_folder(folder: Path, record: JsonObject, identity: JsonObject, overwri
         raise OutputError(f"{folder}: is not empty and was not written by embassay; choose another folder with -o")
     if not record or overwrite:
         return
-    before, now = _flat({name: record.get(name) for name in identity}), _flat(identity)
-    changes = [name for name in sorted({*before, *now}) if before.get(name) != now.get(name)]
+    before, now = {**record, **record.get("settings", {})}, {**identity, **identity.get("settings", {})}
+    changes = sorted(name for name in now if name != "settings" and before.get(name) != now[name])
     if changes:
         raise OutputError(
             f"{folder}: contains a training with other settings (different: {', '.join(changes)}); choose "
@@ -275,11 +275,3 @@ def as_stored(record: Mapping[str, object]) -> JsonObject:
     """Return a record as it reads back from its file: floats rounded, tuples as lists."""
     stored: JsonObject = json.loads(canonical(record))
     return stored
-
-
-def _flat(identity: JsonObject) -> JsonObject:
-    """Return a record with the settings merged into its other values."""
-    settings = identity.get("settings")
-    if not isinstance(settings, dict):
-        return identity
-    return {name: value for name, value in identity.items() if name != "settings"} | settings

@@ -69,8 +69,6 @@ def read_sentences(path: Path) -> Sentences:
         If there is no file, if a line is not UTF-8, or if there is no sentence.
     """
     path = source_path(path)
-    if path.is_dir():
-        raise SourceError("is a folder; --text takes a file with one sentence per line", path)
     sentences, lines = [], []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():

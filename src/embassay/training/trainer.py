@@ -58,8 +58,6 @@ class Job:
         All batches of all epochs, one for each step.
     evaluate
         Returns the current score of the model (larger is better); None for no evaluations.
-    notes
-        Notes on the training, one sentence each.
     """
 
     model: SentenceTransformer
@@ -68,7 +66,6 @@ class Job:
     batches: Sequence[Batch]
     recipe: SentenceRecipe
     evaluate: Callable[[], float] | None = None
-    notes: tuple[str, ...] = ()
 
     def input_of(self, items: Sequence[tuple[int, Batch]]) -> dict[str, Tensor]:
         """Return the trainer's input of one numbered batch."""
@@ -77,14 +74,9 @@ class Job:
         return self.collate(batch, generator(self.recipe.seed, "adapt", f"batch {number}"))
 
     @property
-    def steps(self) -> int:
-        """The number of steps, unless something stops the training early."""
-        return len(self.batches)
-
-    @property
     def interval(self) -> int:
         """The number of steps between two checkpoints, and between two evaluations."""
-        per_epoch = self.steps / max(self.recipe.epochs, 1)
+        per_epoch = len(self.batches) / max(self.recipe.epochs, 1)
         return max(1, round(per_epoch / self.recipe.checkpoints))
 
     def weights(self) -> dict[str, Tensor]:
@@ -99,6 +91,7 @@ def train_stage(
     base: Base,
     prepare: Callable[[SentenceTransformer], Job],
     facts: Mapping[str, object],
+    notes: tuple[str, ...] = (),
     *,
     advance: Advance,
 ) -> Trained:
@@ -108,8 +101,15 @@ def train_stage(
     ----------
     prepare
         Returns the job for the loaded model.
-    facts
+    facts, notes
         What the record says of the data.
+
+    Raises
+    ------
+    EncoderError
+        If the loss became NaN or infinite, or the memory does not suffice.
+    OutputError
+        If a checkpoint cannot be written.
     """
     if stage.open():
         return stage.trained(THERE)
@@ -117,13 +117,21 @@ def train_stage(
     with own_state(stage.recipe.seed), quiet(*NOISY):
         model = load(base, stage.recipe.device)
         job = prepare(model)
-        history = train(job, stage.work, advance)
-        notes = [*job.notes]
+        history = newest(stage.work)
+        if history is None or history.step < len(job.batches):
+            try:
+                history = _run_trainer(job, stage.work, history, advance)
+            except (MemoryError, RuntimeError) as error:
+                if isinstance(error, RuntimeError) and "memory" not in str(error):
+                    raise
+                raise EncoderError(
+                    f"training needs more memory than there is ({first_line_of(error)}); use a smaller --batch"
+                ) from error
+        load_weights(job.weights(), checkpoint_of(stage.work, history.kept_step()))
         if history.best:
             (_, before), (step, best) = history.evaluations[0], history.best
-            notes.append(
-                f"Success@5 of the held-out questions: {before:.3f} before training, {best:.3f} at step {step:g} (kept)"
-            )
+            success = f"{before:.3f} before training, {best:.3f} at step {step:g} (kept)"
+            notes = (*notes, f"Success@5 of the held-out questions: {success}")
         # No time and no date: an interrupted training writes the same record as an uninterrupted one.
         record = {
             **facts,
@@ -137,32 +145,6 @@ def train_stage(
         }
         stage.finish(lambda new: write_model(base, model, new), record)
     return stage.trained(*notes)
-
-
-def train(job: Job, work: Path, advance: Advance) -> History:
-    """Train from the newest complete checkpoint, if there is one. Afterwards the model has its best weights.
-
-    Call it in :func:`own_state`.
-
-    Raises
-    ------
-    EncoderError
-        If the loss became NaN or infinite, or the memory does not suffice.
-    OutputError
-        If a checkpoint cannot be written.
-    """
-    history = newest(work)
-    if history is None or history.step < job.steps:
-        try:
-            history = _run_trainer(job, work, history, advance)
-        except (MemoryError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and "memory" not in str(error):
-                raise
-            raise EncoderError(
-                f"training needs more memory than there is ({first_line_of(error)}); use a smaller --batch"
-            ) from error
-    load_weights(job.weights(), checkpoint_of(work, history.kept_step()))
-    return history
 
 
 def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance) -> History:
@@ -233,7 +215,7 @@ def _arguments(job: Job, work: Path, *, from_start: bool) -> SentenceTransformer
     device = job.model.device.type
     arguments = SentenceTransformerTrainingArguments(
         output_dir=str(work / NEW),
-        max_steps=job.steps,
+        max_steps=len(job.batches),
         per_device_train_batch_size=job.recipe.batch,
         learning_rate=job.recipe.rate,
         lr_scheduler_type="linear",
@@ -264,7 +246,7 @@ def _after_steps(job: Job, advance: Advance) -> TrainerCallback:
         def on_step_end(self, args: object, state: TrainerState, control: TrainerControl, **kwargs: object) -> None:
             """Report a step; evaluate and save at intervals, and after the last one."""
             advance(rows[state.global_step], rows[-1])
-            due = state.global_step % job.interval == 0 or state.global_step == job.steps
+            due = state.global_step % job.interval == 0 or state.global_step == len(job.batches)
             control.should_evaluate = due and job.evaluate is not None
             control.should_save = due
 

@@ -35,8 +35,6 @@ from embassay.training.text import read_sentences
 from embassay.training.unfolding import BATCH, SPREAD, Learner, new_matrices, one_thread
 
 COMMAND = "embassay train urae"
-REPORT_EVERY = 512
-"""Sentences between two calls of the progress callback; a multiple of the batch."""
 SHORTEST, LONGEST = 2, 200
 """Sentences with fewer or more words are left out: one word has nothing to unfold, n words need up to n² vectors."""
 UNKNOWN = 0.25
@@ -186,8 +184,7 @@ def _train_epoch(
         rows = [material.masked(place, random) for place in batch]
         shapes = [material.shapes[place] for place in batch]
         loss += learner.step(rows, shapes) * len(batch)
-        if start % REPORT_EVERY == 0:
-            advance(before + start, all_epochs)
+        advance(before + start, all_epochs)
     advance(before + number, all_epochs)
     if not math.isfinite(loss):
         raise SpecError(

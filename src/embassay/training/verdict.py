@@ -23,8 +23,6 @@ BASE, PRETRAINED, FINETUNED, BOTH = "base", "pretrained", "finetuned", "pretrain
 UNKNOWN = "nothing can be said"
 PHRASES = ("worse", "better", "not worse", "inconclusive", "nothing changed", UNKNOWN)
 """The outcomes in the summary, in their order."""
-SHIFT_TEXTS = {"documents": "documents", "queries": "questions"}
-"""The subsets of ``shift``, and the words for them in sentences."""
 FIGURES = {
     "Success@5": ("Success@5", "all"),
     "accuracy (l = 100)": ("accuracy_l100", "all"),
@@ -71,16 +69,18 @@ def changes(result: Result, columns: Sequence[ItemColumn], other: str = BASE) ->
     other
         The label of the encoder that the variants are compared with.
     """
-    headline_of = {(column.task, column.encoder): column for column in columns if column.is_headline}
+    headline_of = {(*column.task, column.encoder): column for column in columns if column.is_headline}
     all_changes = []
     for comparison in result.comparisons:
-        task, labels = (comparison.diagnostic, comparison.corpus), {comparison.a, comparison.b}
-        # The lexical baselines and other encoders of the run are no variants.
-        for variant in labels.intersection((BASE, PRETRAINED, FINETUNED, BOTH)) - {other}:
-            old, new = headline_of.get((task, other)), headline_of.get((task, variant))
-            if other in labels and old is not None and new is not None and new.key.covers(comparison.key):
-                pair = Pair(old, new, variant, comparison.metric, new.margin or 0.0)
-                all_changes.append(difference_in_run(pair, comparison))
+        labels = {comparison.a, comparison.b}
+        if other not in labels:
+            continue
+        (variant,) = labels - {other}
+        task = (comparison.diagnostic, comparison.corpus)
+        old, new = headline_of.get((*task, other)), headline_of.get((*task, variant))
+        if old is not None and new is not None and new.key.covers(comparison.key):
+            pair = Pair(old, new, variant, comparison.metric, new.margin or 0.0)
+            all_changes.append(difference_in_run(pair, comparison))
     return all_changes
 
 
@@ -107,16 +107,16 @@ def verdict(
     of_variant: dict[str, list[str]] = {}
     against_base = changes(result, columns)
     for variant in dict.fromkeys(change.encoder for change in against_base):
+        # The domain first.
         of_one = [change for change in against_base if change.encoder == variant]
-        in_domain = [change for change in of_one if change.corpus in domain]
-        general = [change for change in of_one if change.corpus not in domain]
-        lines = [sentence(change, domain) for change in (*in_domain, *general)]
+        of_one.sort(key=lambda change: change.corpus not in domain)
+        lines = [sentence(change, domain) for change in of_one]
         lines += _shift_sentences(result, variant)
         (_, before), *later = evaluations.get(variant) or [(0, 0.0)]
         best = max((score for _, score in later), default=None)
         if best is not None and best <= before:
             lines.append(templates.NEVER_BETTER.sentence(encoder=variant, before=before, best=best))
-        lines.append(_summary(variant, in_domain, general))
+        lines.append(_summary(variant, of_one, domain))
         of_variant[variant] = lines
     for change in changes(result, columns, FINETUNED):
         if change.corpus in domain and change.encoder == BOTH:
@@ -176,27 +176,26 @@ def sentence(change: Change, domain: Sequence[str] = (), other: str = BASE) -> s
 def _shift_sentences(result: Result, variant: str) -> list[str]:
     """Return how far the domain lies from general texts, before and after; neither is better, and there is no test."""
     lines = []
-    for subset, texts in SHIFT_TEXTS.items():
-        for corpus in dict.fromkeys(row.corpus for row in result.rows if row.diagnostic == "shift"):
-            key = MetricKey("distance", subset, condition="relative", diagnostic="shift", corpus=corpus)
-            rows = rows_of(key, result.rows)
-            before, after = (rows[name].value if name in rows else None for name in (BASE, variant))
-            if before is not None and after is not None:
-                lines.append(
-                    templates.DOMAIN_DISTANCE.sentence(
-                        encoder=variant, texts=texts, after=after, corpus=corpus, before=before
-                    )
-                )
+    for row in result.rows:
+        if (row.encoder, row.diagnostic, row.metric, row.condition) != (variant, "shift", "distance", "relative"):
+            continue
+        before = rows_of(row.key, result.rows).get(BASE)
+        if before is not None and before.value is not None and row.value is not None:
+            texts = row.subset.replace("queries", "questions")
+            more = {"texts": texts, "after": row.value, "corpus": row.corpus, "before": before.value}
+            lines.append(templates.DOMAIN_DISTANCE.sentence(encoder=variant, **more))
     return lines
 
 
-def _summary(variant: str, in_domain: Sequence[Change], general: Sequence[Change]) -> str:
+def _summary(variant: str, changes: Sequence[Change], domain: Sequence[str]) -> str:
     """Summarise in one sentence the outcomes on the questions of the domain and on general corpora."""
+    in_domain = {change.corpus: change for change in changes if change.corpus in domain}
+    general = {_place(change, domain): change for change in changes if change.corpus not in domain}
     parts = []
     if in_domain:
-        parts.append(_by_outcome({change.corpus: change for change in in_domain}, "your questions"))
+        parts.append(_by_outcome(in_domain, "your questions"))
     if general:
-        parts.append(f"elsewhere {_by_outcome({_place(change, ()): change for change in general})}")
+        parts.append(f"elsewhere {_by_outcome(general)}")
     return f"{variant}, in short: {'; '.join(parts)}"
 
 
@@ -225,9 +224,6 @@ def figures(result: Result, corpora: Sequence[str], encoders: Sequence[str]) -> 
         rows = {}
         for heading, (metric, subset) in FIGURES.items():
             rows[heading] = rows_of(MetricKey(metric, subset, diagnostic="retrieval", corpus=corpus), result.rows)
-        # The encoder with the fewest units decides.
-        units = min((row.units for row in rows["Success@5"].values()), default=FEW_UNITS)
-        few = f" (few units: {units})" if units < FEW_UNITS else ""
         body = []
         for name in encoders:
             of_encoder = [by_encoder.get(name) for by_encoder in rows.values()]
@@ -236,7 +232,7 @@ def figures(result: Result, corpora: Sequence[str], encoders: Sequence[str]) -> 
                 for row in of_encoder
             ]
             body.append((name, *cells))
-        parts.append(table((f"{corpus}{few}", *FIGURES), body))
+        parts.append(table((corpus, *FIGURES), body))
     return "\n\n".join((*parts, INTERVALS))
 
 
