@@ -175,7 +175,7 @@ class Adaptation:
         for stage in stages.values():
             stage.is_finished()
         general = general_corpora(request.general, material)
-        plan = _plan(request, [_spec_of(base)], material, general)
+        plan = _plan(request, base, material, general, {})
         return cls(request, base, material, general, stages, made_from, plan)
 
     def notes(self) -> tuple[str, ...]:
@@ -190,7 +190,7 @@ class Adaptation:
 
     def limits(self) -> tuple[str, ...]:
         """Return what the assay does not examine, one sentence each."""
-        return () if _general_questions(self.general) else (NO_SHIFT,)
+        return () if any(corpus.shape == "retrieval" for corpus in self.general) else (NO_SHIFT,)
 
     def summary(self) -> tuple[str, ...]:
         """Return what is known before any training: the base, the data and what is assumed about them."""
@@ -277,8 +277,7 @@ class Adaptation:
 
         # One assay of all variants, so that their differences are tested on the same test questions.
         specs = {variant: stage.spec for variant, stage in self.stages.items()}
-        encoders = [_spec_of(self.base), *(Spec(spec, variant) for variant, spec in specs.items())]
-        plan, began = _plan(request, encoders, material, self.general), time.perf_counter()
+        plan, began = _plan(request, self.base, material, self.general, specs), time.perf_counter()
         outcome = execute(plan)
         outcome.check()
         # The run belongs to this adaptation: one of other variants or general corpora is replaced.
@@ -325,21 +324,26 @@ def planned_stages(request: AdaptRequest, made_from: JsonObject) -> dict[str, An
     return stages
 
 
-def _spec_of(base: Base) -> Spec:
-    return Spec(f"st:{base.target}", BASE, base.options.explicit)
+def _plan(
+    request: AdaptRequest, base: Base, material: Material, general: Sequence[AnyCorpus], variants: Mapping[str, str]
+) -> Plan:
+    """Return the assay of base and variants: test questions, general corpora, and the shift between the two.
 
-
-def _plan(request: AdaptRequest, encoders: Sequence[Spec], material: Material, general: Sequence[AnyCorpus]) -> Plan:
-    """Return the assay of encoders: test questions, general corpora, and the shift between the two."""
+    Parameters
+    ----------
+    variants
+        The spec of each variant.
+    """
     options = request.options
     corpora = (*material.tests, *general)
+    of_base = Spec(f"st:{base.target}", BASE, base.options.explicit)
     # One diagnostic for each shape of corpus, each once. All pairs are compared, so that pretrained+finetuned is also
     # compared with fine-tuning alone.
     by_shape = ranking_diagnostics()
     diagnostics = dict.fromkeys(f"{by_shape[corpus.shape]},compare=all" for corpus in corpora)
     plan = plan_run(
         RunRequest(
-            encoders=encoders,
+            encoders=[of_base, *(Spec(spec, variant) for variant, spec in variants.items())],
             corpora=corpora,
             diagnostics=tuple(diagnostics),
             out=request.out / "run",
@@ -354,14 +358,10 @@ def _plan(request: AdaptRequest, encoders: Sequence[Spec], material: Material, g
         )
     )
     tasks = list(plan.tasks)
-    if other := _general_questions(general):
+    # The first general corpus of questions and documents.
+    for other in [corpus for corpus in general if corpus.shape == "retrieval"][:1]:
         for test in material.tests:
             names = {"domain": test.name, "general": other.name}
             diagnostic = DIAGNOSTICS.module("shift").create(**names)
             tasks.append(Task("shift", diagnostic, diagnostic.join(test, other), names))
     return replace(plan, tasks=tuple(tasks))
-
-
-def _general_questions(general: Sequence[AnyCorpus]) -> AnyCorpus | None:
-    """Return the first general corpus of questions and documents."""
-    return next((corpus for corpus in general if corpus.shape == "retrieval"), None)

@@ -20,7 +20,7 @@ import sys
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from embassay.core.vectors import DenseVectors
 from embassay.models.neural.library_messages import quiet_loggers
 from embassay.models.static.paragraphs import build
 from embassay.training.options import ParagraphsOptions, WordsOptions
-from embassay.training.stage import THERE, Advance, Stage, Trained, save_arrays
+from embassay.training.stage import THERE, Advance, Kind, Stage, Trained, save_arrays
 from embassay.training.text import count_words, cut_sentences, read_sentences
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def train(
     InputError
         For a text, a folder or an option that cannot be used; if gensim is not installed.
     """
-    kind: Literal["words", "paragraphs"] = "words" if isinstance(options, WordsOptions) else "paragraphs"
+    kind: Kind = "words" if isinstance(options, WordsOptions) else "paragraphs"
     command = f"embassay train {kind}"
     _require_gensim(command)
     source = read_sentences(text)
@@ -76,7 +76,7 @@ def train(
         return stage.trained(THERE)
 
     counts = vocabulary.counts
-    facts = {"sentences": len(sentences), "tokens": vocabulary.tokens, "kept": sum(counts.values())}
+    facts = {"tokens": vocabulary.tokens, "kept": sum(counts.values())}
     if isinstance(options, WordsOptions):
         model = _untrained_words(options, counts, len(sentences))
         arrays = {"vectors": model.wv.vectors, "hidden": model.syn1neg}
@@ -92,8 +92,8 @@ def train(
             arrays["words"] = model.wv.vectors
         documents = [TaggedDocument(words, [place]) for place, words in enumerate(sentences)]
         _train_epochs(stage, model, documents, {**arrays, "paragraphs": model.dv.vectors}, advance)
-        facts_of_words = {"vocabulary": list(counts), "counts": list(counts.values())}
-        stage.finish(lambda new: save_arrays(new, arrays), {**facts, **facts_of_words})
+        words = {"vocabulary": list(counts), "counts": list(counts.values())}
+        stage.finish(lambda new: save_arrays(new, arrays), {**facts, **words})
     return stage.trained(*vocabulary.notes)
 
 

@@ -27,7 +27,6 @@ from embassay.training.options import FinetuneOptions
 
 NEAR_DUPLICATE = 0.95
 """A document whose cosine to a right document is above this is treated as a duplicate of it."""
-AGAIN = "repeated questions with the same right text"
 BARE = "questions without a wrong document, used as pairs"
 SAME = "documents that repeat the text of a right one"
 NEAR = "near duplicates of a right document"
@@ -136,7 +135,6 @@ def mine(
             passages = space.passages_of[name]
             right = space.texts[passages[int((space.vectors[passages] @ space.question_vectors[row]).argmax())]]
             if (question.question, right) in triplets:
-                left_out[AGAIN] += 1
                 continue
             similarity = space.right_similarity[row, name]
             # Dot products have no common scale, so the margin is a share of the right document's similarity.

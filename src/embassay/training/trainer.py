@@ -180,9 +180,9 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
         def add_model_card_callback(self, *args: object) -> None:
             """Leave out the library's model card, which quotes training texts."""
 
-        def _save(self, output_dir: str | None = None, state_dict: object = None) -> None:
+        def _save(self, output_dir: str, state_dict: object = None) -> None:
             """Write the weights of the model and those that the loss adds, such as a head."""
-            save_weights(weights, Path(output_dir or work))
+            save_weights(weights, Path(output_dir))
 
         def _load_from_checkpoint(self, checkpoint_path: str) -> None:
             load_weights(weights, Path(checkpoint_path))

@@ -127,7 +127,7 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
         stage.keep(epoch + 1, {**learner.state(), "losses": np.array(losses)})
 
     arrays = {name: tensor.detach().numpy() for name, tensor in learner.weights.items()}
-    facts = {"sentences": len(trees), "vocabulary": material.vocabulary, "losses": losses, "notes": material.notes}
+    facts = {"vocabulary": material.vocabulary, "losses": losses, "notes": material.notes}
     stage.finish(lambda new: save_arrays(new, arrays), facts)
     return stage.trained(*material.notes)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from embassay.comparison.differences import Change, Pair, difference_in_run
 from embassay.core.columns import ItemColumn
@@ -56,7 +57,7 @@ class AdaptationVerdict:
     @property
     def lines(self) -> tuple[str, ...]:
         """All sentences."""
-        return (*(line for lines in self.of_variant.values() for line in lines), *self.limits)
+        return (*chain(*self.of_variant.values()), *self.limits)
 
 
 def changes(result: Result, columns: Sequence[ItemColumn], other: str = BASE) -> list[Change]:
