@@ -86,7 +86,7 @@ def sigint():
     signal.signal(signal.SIGINT, inherited)
 
 
-def test_ctrl_c_keeps_the_last_checkpoint_and_names_it(pre, tiny, tmp_path, sigint):
+def test_ctrl_c_keeps_the_last_checkpoint(pre, tiny, tmp_path, sigint):
     steps = []
 
     def press(done, total):
@@ -95,7 +95,7 @@ def test_ctrl_c_keeps_the_last_checkpoint_and_names_it(pre, tiny, tmp_path, sigi
             os.kill(os.getpid(), signal.SIGINT)
 
     sigint(signal.default_int_handler)
-    with pytest.raises(KeyboardInterrupt, match=""):
+    with pytest.raises(KeyboardInterrupt):
         pre(tmp_path / "out", press, checkpoints=2)
     seen = []
     pre(tmp_path / "out", lambda done, total: seen.append(done), checkpoints=2)
