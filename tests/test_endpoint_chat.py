@@ -4,11 +4,10 @@ import json
 
 import pytest
 
+from connecting import connect
 from embassay.core.errors import EncoderError, EndpointError
-from embassay.models.endpoint.attempts import LostError, Retries
-from embassay.models.endpoint.chat import Chat, ChatAnswer
-from embassay.models.endpoint.client import Endpoint
-from embassay.models.endpoint.spending import Spending, guess
+from embassay.models.services.chat import Chat, ChatAnswer
+from embassay.models.services.spending import guess
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
 
@@ -17,8 +16,9 @@ PROMPT = "Make one sentence of these two."
 
 
 @pytest.fixture
-def chat(service):
-    endpoint = Endpoint(service.url, KEY, retries=Retries(2, 0.001, lambda stop, seconds: None))
+def chat(service, monkeypatch):
+    monkeypatch.setenv("MY_KEY", KEY)
+    endpoint = connect(service.url, "MY_KEY", attempts=2)
     yield Chat(endpoint, "m", max_tokens=50)
     endpoint.close()
 
@@ -40,12 +40,12 @@ def test_what_is_asked_and_what_comes_back(service, chat):
     assert headers["authorization"] == f"Bearer {KEY}"
     messages = [{"role": "user", "content": PROMPT}]
     assert payload == {"model": "m", "messages": messages, "temperature": 0.0, "max_tokens": 50}
-    assert chat.endpoint.spending.tokens == 10
+    assert chat.service.spending.tokens == 10
 
 
 def test_a_seed_is_sent_where_there_is_one(service, chat):
     answers(service, body({"content": "a"}))
-    Chat(chat.endpoint, "m", 0.7, 9, seed=4).ask(PROMPT)
+    Chat(chat.service, "m", 0.7, 9, seed=4).ask(PROMPT)
     assert {k: service.seen[0][2][k] for k in ("seed", "temperature", "max_tokens")} == {
         "seed": 4,
         "temperature": 0.7,
@@ -81,10 +81,10 @@ def test_shapes_of_answers(service, chat, found, text, finish, refused):
 @pytest.mark.parametrize(
     ("found", "message"),
     [
-        ([], "the answer is not a chat completion; check base_url"),
+        ([], "the answer is not a chat completion; check the address"),
         ({"data": []}, "the answer is not a chat completion"),
         ({"choices": None}, "the answer is not a chat completion"),
-        ({"choices": ["text"]}, "the first choice of the answer is not a chat message"),
+        ({"choices": ["text"]}, "the answer is not a chat completion"),
     ],
 )
 def test_what_is_no_answer(service, chat, found, message):
@@ -115,7 +115,7 @@ def test_what_it_took(service, chat, usage, took):
     answers(service, body({"content": "0123456789abcdef"}, usage=usage))
     answer = chat.ask(PROMPT)
     assert (answer.prompt_tokens, answer.completion_tokens) == took
-    assert chat.endpoint.spending.tokens == sum(took)
+    assert chat.service.spending.tokens == sum(took)
 
 
 def test_nothing_said_is_nothing_taken_but_the_prompt(service, chat):
@@ -131,12 +131,13 @@ def test_an_answer_that_has_the_key_is_kept_without_it(service, chat):
     assert len(answer.model) < 250
 
 
-def test_a_part_of_the_key_in_an_answer_is_a_word(service):
-    endpoint = Endpoint(service.url, "an-observation-server-of-our-own-house")
+def test_a_part_of_the_key_in_an_answer_is_a_word(service, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "an-observation-server-of-our-own-house")
+    endpoint = connect(service.url, "MY_KEY")
     text = "An observer of our own house."
-    answers(service, body({"content": text}, model="an-observation-server"))
+    answers(service, body({"content": text}))
     answer = Chat(endpoint, "m").ask(PROMPT)
-    assert (answer.text, answer.model) == (text, "an-observation-server")
+    assert answer.text == text
     endpoint.close()
 
 
@@ -144,10 +145,10 @@ def test_an_error_that_is_sent_as_an_answer_may_pass(service, chat):
     answers(service, {"error": {"message": "the provider failed"}, "choices": []})
     answers(service, body({"content": "a"}, error=None))
     assert chat.ask(PROMPT).text == "a"
-    assert chat.endpoint.spending.retries == 1
+    assert chat.service.spending.retries == 1
     answers(service, {"error": f"no luck with {KEY}", "choices": []})
     answers(service, {"error": f"no luck with {KEY}", "choices": []})
-    with pytest.raises(LostError) as caught:
+    with pytest.raises(EndpointError) as caught:
         chat.ask(PROMPT)
     problem = "the service sent an error instead of an answer"
     said = f"{service.host} answered 200: {problem} (tried 2 times); it says: no luck with …"
@@ -159,7 +160,10 @@ def test_an_error_that_is_sent_as_an_answer_may_pass(service, chat):
     ("error", "message"),
     [
         ({"message": "no such model", "code": 404}, "answered 404: no such model, .*it says: no such model"),
-        ({"message": "no credit left", "code": "insufficient_quota"}, "answered 200: the request was refused; it says"),
+        (
+            {"message": "no credit left", "code": "insufficient_quota"},
+            "answered 200: the service sent an error instead of an answer; it says",
+        ),
     ],
 )
 def test_an_error_that_is_sent_as_an_answer_may_last(service, chat, error, message):
@@ -198,7 +202,7 @@ def test_a_prompt_that_is_refused_is_no_failure_of_the_service(service, chat, st
     service.script(service.status(status, json.dumps({"error": {"message": said}}).encode()))
     answer = chat.ask(PROMPT)
     assert (answer.finish, answer.tokens) == (finish, 0)
-    assert chat.endpoint.spending.tokens == 0
+    assert chat.service.spending.tokens == 0
 
 
 @pytest.mark.parametrize(
@@ -211,14 +215,14 @@ def test_other_refusals_are_failures(service, chat, status, said):
 
 
 def test_a_budget_is_kept_at_the_most_that_an_answer_may_take(service):
-    endpoint = Endpoint(service.url, spending=Spending(price=1.0, budget=120e-6, kept="answers are kept in J"))
+    endpoint = connect(service.url, price=1.0, budget=120e-6)
     chat = Chat(endpoint, "m", max_tokens=50)
     usage = {"prompt_tokens": 10, "completion_tokens": 40}
     for _ in range(2):
         answers(service, body({"content": "a"}, usage=usage))
     chat.ask(PROMPT)
     chat.ask(PROMPT)
-    with pytest.raises(EncoderError, match=r"5.8e-05 more needed; answers are kept in J: run the same command"):
+    with pytest.raises(EncoderError, match=r"5.8e-05 more needed; what is in a cache or journal is kept"):
         chat.ask(PROMPT)
     assert len(service.seen) == 2
     endpoint.close()
@@ -226,15 +230,7 @@ def test_a_budget_is_kept_at_the_most_that_an_answer_may_take(service):
 
 def test_an_answer_that_cannot_be_read_counts_with_the_estimate(service, chat):
     answers(service, {"choices": ["x"], "usage": {"total_tokens": 50}})
-    with pytest.raises(EndpointError, match="is not a chat message"):
+    with pytest.raises(EndpointError, match="is not a chat completion"):
         chat.ask(PROMPT)
-    spending = chat.endpoint.spending
+    spending = chat.service.spending
     assert (spending.requests, spending.tokens) == (1, guess(PROMPT) + 50)
-    # Nothing stays reserved.
-    spending.budget = spending.tokens + 1
-    spending.reserve(1)
-
-
-def test_where_nothing_is_kept_nothing_is_promised():
-    with pytest.raises(EncoderError, match=r"more needed$"):
-        Spending(budget=1, kept="").reserve(2)

@@ -19,6 +19,7 @@ from scipy.stats import spearmanr
 import embassay as ea
 from embassay.core.errors import SourceError, SpecError
 from embassay.diagnostics.metrics.metric import declared
+from embassay.testing import check_diagnostic, check_encoder, check_loader
 
 ROOT = Path(__file__).parent.parent
 PLUGIN = ROOT / "examples" / "plugin"
@@ -105,6 +106,12 @@ def test_a_run_shows_what_the_package_adds(site, pairs_file, tmp_path):
     listed = python(tmp_path, "-m", "embassay", "list", places=[site])
     for name in ("char_ngrams", "lst", "length_bias"):
         assert re.search(rf"^{name} ", listed.stdout, re.MULTILINE), listed.stdout
+
+
+def test_the_contracts_hold(site, pairs_file):
+    check_encoder("char_ngrams,dim=64")
+    corpus = check_loader(str(pairs_file), "lst")
+    check_diagnostic("length_bias", [corpus], ["char_ngrams", "bow"])
 
 
 # The diagnostic

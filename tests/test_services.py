@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from connecting import hurry
 from embassay.cli.app import exit_code_of
-from embassay.models.endpoint.attempts import Retries
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 
@@ -57,13 +57,14 @@ def test_looking_says_that_the_budget_does_not_suffice(embassay, service):
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_a_long_wait_is_told_on_stderr_unless_it_is_to_be_quiet(service, monkeypatch, capsys, quiet):
-    monkeypatch.setattr("embassay.models.remote.api.RETRIES", Retries(2, 0.001, lambda stop, seconds: None))
+    hurry(monkeypatch, 2)
     spec = f"m=api:some-model,key_env=,base_url={service.url}"
     request = RunRequest([spec], ["opposites"], ["negated_antonyms"], baselines=False, quiet=quiet)
     plan = prepare(request)
     service.script(service.status(429, Retry_After="3600"))
     plan.entries[0].encoder.encode(["a"])
-    told = "api:some-model: 429 Too Many Requests; waiting 60 s, then attempt 2 of 2\n"
+    problem = "too many requests, or the account has no credit left"
+    told = f"encoder 'api:some-model': 429: {problem}; waiting 60 s, then attempt 2 of 2\n"
     assert capsys.readouterr().err == ("" if quiet else told)
 
 

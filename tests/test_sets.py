@@ -1,6 +1,5 @@
 """Named sets of encoders: what is in them, what is said of those that cannot be had, that the others run."""
 
-import json
 import tomllib
 from importlib.resources import files
 
@@ -10,6 +9,7 @@ from embassay.cli.papers.bench import Bench
 from embassay.core.errors import InputError, SpecError, UnknownNameError
 from embassay.core.plugins import ENCODERS
 from embassay.core.types import Runtime
+from embassay.diagnostics.published import published as papers_published
 from embassay.run import presets as sets_module
 from embassay.run.candidates import load_candidates
 from embassay.run.resolve import load_encoder, scheme_of
@@ -33,8 +33,7 @@ def test_the_papers_numbers_of_encoders():
 
 
 def test_semantoneg_has_the_models_whose_accuracies_were_published():
-    text = files("embassay.core.data").joinpath("published_semantoneg.json").read_text(encoding="utf-8")
-    published = [model["name"] for model in json.loads(text)["models"]]
+    published = [model for _, model, *_ in papers_published("semantoneg")["rows"]]
     assert [member.called for member in sets_module.named("semantoneg-all").members] == published
     assert {m.called for m in sets_module.named("semantoneg").members} < set(published)
     top10 = sets_module.named("semantoneg-top10").members

@@ -393,7 +393,9 @@ def declared_sentences() -> dict[str, dict[str, Template]]:
     for found in pkgutil.walk_packages(diagnostics.__path__, "embassay.diagnostics."):
         module = importlib.import_module(found.name)
         section = found.name.split(".")[2].replace("findings", "any diagnostic")
-        for name, template in vars(module).items():
+        declared = dict(vars(module))
+        declared |= {f"CHANCES {side}": template for side, template in declared.get("CHANCES", {}).items()}
+        for name, template in declared.items():
             is_new = not any(template is known for known in sections.get(section, {}).values())
             if isinstance(template, Template) and is_new:
                 sections.setdefault(section, {})[name] = template

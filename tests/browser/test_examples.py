@@ -269,7 +269,7 @@ def test_without_scripts_the_first_items_are_in_a_table(browser_window, page_fil
     context = browser_window.new_context(java_script_enabled=False, offline=True)
     page = context.new_page()
     page.goto(page_file.as_uri())
-    page.locator("details.block > summary", has_text="Entry by entry").click()
+    page.locator("details.block > summary", has_text="Item by item").click()
     table = page.locator(".examples .static table")
     assert table.locator("tbody tr").count() == 5
     assert "Input number 00" in table.inner_text()

@@ -16,7 +16,6 @@ import pytest
 
 from embassay.cli.app import exit_code_of
 
-PART_TWO = "Half, part two: one table of item values"
 PART_FOUR = "Half, part four: one model, one reader, one service"
 
 NEVER = ("Traceback", r"(Error|Warning|InvalidArgument)\b", r"\bnan\b")

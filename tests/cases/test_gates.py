@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cases.case import PART_TWO, Case, each
+from cases.case import Case, each
 from embassay.cli.app import exit_code_of
-
-WAITING = {PART_TWO: "gate-lfs gate-npz-ignored"}
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22e\nsize 17137\n"
 
@@ -53,7 +51,7 @@ def run_and_baseline(tmp_path_factory):
     return folder
 
 
-@each(CASES, WAITING)
+@each(CASES)
 def test_baseline(case, run_and_baseline, capsys):
     change, shows, code = case
     shutil.copytree(run_and_baseline, ".", dirs_exist_ok=True)

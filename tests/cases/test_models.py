@@ -5,9 +5,7 @@ import json
 import pytest
 
 import tiny_model
-from cases.case import CORPUS, PART_FOUR, RUN, Case, each
-
-WAITING = {PART_FOUR: "model-legacy-config model-roberta-pad0"}
+from cases.case import CORPUS, RUN, Case, each
 
 
 def legacy_config(folder):
@@ -34,7 +32,7 @@ CASES = {
 }
 
 
-@each(CASES, WAITING)
+@each(CASES)
 def test_model(case, capsys, tmp_path):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("sentence_transformers")

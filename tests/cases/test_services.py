@@ -10,7 +10,7 @@ from pathlib import Path
 
 import embassay as ea
 from cases.case import CORPUS, RUN, TEXTS, Case, each, lines, write
-from embassay.models.endpoint.attempts import Retries
+from embassay.models.services.service import Service
 from search_server import SearchServer
 
 REQUESTS = 100
@@ -101,7 +101,7 @@ LONG = [{"id": f"d{n}", "text": " ".join([text] * (1 if n else 7))} for n, text 
 EMBEDDINGS = {
     "api-batch10ali": (refusing(400, "batch size is larger than 10.", lambda texts: len(texts) > 10), ALL_RIGHT, 0),
     "api-batch8": (refusing(422, "`inputs` must have less than 8 texts", lambda texts: len(texts) > 8), ALL_RIGHT, 0),
-    "api-dimchange": (narrower, f"the vectors have 12 dimensions, earlier ones have {len(WORDS)}", 3),
+    "api-dimchange": (narrower, f"the vectors have 12 dimensions instead of {len(WORDS)}", 3),
     "api-extra422": (extra422, ALL_RIGHT, 0),
     "api-floatusage": (lambda asked, good, number: good | {"usage": {"total_tokens": 7.0}}, ALL_RIGHT, 0),
     "api-gemini": (gemini, ALL_RIGHT, 0),
@@ -149,9 +149,7 @@ def test_service_of_embeddings(case, service, monkeypatch, capsys):
     service.vector = counts
     service.script(*[behave] * REQUESTS)
     pauses = []
-    monkeypatch.setattr(
-        "embassay.models.remote.api.RETRIES", Retries(pause=lambda stop, seconds: pauses.append(seconds))
-    )
+    monkeypatch.setattr(Service, "pause", staticmethod(lambda stop, seconds: pauses.append(seconds)))
     Case(
         shows, CORPUS | {"docs.jsonl": lines(LONG)}, f"{RUN} -e e=api:some,base_url={service.url},key_env=", code=code
     ).check(capsys)

@@ -131,7 +131,7 @@ def test_the_gate_takes_a_margin_and_a_floor_of_it(declared, tmp_path, capsys):
     assert "Rprec" in words
     changes = {(change.encoder, change.metric): change.outcome for change in outcome.changes}
     assert changes["a", "Rprec"] == "regression"
-    assert {(floor.encoder, floor.metric, floor.floor) for floor in outcome.floors} == {
+    assert {(floor.encoder, floor.metric, floor.margin) for floor in outcome.floors} == {
         ("a", "Rprec", 0.9),
         ("b", "Rprec", 0.9),
     }

@@ -337,7 +337,7 @@ def test_a_run_of_another_schema_is_refused(choice_run, schema):
     content = json.loads(path.read_text())
     content["schema"] = schema
     path.write_text(json.dumps(content))
-    with pytest.raises(InputError, match=f"schema {schema}; this version reads 6; repeat the run's command"):
+    with pytest.raises(InputError, match="field 'schema': not a result of this version"):
         ea.check(run, old)
 
 
@@ -370,7 +370,7 @@ def test_assert_not_worse_warns_of_what_is_inconclusive(choice_run):
 
 
 def test_the_import_is_cheap():
-    program = "import sys, embassay.testing; sys.exit('numpy' in sys.modules)"
+    program = "import sys, embassay.testing; sys.exit('scipy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

@@ -3,18 +3,15 @@
 import sys
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from contracts.abilities import overridden
 from embassay.core.errors import SpecError
 from embassay.core.plugins import RETRIEVERS
 from embassay.core.samples.retrieval import Document
-from embassay.run.engine.encode import encode
 from embassay.run.resolve import load_candidate, load_corpus, load_encoder, scheme_of
-from embassay.search.exact.documents import nearest_documents
-from embassay.search.exact.lists import checked, joined, lists_of, of_rows
-from embassay.search.retrievers.base import Questions, Retriever
+from embassay.search.retrievers.base import Retriever
+from embassay.testing import check_retriever
 from search_server import SearchServer
 
 SPECS = {
@@ -86,67 +83,19 @@ def retriever(request):
     return load_candidate(SPECS[request.param].format(**{request.param: target}))
 
 
-def questions_of(retriever, corpus):
-    """Return all questions of a corpus, with what the retriever is built on."""
-    parts, vectors_of = {}, {}
-    for label in retriever.parts:
-        encoder = load_candidate(label).fit(corpus.learnt())
-        vectors, _ = encode(encoder, corpus.texts())
-        parts[label] = lists_of(nearest_documents(corpus, vectors, retriever.depth), retriever.depth)
-        if retriever.needs_vectors:
-            vectors_of[label] = vectors
-    return Questions(corpus, corpus.samples, parts, vectors_of, lambda encoder, texts: encode(encoder, texts)[0])
-
-
-def answers(retriever, questions):
-    """Return by question id its documents and scores, as the engine takes them."""
-    lists = joined([checked(given, questions, 0.0) for given in retriever.retrieve(questions)])
-    found = {}
-    for row, documents, scores in zip(lists.rows, lists.documents.tolist(), lists.scores.tolist(), strict=True):
-        found[questions.samples[row].id] = [pair for pair in zip(documents, scores, strict=True) if pair[0] >= 0]
-    return found
-
-
 def test_each_kind_has_a_spec():
     assert set(SPECS) == RETRIEVERS.own_names()
 
 
 def test_it_is_a_retriever_with_a_name_and_its_own_scheme(retriever):
     scheme = scheme_of(retriever.card.spec)[0]
-    assert isinstance(retriever, Retriever)
-    assert retriever.name
     assert scheme in RETRIEVERS.names()
     assert retriever.card.shapes == ("retrieval",)
     assert overridden(retriever, Retriever) & {"route", "release"} == ABILITIES.get(scheme, set())
 
 
-def test_lists_are_whole_and_the_same_again(retriever, corpus):
-    questions = questions_of(retriever, corpus)
-    first = answers(retriever, questions)
-    assert len(first) == len(corpus.samples)
-    assert all(first.values())
-    np.testing.assert_equal(answers(retriever, questions), first)
-
-
-def test_a_list_does_not_depend_on_the_other_questions(retriever, corpus):
-    questions = questions_of(retriever, corpus)
-    rows = [7, 3, 11]
-    whole, part = answers(retriever, questions), answers(retriever, of_rows(questions, np.array(rows)))
-    assert set(part) == {corpus.samples[row].id for row in rows}
-    for name, of_part in part.items():
-        assert [document for document, _ in of_part] == [document for document, _ in whole[name]]
-        np.testing.assert_allclose([s for _, s in of_part], [s for _, s in whole[name]], atol=1e-5)
-
-
-def test_a_list_does_not_depend_on_which_documents_are_right(retriever, corpus):
-    blind = replace(corpus, samples=tuple(replace(sample, right=(), gains=()) for sample in corpus.samples))
-    np.testing.assert_equal(
-        answers(retriever, questions_of(retriever, blind)), answers(retriever, questions_of(retriever, corpus))
-    )
-
-
-def test_its_fingerprint_is_stable(retriever):
-    assert load_candidate(retriever.card.spec).fingerprint == retriever.fingerprint
+def test_it_keeps_the_contract(retriever, corpus):
+    check_retriever(retriever.card.spec, corpus)
 
 
 def test_it_is_no_encoder(retriever):

@@ -1,10 +1,8 @@
 """Semantic localization: folds, errors and companions by hand and by loops, planted encoders, figures of the paper."""
 
-import json
 import re
 import sys
 from dataclasses import replace
-from importlib.resources import files
 from itertools import pairwise, permutations
 
 import numpy as np
@@ -15,23 +13,20 @@ from scipy.sparse import csr_matrix
 
 from embassay.api import assay, report
 from embassay.core.data import MSRP, MSRP_GROUPED
-from embassay.core.errors import EncoderError, InputError, SpecError
+from embassay.core.errors import EncoderError, InputError
 from embassay.core.samples.groups import Grouped
 from embassay.core.types import Card, Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.localization import localization
-from embassay.diagnostics.localization.localization import create
+from embassay.diagnostics.localization.localization import LocalizationView, agreement, create
 from embassay.diagnostics.localization.scores import (
+    centroid_cosines,
     classify,
-    codes,
-    cosine_with,
     most_iterations,
     nearest_centroid,
     precision_at_r,
-    stratified_folds,
 )
-from embassay.diagnostics.localization.series import agreement
-from embassay.diagnostics.localization.view import LocalizationView
+from embassay.diagnostics.published import published
 from embassay.run.resolve import load_corpus
 from embassay.search.exact.top import search
 from embassay.stats.folds import contiguous_folds
@@ -83,7 +78,7 @@ def scores_of(group, named_, fold=None, encoder="a", right=None):
         Origin("localization", "", "mine", "f" * 16, encoder, encoder),
         "linear_svm",
         np.array([str(i) for i in range(n)]),
-        codes(group),
+        np.unique(group, return_inverse=True)[1],
         {"group": np.array(group), "named": np.array(named_)},
         {
             "accuracy": np.array(right, dtype=np.float64),
@@ -128,20 +123,6 @@ def test_the_order_of_the_corpus_decides_who_tests():
     )
     assert (first["0.0"], first["0.3"]) == (0, 2)
     assert (second["0.0"], second["0.3"]) == (2, 0)
-
-
-def test_the_other_folds_are_those_of_scikit_learn_and_stand_in_the_signature():
-    from sklearn.model_selection import StratifiedKFold
-
-    labels = codes(["a"] * 4 + ["b"] * 7 + ["c"] * 3 + ["d"] * 5)
-    found = stratified_folds(labels)
-    for number, (_, test) in enumerate(StratifiedKFold(3).split(labels, labels)):
-        assert np.flatnonzero(found == number).tolist() == test.tolist()
-    assert found.tolist() != contiguous_folds(labels, 3).tolist()
-    assert create().options == create(fold=2, compare="all").options == ""
-    corpus = corpus_of(4, 5, 7, 3)
-    signature = rows_of(run([perfect(corpus)], corpus, "localization,folds=sklearn"), "perfect")["all"].signature
-    assert signature.startswith("localization@3(folds=sklearn)|")
 
 
 def test_the_classifier_is_liblinear_s_on_dense_and_on_sparse_vectors():
@@ -208,14 +189,8 @@ def test_long_vectors_are_trained_until_the_classifier_converges():
     assert (most_iterations(matrix.size), most_iterations(20_000 * 768)) == (200_000, 10_000)
 
 
-@pytest.mark.parametrize("fold", [-1, 3])
-def test_a_fold_that_there_is_not(fold):
-    with pytest.raises(SpecError, match=rf"option 'fold': must be 0 to 2, is {fold}"):
-        create(fold=fold)
-
-
 def test_small_groups_are_refused_by_name():
-    with pytest.raises(InputError, match=r"corpus 'mine': group 'g1' has 2 sentences, and each of 3 folds tests one"):
+    with pytest.raises(InputError, match=r"corpus 'mine' has 3 groups, and group 'g1' has 2 sentences: "):
         run([perfect(corpus_of(3, 2, 4))], corpus_of(3, 2, 4))
 
 
@@ -286,7 +261,7 @@ def test_names_of_groups_move_no_figure():
 class Remembering:
     """Places the texts that it has learnt from right, and all others at the origin."""
 
-    card = Card("remembering", fitted=True, cached=False)
+    card = Card("remembering", fitted=True, cached=False, relearns=True)
 
     def __init__(self, corpus, known=(), seen=None):
         self.corpus, self.known, self.seen = corpus, frozenset(known), [] if seen is None else seen
@@ -332,7 +307,7 @@ def test_pca_is_fitted_on_the_training_texts_of_each_fold(monkeypatch):
 
     monkeypatch.setattr("embassay.diagnostics.localization.localization.classify", spy)
     run(["bow,pca=5"], corpus)
-    fold = contiguous_folds(codes([s.group for s in corpus.samples]), 3)
+    fold = contiguous_folds(np.unique([s.group for s in corpus.samples], return_inverse=True)[1], 3)
     counts = counted(corpus)
     for number, matrix in enumerate(given):
         inside, outside = (components(counts[which]) for which in (fold != number, fold == fold))
@@ -408,7 +383,8 @@ SMALL = st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=6
 @given(SMALL, st.booleans())
 def test_the_nearest_centroid_equals_a_loop(rows_, sparse):
     labels, matrix = np.array([0, 1, 0, 1, 0, 1]), np.array(rows_, dtype=np.float64)
-    share, margin = nearest_centroid(csr_matrix(matrix) if sparse else matrix, labels)
+    cosines = centroid_cosines(csr_matrix(matrix) if sparse else matrix, labels)
+    share, margin = nearest_centroid(cosines, labels)
     assert share == pytest.approx(loop_centroid(matrix, labels), nan_ok=True)
     # With two groups the other one is nearer where the margin is negative.
     assert not (margin[share == 1] <= 0).any() and not (margin[share == 0] >= 0).any()
@@ -420,24 +396,6 @@ def test_the_precision_at_r_equals_a_loop_over_all_orders(rows_, sparse):
     labels, matrix = np.array([0, 1, 0, 1, 0, 1]), np.array(rows_, dtype=np.float32)
     found = precision_at_r(csr_matrix(matrix) if sparse else matrix, labels, search)
     assert found == pytest.approx(loop_precision(matrix.astype(np.float64), labels), nan_ok=True)
-
-
-def test_blocks_move_no_figure():
-    rng = np.random.default_rng(1)
-    labels = rng.permutation(np.repeat(np.arange(9), [3, 4, 5, 3, 3, 9, 3, 4, 3]))
-    matrix = rng.poisson(1.0, size=(len(labels), 6)).astype(np.float32)
-    matrix[4] = 0
-    whole, small = (
-        [
-            *nearest_centroid(matrix, labels, **options),
-            precision_at_r(matrix, labels, search, **options),
-            cosine_with(matrix, labels, labels[::-1], **options),
-        ]
-        for options in ({}, {"block": 20})
-    )
-    for one, other in zip(whole, small, strict=True):
-        assert np.array_equal(one, other, equal_nan=True)
-    assert all(np.isnan(values[4]) for values in whole[:3])
 
 
 def test_zero_vectors_are_undefined_for_cosines_and_placed_by_the_classifier():
@@ -556,21 +514,16 @@ def test_agreement_by_hand():
     assert numerator.tolist() == [[4, 2, 0], [2, 5, 0], [0, 0, 0]]
 
 
-def test_the_fold_that_is_asked_for_is_shown_and_all_folds_together():
-    first = create().summarise(three(), Draws())
-    second = create(fold=1).summarise(three(), Draws())
-    assert first.rows == second.rows
-    assert series(first, "agreement")["denominator"] == [[3, 2, 0], [2, 3, 0], [0, 0, 0]]
-    assert series(second, "agreement")["denominator"] == [[1, 1, 0], [1, 2, 0], [0, 0, 0]]
-    assert series(second, "agreement")["note"] == "On 2 sentences (fold 1)."
-    assert series(first, "agreement_pooled") == series(second, "agreement_pooled")
-    assert series(first, "agreement_pooled")["denominator"] == [[4, 3, 0], [3, 5, 0], [0, 0, 0]]
-    assert series(first, "agreement")["names"] == ["a", "b", "c"]
-    assert {s.kind for s in first.series if s.name.startswith("agreement")} == {"matrix"}
+def test_agreement_is_shown_on_the_first_fold_and_on_all():
+    result = create().summarise(three(), Draws())
+    assert series(result, "agreement")["denominator"] == [[3, 2, 0], [2, 3, 0], [0, 0, 0]]
+    assert series(result, "agreement")["note"] == "On 4 sentences (fold 0)."
+    assert series(result, "agreement_pooled")["denominator"] == [[4, 3, 0], [3, 5, 0], [0, 0, 0]]
+    assert series(result, "agreement")["names"] == ["a", "b", "c"]
     # A signature tells the two apart.
-    assert series(first, "agreement")["signatures"] != series(second, "agreement")["signatures"]
+    assert series(result, "agreement")["signatures"] != series(result, "agreement_pooled")["signatures"]
     note = "a and b both misplace 3 sentences, 2 of them in the same wrong group"
-    assert note in sentences(first)
+    assert note in sentences(result)
 
 
 # --- examples, published figures, the page ---------------------------------------------------------------
@@ -608,9 +561,13 @@ def test_baselines_are_shown_and_do_not_decide_what_all_misplace():
 
 
 def test_the_published_figures_are_those_of_the_paper():
-    data = json.loads(files("embassay.core.data").joinpath("published_localization.json").read_text(encoding="utf-8"))
+    paper = published("localization")
+    assert paper["corpora"]["MSRP"] == [MSRP, MSRP_GROUPED]
+    accuracy = {}
+    for corpus, model, *_, value in paper["rows"]:
+        accuracy.setdefault(model, {})[corpus] = 100 * value
     # White et al. (2015), table 1.
-    assert {name: (100 * a, 100 * b) for name, a, b in data["rows"]} == {
+    assert {name: (of["MSRP"], of["Opinosis"]) for name, of in accuracy.items()} == {
         "PV-DM": pytest.approx((78.00, 38.26)),
         "PV-DBOW": pytest.approx((89.93, 32.19)),
         "URAE": pytest.approx((51.14, 20.86)),
@@ -629,7 +586,10 @@ def test_published_figures_stand_beside_the_paper_s_corpora_only():
     group = [f"g{n % 89}" for n in range(521)]
     scores = scores_of(group, group, [n % 3 for n in range(521)])
     result = create().summarise([replace(scores, origin=replace(scores.origin, spec="bow,tokens=treebank"))], Draws())
-    assert series(result, "published_beside")["rows"][:2] == [["a", 1.0, "measured here"], ["MOWE", 0.693, "published"]]
+    assert [[name, value, figure] for _, name, _, _, value, figure in series(result, "published")["rows"][:2]] == [
+        ["a", 1.0, "measured here"],
+        ["MOWE", 0.693, "published"],
+    ]
     assert printed_beside(result) == ["White et al. (2015) print 65.23% for BOW (here 100.0% [95.8, 100.0], a)."]
 
 
@@ -704,7 +664,7 @@ def test_one_encoder_alone_has_no_matrix(tmp_path):
     corpus = corpus_of(*[3] * 12)
     page = report(run([noise(corpus)], corpus), tmp_path / "r.html").read_text(encoding="utf-8")
     assert "make the same errors" not in page
-    assert "Accuracy in each group" in page
+    assert "Accuracy on the sentences of one group" in page
 
 
 @pytest.mark.slow

@@ -11,12 +11,12 @@ from scipy import stats
 
 from embassay.api import assay
 from embassay.core.data import SEMANTONEG_V1
+from embassay.core.result import Verdict
 from embassay.core.samples.choice import Choice
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
-from embassay.diagnostics.negated_antonyms.negated_antonyms import choices, create
-from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published, measured_groups
-from embassay.diagnostics.published import published
+from embassay.diagnostics.negated_antonyms import choices, create
+from embassay.diagnostics.published import Paper, published
 from embassay.models.examples.planted import Planted, constant
 from embassay.run.resolve import load_corpus
 from embassay.stats.shares import wilson
@@ -215,21 +215,6 @@ def test_wrong_by_best_counts_what_the_best_set_gets_wrong():
     assert {s.name for s in alike.series} == {"wrong_by_all"}
 
 
-def test_the_best_set_stands_beside_what_the_paper_s_best_models_get_wrong():
-    data = hardest_published("n", "c", Counter({"adjective:actual–possible": 60, "adjective:bad–good": 3})).data
-    # Vahtola et al., section 6: 70 of 105 are possible–actual, 17 of the other 35 the same–the other.
-    assert data["rows"] == [
-        ["actual–possible", 70, 60],
-        ["other–same", 17, 0],
-        ["all other words", 18, 3],
-        ["all", 105, 63],
-    ]
-    best = published("semantoneg")["best"]["models"]
-    accuracy = {m["name"]: m["accuracy"] for m in published("semantoneg")["models"]}
-    assert len(best) == 12
-    assert min(accuracy[name] for name in best) == 83.2
-
-
 def test_the_pairs_of_the_paper_are_pairs_of_the_release(semantoneg_file):
     found = Counter(f"{s.part_of_speech}:{s.pair}" for s in load_corpus(f"s={semantoneg_file}").samples)
     counts = published("semantoneg")["best"]["pairs"]
@@ -273,9 +258,9 @@ def test_a_verdict_counts_what_is_undefined():
     row = next(r for r in result.rows if (r.encoder, r.metric, r.subset) == ("holes", "accuracy", "all"))
     assert finding.sentence == (
         f"holes chooses the right paraphrase in 100.0% [{100 * row.low:.1f}, 100.0] of 15 entries "
-        "(random choice: 33.3%); 25 of 40 entries are undefined."
+        "(random choice: 33.3%); 25 of 40 are undefined."
     )
-    assert "zeros chooses nothing: undefined for every item" in sentences(result)
+    assert "zeros has no value: undefined for every item" in sentences(result)
 
 
 @pytest.mark.parametrize(
@@ -371,16 +356,15 @@ def test_item_scores_hold_the_cosines():
 
 def test_published_figures_are_those_of_the_paper():
     # Vahtola et al. (2022): 114 models; tables 3-6 list these extremes and Table 1 this one.
-    models = {m["name"]: m for m in published("semantoneg")["models"]}
-    assert len(models) == 114
-    assert models["roberta-large-nli-mean-tokens"] == {
-        "name": "roberta-large-nli-mean-tokens",
-        "accuracy": 93.6,
-        "group": "nli",
-    }
-    assert models["all-MiniLM-L6-v2"]["accuracy"] == 1.9
-    assert models["sentence-t5-xl"] == {"name": "sentence-t5-xl", "accuracy": 81.2, "group": "general"}
-    assert models["stsb-bert-large"]["group"] == "stsb"
+    paper = published("semantoneg")
+    accuracy = {model: value for _, model, _, _, value in paper["rows"]}
+    group = {model: name for name, models in paper["groups"].items() for model in models}
+    assert len(accuracy) == len(group) == 114
+    assert paper["corpora"] == {"SemAntoNeg": [SEMANTONEG_V1]}
+    assert (accuracy["roberta-large-nli-mean-tokens"], group["roberta-large-nli-mean-tokens"]) == (0.936, "nli")
+    assert accuracy["all-MiniLM-L6-v2"] == 0.019
+    assert (accuracy["sentence-t5-xl"], group["sentence-t5-xl"]) == (0.812, "general")
+    assert group["stsb-bert-large"] == "stsb"
 
 
 @pytest.mark.slow
@@ -400,20 +384,16 @@ def test_minilm_on_the_release(semantoneg_file):
 def test_published_figures_stand_beside_the_release_only(semantoneg_file):
     whole = assay(["hashing"], [f"s={semantoneg_file}"], ["negated_antonyms"], baselines=False)
     part = assay(["hashing"], [f"s={semantoneg_file}"], ["negated_antonyms"], baselines=False, limit=50)
-    assert {"published", "published_groups", "published_models"} <= {s.name for s in whole.series}
     # What is below chance is in no best set.
-    assert "published_hardest" not in {s.name for s in whole.series}
-    planted = [Planted(load_corpus(f"s={semantoneg_file}"), "paraphrase")]
-    right = assay(planted, [f"s={semantoneg_file}"], ["negated_antonyms"], baselines=False, cache=None)
-    hardest = next(s.data for s in right.series if s.name == "published_hardest")["rows"]
-    assert hardest[-1] == ["all", 105, 0]
+    assert {s.name for s in whole.series} == {"wrong_by_all", "published"}
     assert {s.name for s in part.series} == {"wrong_by_all"}
-    groups = {r[0]: r[1:] for r in next(s.data for s in whole.series if s.name == "published_groups")["rows"]}
-    # By hand from tables 3 (11 general models): mean 32.8, lowest 1.9, highest 81.2.
+    rows = next(s.data for s in whole.series if s.name == "published")["rows"]
+    assert [row[-1] for row in rows].count("published") == 114
+    (own,) = [row for row in rows if row[-1] == "measured here"]
+    assert own[:4] == ["SemAntoNeg", "hashing", "accuracy", "all"]
+    # By hand from table 3: 11 general models.
     general = [81.2, 78.4, 67.2, 35.4, 31.9, 25.1, 18.5, 9.7, 8.2, 3.1, 1.9]
-    assert groups["general"][0] == 11
-    assert groups["general"][1] == pytest.approx(np.mean(general) / 100)
-    assert groups["general"][2] == pytest.approx(np.std(general, ddof=1) / 100)
+    assert [100 * row[4] for row in rows if row[0] == "general"] == pytest.approx(general)
 
 
 def test_a_published_figure_is_said_in_the_papers_digits_beside_the_measured_one():
@@ -445,27 +425,16 @@ def test_a_published_figure_is_said_in_the_papers_digits_beside_the_measured_one
 
 
 def test_measured_encoders_have_the_papers_group_or_the_users():
-    def origin(name, spec, group=""):
-        return Origin("negated_antonyms", "", "c", "f", name, "f", spec=spec, group=group)
-
-    origins = {
-        "small": origin("small", "st:all-MiniLM-L6-v2"),
-        "own": origin("own", "st:mine", "general"),
-        "moved": origin("moved", "st:nli-roberta-large", "mine"),
-        "tuned": origin("tuned", "st:mine-2", "mine"),
-        "undefined": origin("undefined", "st:mine-3", "mine"),
-        "alone": origin("alone", "bow"),
+    specs = {
+        "small": ("st:all-MiniLM-L6-v2", ""),
+        "own": ("st:mine", "general"),
+        "moved": ("st:nli-roberta-large", "m"),
     }
-    accuracies = {"small": 0.2, "own": 0.4, "moved": 0.5, "tuned": 0.6, "undefined": None, "alone": 0.1}
-    (series,) = measured_groups(accuracies, origins)
-    assert series.data["rows"] == [
-        ["general", 2, pytest.approx(0.3), pytest.approx(0.02**0.5), 0.2, 0.4],
-        ["mine", 2, pytest.approx(0.55), pytest.approx(0.005**0.5), 0.5, 0.6],
+    origins = [
+        Origin("negated_antonyms", "", "c", SEMANTONEG_V1, name, "f", spec=spec, group=group)
+        for name, (spec, group) in specs.items()
     ]
-    points = next(beside_published("negated_antonyms", "c", {"small": (origins["small"], 0.2)})).data["own"]
-    assert points == [{"name": "small", "accuracy": 0.2, "group": "general"}]
-
-
-def test_no_group_of_several_no_spread():
-    origin = Origin("negated_antonyms", "", "c", "f", "small", "f", spec="st:all-MiniLM-L6-v2")
-    assert not list(measured_groups({"small": 0.2}, {"small": origin}))
+    paper = Paper("semantoneg", Verdict("negated_antonyms", "c", "", 0, 0), (), origins)
+    assert {name: paper.groups[name] for name in specs} == {"small": "general", "own": "general", "moved": "m"}
+    assert paper.groups["sentence-t5-xl"] == "general"
+    assert paper.corpus == "SemAntoNeg"

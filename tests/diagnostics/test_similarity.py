@@ -13,7 +13,7 @@ from embassay.api import assay
 from embassay.cli.app import exit_code_of
 from embassay.core.samples.pairs import Pair
 from embassay.core.types import Corpus, Draws, Origin, Runtime
-from embassay.diagnostics.similarity import FOLLOWING, FOLLOWS, RELATED, _findings, create
+from embassay.diagnostics.similarity import FOLLOWING, FOLLOWS, RELATED, create
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.stats.correlate import influences
 from embassay.stats.separation import area_interval
@@ -139,7 +139,7 @@ def test_pairs_without_any_score_are_not_ranked():
     assert (verdict.metric, verdict.best, verdict.candidates) == ("", None, ("t", "u"))
     assert sentences(result) == ["The pairs have too few human scores to correlate with"]
     assert result.comparisons == ()
-    assert [s.name for s in result.series] == ["lexical_overlap"]
+    assert [s.name for s in result.series] == ["published"]
     assert rows(result, "", "rouge1")["all"].items == 12
 
 
@@ -420,7 +420,9 @@ def test_cosines_follow_human_scores_from_an_interval_on_that_begins_at_a_half(l
     corpus = corpus_of([float(n) for n in range(40)])
     scores = scored(corpus, at_cosines(corpus, noisy(range(40), 0.5)))
     (row, *_) = create().summarise([scores], Draws(0, 20)).rows
-    (finding,) = _findings([scores], {"x": replace(row, value=0.8, low=low, high=0.9)}, {})
+    figures = create().figures([scores])
+    summary = figures.summarise(Draws(0, 20), rows=[replace(row, value=0.8, low=low, high=0.9)])
+    (finding,) = create().findings(figures, summary)
     assert finding.title == title
 
 

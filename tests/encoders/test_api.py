@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import embassay as ea
+from connecting import hurry
 from embassay.cli.app import exit_code_of
 from embassay.core.errors import EncoderError, EndpointError, MissingExtraError, SpecError
 from embassay.core.plugins import ENCODERS
 from embassay.core.types import Runtime
-from embassay.models.endpoint.attempts import Retries
-from embassay.models.endpoint.spending import guess
 from embassay.models.probe import PROBES, remembered, settled
-from embassay.models.remote import api
-from embassay.models.remote.embeddings import is_too_large, packed
+from embassay.models.services import api
+from embassay.models.services.api import packed
+from embassay.models.services.spending import guess
 from embassay.run.resolve import load_encoder
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
@@ -34,7 +34,7 @@ class Remembering(Runtime):
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr(api, "RETRIES", Retries(3, 0.001, lambda stop, seconds: None))
+    hurry(monkeypatch, 3)
 
 
 @pytest.fixture
@@ -68,9 +68,9 @@ def test_a_good_answer(service, make):
     assert np.array_equal(found, right(service, TEXTS))
     path, headers, payload = service.seen[0]
     assert path == "/v1/embeddings"
-    assert payload == {"model": "m", "input": TEXTS, "encoding_format": "float"}
+    assert payload == {"model": "m", "input": TEXTS}
     assert "authorization" not in headers
-    assert encoder.encode([]).shape == (0, 1)
+    assert encoder.encode([]).shape == (0, service.dim)
     assert len(service.seen) == 1
 
 
@@ -84,7 +84,9 @@ def test_the_key_is_sent(service, make, monkeypatch):
 
 def test_the_address_is_taken_from_the_environment(service, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", service.url + "/")
-    assert load_encoder("api:m").encode(["a"]).shape == (1, service.dim)
+    encoder = load_encoder("api:m")
+    assert encoder.encode(["a"]).shape == (1, service.dim)
+    encoder.release()
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.delenv("OPENAI_BASE_URL")
     encoder = load_encoder("api:text-embedding-3-small,dim=256")
@@ -108,7 +110,7 @@ def test_an_answer_without_index_is_taken_as_it_comes(service, make):
         ([], "the answer has no list of embeddings"),
         ("text", "the answer has no list of embeddings"),
         ({}, "the answer has no list of embeddings"),
-        ({"model": "m", "embeddings": []}, "embeddings .'data'.; it has 'model', 'embeddings'"),
+        ({"model": "m", "embeddings": []}, "embeddings .'data'., but {'embeddings': .*, 'model': 'm'}"),
         ({"data": {}}, "the answer has no list of embeddings"),
         ({"data": [1, 2]}, "the answer has no list of embeddings"),
         ({"data": [{"embedding": [1.0], "index": 0}]}, "1 vector for 2 texts"),
@@ -117,7 +119,7 @@ def test_an_answer_without_index_is_taken_as_it_comes(service, make):
         ({"data": [{"embedding": [1.0], "index": i} for i in (1, 2)]}, "are not 0 to 1, each once"),
         ({"data": [{"embedding": [1.0], "index": "0"}, {"embedding": [1.0]}]}, "are not 0 to 1, each once"),
         ({"data": [{"embedding": [1.0], "index": 0}, {"embedding": [1.0]}]}, "are not 0 to 1, each once"),
-        ({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}, "have 2 dimensions, earlier ones have 1"),
+        ({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]}, "have 1 dimensions instead of 2"),
     ],
 )
 def test_an_answer_that_cannot_be_used(service, make, answer, problem):
@@ -140,49 +142,6 @@ def test_an_index_of_0_that_protobuf_leaves_out(service, make, texts, backwards)
 
     service.script(service.edit(edit))
     assert np.array_equal(make().encode(texts), right(service, texts))
-
-
-def test_base64_is_read(service, make):
-    def edit(answer):
-        for entry in answer["data"]:
-            entry["embedding"] = base64.b64encode(np.array(entry["embedding"], "<f4").tobytes()).decode()
-
-    service.script(service.edit(edit))
-    assert np.array_equal(make().encode(TEXTS), right(service, TEXTS))
-
-
-def test_base64_of_bytes_is_no_vector(service, make):
-    # Whole numbers of a byte each: as float32 they would be enormous.
-    def edit(answer):
-        for entry in answer["data"]:
-            entry["embedding"] = base64.b64encode(bytes(range(64, 128))).decode()
-
-    service.script(service.edit(edit))
-    with pytest.raises(EndpointError, match=r"no vector for 1 text: 'a' \(base64 of other numbers than float32\)"):
-        make().encode(["a"])
-
-
-@pytest.mark.parametrize(
-    ("status", "body"),
-    [
-        (400, {"detail": "Value 'float' supplied for argument 'encoding_format' is not valid"}),
-        (400, {"error": {"message": "Unknown argument", "param": "encoding_format"}}),
-        (422, {"detail": [{"type": "extra_forbidden", "loc": ["body", "encoding_format"], "input": "float"}]}),
-        (422, {"error": "x" * 300 + " unexpected field encodingFormat"}),
-    ],
-)
-def test_a_format_that_is_refused_is_not_sent_again(service, make, status, body):
-    def strict(handler, payload):
-        if "encoding_format" in payload:
-            return handler.answer(status, json.dumps(body).encode(), {})
-        return service.edit(lambda answer: None)(handler, payload)
-
-    service.script(*[strict] * 9)
-    encoder = make(batch=3, concurrency=1)
-    assert np.array_equal(encoder.encode(TEXTS), right(service, TEXTS))
-    encoder.encode(["d"])
-    sent = ["encoding_format" in payload for _, _, payload in service.seen]
-    assert sent == [True] + [False] * 3
 
 
 def without(service, bad, change):
@@ -216,13 +175,12 @@ def test_a_text_without_a_vector_is_named_and_the_others_are_there(service, make
     service.script(*[without(service, "中文", change)] * 3)
     found = []
     with pytest.raises(
-        EndpointError, match=r"no vector for 1 text: 'é 中文 🙂' \((not a list of numbers|NaN or infinity)\);"
+        EndpointError, match=r"no vector for the text 'é 中文 🙂': NaN or infinity, or not a list of numbers"
     ):
         found += make(batch=2).batches(TEXTS, "text")
     assert sorted(place for places, _ in found for place in places) == [0, 1, 3, 4, 5]
     for places, rows in found:
         assert np.array_equal(rows, right(service, [TEXTS[place] for place in places]))
-    assert len(service.seen) == 3
 
 
 @pytest.mark.parametrize("status", [400, 422, 500])
@@ -233,10 +191,10 @@ def test_a_text_that_fails_a_whole_request_is_found(service, make, status):
         return service.edit(lambda answer: None)(handler, payload)
 
     service.script(*[picky] * 99)
-    found = []
-    with pytest.raises(EndpointError, match=rf"no vector for 1 text: 'é 中文 🙂' \({status}: cannot encode\);"):
-        found += make().batches(TEXTS, "text")
-    assert sorted(place for places, _ in found for place in places) == [0, 1, 3, 4, 5]
+    with pytest.raises(
+        EndpointError, match=rf"answered {status}: .*, for the text 'é 中文 🙂'; it says: cannot encode"
+    ):
+        make().encode(TEXTS)
 
 
 @pytest.mark.parametrize("status", [400, 500])
@@ -244,20 +202,14 @@ def test_a_service_that_fails_for_every_text_is_not_asked_for_each(service, make
     service.script(*[service.status(status, b"no")] * 99)
     with pytest.raises(EndpointError, match=f"answered {status}.*it says: no"):
         make().encode(TEXTS * 20)
-    assert {len(texts) for texts in service.texts} == {1, 120}
-
-
-def test_a_service_without_a_vector_for_any_text_is_not_asked_for_all(service, make):
-    service.script(*[without(service, "", lambda entry: entry.update(embedding=None))] * 99)
-    with pytest.raises(EndpointError, match="no vector for 21 texts"):
-        make(batch=1, concurrency=1).encode(TEXTS * 5)
+    assert {len(texts) for texts in service.texts} == {120, 60, 30, 15, 7, 3, 1}
 
 
 def test_the_dimension_is_asked_for_and_checked(service, make):
     assert make(dim=4).encode(TEXTS).shape == (6, 4)
     assert service.seen[0][2]["dimensions"] == 4
     service.script(lambda handler, payload: service.edit(lambda answer: None)(handler, {**payload, "dimensions": 8}))
-    with pytest.raises(EndpointError, match="vectors have 8 dimensions, not dim=4"):
+    with pytest.raises(EndpointError, match="vectors have 8 dimensions instead of 4"):
         make(dim=4).encode(["a"])
 
 
@@ -265,7 +217,7 @@ def test_a_dimension_that_changes_on_the_way(service, make):
     encoder = make()
     encoder.encode(["a"])
     service.dim = 9
-    with pytest.raises(EndpointError, match="vectors have 9 dimensions, earlier ones have 8"):
+    with pytest.raises(EndpointError, match="vectors have 9 dimensions instead of 8"):
         encoder.encode(["b"])
 
 
@@ -279,12 +231,12 @@ def test_a_refused_key_is_said_with_its_variable(service, make, monkeypatch, sta
 
 
 def test_requests_hold_so_many_texts_and_so_many_tokens(service, make):
-    encoder = make(batch=4, tokens=10, concurrency=1)
-    texts = ["x" * 12] * 5 + ["y" * 400] + ["z"] * 6
+    encoder = make(batch=4, concurrency=1)
+    texts = ["x" * 9_600] * 5 + ["y" * 400_000] + ["z"] * 6
     assert np.array_equal(encoder.encode(texts), right(service, texts))
     assert [len(request) for request in service.texts] == [3, 2, 1, 4, 2]
-    assert [len(part) for part in packed(["a"] * 5, 2, 100)] == [2, 2, 1]
-    assert packed([], 2, 100) == []
+    assert packed(["a"] * 5, 2) == [[0, 1], [2, 3], [4]]
+    assert packed([], 2) == []
 
 
 def test_batches_come_as_they_are_ready_and_so_many_at_a_time(service, make):
@@ -312,17 +264,14 @@ def test_a_request_that_is_too_large_is_split(service, make, status, said):
     encoder = make()
     assert np.array_equal(encoder.encode(TEXTS), right(service, TEXTS))
     assert [len(request) for request in service.texts] == [6, 3, 1, 2, 3, 1, 2]
-    assert encoder.route()["split_requests"] == 3
     assert encoder.route()["requests"] == 4
 
 
 def test_one_text_that_is_too_large_is_a_failure(service, make):
     service.script(*[service.status(413, b"too large")] * 9)
-    with pytest.raises(EndpointError, match="the request is too large; it says: too large"):
+    with pytest.raises(EndpointError, match=r"is too large, for the text 'The shop is open\.'; it says"):
         make().encode(TEXTS)
-    assert [len(request) for request in service.texts] == [6, 3, 1, 1]
-    assert not is_too_large(400, "unknown model")
-    assert not is_too_large(500, "too large")
+    assert [len(request) for request in service.texts] == [6, 3, 1]
 
 
 def test_prompts_stand_before_the_texts_of_their_role(service, make):
@@ -338,9 +287,9 @@ def test_prompts_stand_before_the_texts_of_their_role(service, make):
 
 
 def test_what_the_card_says(service, make):
-    card = make(dim=4, similarity="dot", max_length=9, price=0.5, budget=3, batch=7, text_prompt="t: ").card
-    assert card.spec == f"api:m,base_url={service.url},dim=4,max_length=9,similarity=dot,text_prompt=t: "
-    assert (card.similarity, card.max_tokens, card.price) == ("dot", 9, 0.5)
+    card = make(dim=4, similarity="dot", price=0.5, budget=3, batch=7, text_prompt="t: ").card
+    assert card.spec == f"api:m,base_url={service.url},dim=4,similarity=dot,text_prompt=t: "
+    assert (card.similarity, card.price) == ("dot", 0.5)
     assert card.remote
     assert card.cached
     assert not card.fitted
@@ -358,12 +307,11 @@ def test_what_it_will_take_is_told_without_a_request(service, make):
 
 
 def test_what_it_took_is_told(service, make):
-    encoder = make(price=2.0, batch=3, max_length=1)
+    encoder = make(price=2.0, batch=3)
     service.script(service.status(500))
     encoder.encode(["abcd", "abcde", *TEXTS[:4]])
     assert encoder.route() == {
-        "url": service.url, "batch": 3, "concurrency": 4, "requests": 2, "retries": 1, "split_requests": 0,
-        "tokens": 60, "cost": 0.00012, "empty_texts": 0, "about_too_long": 4,
+        "url": service.url, "requests": 2, "retries": 1, "tokens": 60, "cost": 0.00012, "empty_texts": 0,
     }  # fmt: skip
 
 
@@ -381,7 +329,7 @@ def test_the_budget_stops_before_it_is_exceeded(service, make):
         EncoderError, match=r"the next request exceeds the budget of 0.1: 0.08 spent, about 0.025 more needed"
     ) as caught:
         found += encoder.batches(["x" * 100] * 30, "text")
-    assert "with a cache, finished vectors are kept" in str(caught.value)
+    assert "what is in a cache or journal is kept" in str(caught.value)
     assert len(service.seen) == len(found) == 8
     assert encoder.route()["cost"] == 0.08
 
@@ -406,6 +354,7 @@ def test_the_fingerprint_depends_on_all_that_the_vectors_depend_on(service, make
     other = [make(dim=4), make(query_prompt="q"), make(text_prompt="q"), make(base_url=f"{service.url}/other")]
     other += [load_encoder(f"api:other,base_url={service.url}")]
     assert len({encoder.fingerprint for encoder in (same[0], *other)}) == 6
+    other[-1].release()
     secret = service.url.replace("//", "//ann:word@") + "?v=1"
     assert make(base_url=secret).fingerprint == same[0].fingerprint
 
@@ -475,17 +424,15 @@ def test_a_probe_that_failed_is_not_tried_again_until_release(service, make):
         ({"dim": 0}, "option 'dim': must be 1 or more, is 0"),
         ({"batch": 0}, "option 'batch': must be 1 or more"),
         ({"batch": 2049}, "option 'batch': must be 2048 or less"),
-        ({"tokens": 0}, "option 'tokens': must be 1 or more"),
         ({"concurrency": 0}, "option 'concurrency': must be 1 or more"),
-        ({"max_length": 0}, "option 'max_length': must be 1 or more"),
         ({"price": "nan"}, "option 'price': must be more than 0"),
         ({"price": -1}, "option 'price': must be more than 0"),
         ({"price": 1, "budget": 0}, "option 'budget': must be more than 0"),
         ({"price": 1, "budget": "inf"}, "option 'budget': must be more than 0"),
         ({"timeout": 0}, "option 'timeout': must be more than 0"),
         ({"budget": 1}, "option 'budget': also needs price=, the price of a million tokens"),
-        ({"base_url": "host"}, "base_url must start with"),
-        ({"key_env": "NOT_SET"}, "the environment variable NOT_SET is not set; name another with key_env="),
+        ({"base_url": "host"}, "the address must start with"),
+        ({"key_env": "NOT_SET"}, "the environment variable NOT_SET is not set; give the name of"),
         ({"base_url": "https://host"}, "the environment variable OPENAI_API_KEY is not set"),
         ({"dimensions": 3}, "unknown option"),
     ],
@@ -513,7 +460,7 @@ def test_a_server_that_needs_no_key(service, make):
 
 def test_a_key_over_plain_http_is_refused(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with pytest.raises(SpecError, match=r"encoder 'api:m': base_url http://gpu-box:8000/v1: the key would be sent"):
+    with pytest.raises(SpecError, match=r"encoder 'api:m': http://gpu-box:8000/v1: the key would be sent"):
         load_encoder("api:m,base_url=http://gpu-box:8000/v1")
 
 
@@ -567,7 +514,7 @@ def test_a_run_that_failed_in_the_middle_asks_only_for_what_is_missing(service, 
 def test_a_run_with_a_text_without_a_vector_asks_only_for_that_text_again(service, make, corpus, tmp_path):
     bad = [without(service, "is no 7.", lambda entry: entry.update(embedding=None))] * 99
     service.script(*bad)
-    with pytest.raises(EncoderError, match=r"no vector for 1 text: 'It is no 7\.'"):
+    with pytest.raises(EncoderError, match=r"no vector for the text 'It is no 7\.'"):
         assay(make(batch=20), corpus, tmp_path)
     assert len(asked(service)) == 240
     service.seen.clear()

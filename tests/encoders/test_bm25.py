@@ -206,9 +206,9 @@ def test_each_option_of_words_is_in_spec_and_fingerprint(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("stemmer=klingon", "encoder 'bm25', option 'stemmer': 'klingon' is not one of none, arabic, danish"),
+        ("stemmer=klingon", "encoder 'bm25', option 'stemmer': must be 'none', 'arabic', 'danish'"),
         ("stopwords=nowhere.txt", "nowhere.txt"),
-        ("tokens=letters", "encoder 'bm25', option 'tokens': 'letters' is not one of words, identifiers"),
+        ("tokens=letters", "encoder 'bm25', option 'tokens': must be 'words' or 'identifiers', is 'letters'"),
     ],
 )
 def test_wrong_options_of_words_are_refused(options, message):

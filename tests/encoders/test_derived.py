@@ -5,7 +5,7 @@ import embassay as ea
 import tiny_model
 from embassay.core.errors import EncoderError, SpecError
 from embassay.models.base import key_in_cache
-from embassay.models.neural.encoder import NeuralEncoder
+from embassay.models.neural.model import Model
 from embassay.run.cache.cache import VectorCache
 from embassay.run.engine.encode import encode
 from embassay.run.execute import execute
@@ -28,13 +28,13 @@ def model(tmp_path_factory):
 def encoded(monkeypatch):
     """The texts that the models were given, each as often as it was."""
     given = []
-    real = NeuralEncoder.batches
+    real = Model.batches
 
     def batches(self, texts, role):
         given.extend((role, text) for text in texts)
         return real(self, texts, role)
 
-    monkeypatch.setattr(NeuralEncoder, "batches", batches)
+    monkeypatch.setattr(Model, "batches", batches)
     return given
 
 
@@ -79,9 +79,7 @@ def test_a_prompt_or_a_length_is_another_model(model, tmp_path):
             assert vectors_of(f"{model},{other}", cache)[1].encoded == len(TEXTS)
 
 
-def test_too_many_dimensions_are_refused_also_from_the_cache(model, tmp_path, monkeypatch):
-    # For example a model with modules of its own, whose files do not tell its dimensions.
-    monkeypatch.setattr("embassay.models.neural.st.dimensions", lambda folder: None)
+def test_too_many_dimensions_are_refused_also_from_the_cache(model, tmp_path):
     with VectorCache(tmp_path) as cache:
         vectors_of(model, cache)
         with pytest.raises(EncoderError, match="the model has 32 dimensions, so dim=500 is too large"):

@@ -11,6 +11,7 @@ import pytest
 
 from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.models.exported.graph import text_vectors
+from embassay.models.exported.model_folder import ExportedFolder
 from embassay.models.exported.pooling import MODES, configured, pool
 from embassay.run.cache.cache import VectorCache
 from embassay.run.engine.encode import encode
@@ -190,7 +191,7 @@ def test_what_a_graph_cannot_run_or_gives_no_number_for_is_said(folder):
 
 @pytest.mark.parametrize("outputs", [{"logits": (1, 3, 100)}, {"logits": (1, 2)}, {"start_scores": (1, 3, 4)}])
 def test_decisions_of_a_model_are_no_vectors(folder, outputs):
-    folder = load_encoder(f"onnx:{folder}").folder
+    folder = ExportedFolder.of(Path(folder), "", "")
     given = {name: np.ones(shape, dtype=np.float32) for name, shape in outputs.items()}
     with pytest.raises(EncoderError, match="is a text vector or a token vector; export the model"):
         text_vectors(given, folder)
@@ -199,14 +200,14 @@ def test_decisions_of_a_model_are_no_vectors(folder, outputs):
 def test_text_vectors_of_a_graph_go_before_its_token_vectors(folder):
     rows = np.array([[3, 4], [0, 5]], dtype=np.float32)
     outputs = {"token_embeddings": np.ones((2, 7, 2), dtype=np.float32), "sentence_embedding": rows}
-    assert np.array_equal(text_vectors(outputs, load_encoder(f"onnx:{folder}").folder), rows)
+    assert np.array_equal(text_vectors(outputs, ExportedFolder.of(Path(folder), "", "")), rows)
 
 
 def test_what_is_missing_is_named(copy):
     with pytest.raises(ModelNotFoundError, match="no such folder; export the model with"):
         load_encoder(f"onnx:{copy}/nowhere")
-    with pytest.raises(SpecError, match="the model has 32 dimensions, so dim=99 is too large"):
-        load_encoder(f"onnx:{copy},dim=99")
+    with pytest.raises(EncoderError, match="the model has 32 dimensions, so dim=99 is too large"):
+        load_encoder(f"onnx:{copy},dim=99").encode(["a"])
     with pytest.raises(SpecError, match="option 'dim': must be 1 or more"):
         load_encoder(f"onnx:{copy},dim=0")
     (copy / "tokenizer.json").unlink()

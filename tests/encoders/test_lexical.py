@@ -200,8 +200,8 @@ def test_components_learnt_from_all_texts_stay_in_every_fold():
 
 
 def test_only_encoders_with_pca_relearn():
-    assert hasattr(load_encoder("bow,pca=2"), "relearn")
-    assert not hasattr(load_encoder("bow"), "relearn")
+    assert load_encoder("bow,pca=2").card.relearns
+    assert not load_encoder("bow").card.relearns
 
 
 def test_a_projected_encoder_has_to_be_fitted_too():

@@ -328,22 +328,20 @@ def test_the_route_depends_on_what_is_installed_and_on_the_device(bert, monkeypa
 def test_routes_share_the_fingerprint_and_not_the_key_in_the_cache(bert):
     from embassay.models.base import key_in_cache
 
-    encoders = [
-        load_encoder(str(bert), Runtime(backend=backend)) for backend in ("light", "torch", "sentence-transformers")
-    ]
+    encoders = [load_encoder(str(bert), Runtime(backend=backend)) for backend in ("light", "torch")]
     assert len({encoder.fingerprint for encoder in encoders}) == 1
-    assert len({key_in_cache(encoder) for encoder in encoders}) == 3
+    assert len({key_in_cache(encoder) for encoder in encoders}) == 2
 
 
 def test_a_truncated_file_of_weights_is_named(copy):
     path = copy / "model.safetensors"
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(
-        ModelNotFoundError, match=r"model.safetensors: has [\d,]+ bytes instead of [\d,]+; copy or down"
+        ModelNotFoundError, match=r"model.safetensors: damaged, or not a safetensors file .*; copy or download it again"
     ):
         load_encoder(str(copy))
     path.write_bytes(path.read_bytes()[:40])
-    with pytest.raises(ModelNotFoundError, match=r"model.safetensors: damaged or not a safetensors file"):
+    with pytest.raises(ModelNotFoundError, match=r"model.safetensors: damaged, or not a safetensors file"):
         load_encoder(str(copy))
 
 

@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 
-from embassay.core.errors import EncoderError, SourceError, SpecError
+from embassay.core.errors import EncoderError, InputError, SourceError, SpecError
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
@@ -147,7 +147,7 @@ def test_what_is_secret_in_an_address_is_shown_nowhere(packages):
     with pytest.raises(EncoderError) as failed:
         entry.encoder.encode(["a"])
     assert "https://host/model/4 cannot be loaded: ValueError: nonnumeric port: '…@host'" in str(failed.value)
-    with pytest.raises(SpecError) as refused:
+    with pytest.raises(InputError) as refused:
         load_encoder(f"{address},dim=3")
     for said in (repr(plan), str(failed.value), str(refused.value)):
         assert "hidden" not in said

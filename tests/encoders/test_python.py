@@ -196,7 +196,7 @@ def test_queries_and_documents_are_compared_as_asked(module):
     both = load_encoder(f"python:{module}:lengths,similarity=dot,version=2")
     assert both.card.spec == f"python:{module}:lengths,version=2,similarity=dot"
     assert both.card.similarity == "dot"
-    with pytest.raises(SpecError, match=r"similarity.*is not one of cosine, dot"):
+    with pytest.raises(SpecError, match=r"similarity.*must be 'cosine' or 'dot'"):
         load_encoder(f"python:{module}:lengths,similarity=euclidean")
 
 

@@ -10,7 +10,7 @@ import pytest
 import embassay as ea
 from embassay.core.errors import EncoderError
 from embassay.diagnostics.localization.localization import Localization
-from embassay.diagnostics.negated_antonyms.negated_antonyms import NegatedAntonyms
+from embassay.diagnostics.negated_antonyms import NegatedAntonyms
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest

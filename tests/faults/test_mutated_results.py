@@ -10,10 +10,11 @@ import pytest
 
 from embassay.api import assay, read
 from embassay.core import plugins as folder_module
+from embassay.core.data import SEMANTONEG_V1
 from embassay.core.errors import LONGEST, InputError, SourceError
 from embassay.core.plugins import PluginWarning
 from embassay.core.types import Origin
-from embassay.diagnostics.negated_antonyms.published import beside_published
+from embassay.diagnostics.published import Paper
 from embassay.run.outputs.formats import write_again
 from embassay.run.outputs.kinds import html
 from embassay.run.runs.folder import RunFolder
@@ -45,9 +46,9 @@ def results():
         made = assay(["hashing,dim=32", "bow"], corpora, [name], cache=None, resamples=20, limit=limit, baselines=False)
         if name == "negated_antonyms":
             # These stand beside the figures of the released corpus only.
-            origin = Origin(name, "", "opposites", "f", "hashing", "f", spec="hashing")
-            published = beside_published(name, "opposites", {"hashing": (origin, 0.3)})
-            made = replace(made, series=(*made.series, *published))
+            origin = Origin(name, "", "opposites", SEMANTONEG_V1, "hashing", "f", spec="hashing")
+            paper = Paper("semantoneg", made.verdicts[0], made.rows, [origin])
+            made = replace(made, series=(*made.series, *paper.beside()))
         contents[name] = json.loads(to_bytes(made))
     return contents
 
@@ -265,7 +266,7 @@ def damaged(content, path, value):
             ("series", 0, "kind"),
             "pie",
             "series.0.kind",
-            "should be 'curve', 'histogram', 'matrix', 'points' or 'table'",
+            "should be 'curve', 'histogram', 'matrix' or 'table'",
         ),
         (("rows",), {}, "rows", "should be a valid array"),
         (("seed",), -1, "seed", "should be greater than or equal to 0"),
@@ -294,8 +295,8 @@ def test_parts_that_do_not_fit_together_are_one_message(results, tmp_path):
 def test_a_series_of_another_kind_than_the_page_wants_is_left_out(results, tmp_path):
     content = copy.deepcopy(results["negated_antonyms"])
     (table,) = (s for s in content["series"] if s["name"] == "wrong_by_all")
-    points = next(s for s in content["series"] if s["kind"] == "points")
+    curve = next(s for s in results["minimal_pairs"]["series"] if s["kind"] == "curve")
     table.clear()
-    table.update({**points, "name": "wrong_by_all"})
+    table.update({**curve, "diagnostic": "negated_antonyms", "corpus": "opposites", "name": "wrong_by_all"})
     write(tmp_path / "run", content, record())
     assert drawn(tmp_path / "run") is None

@@ -36,7 +36,7 @@ def test_the_lexical_baseline_is_bm25_and_tfidf_only_without_it():
 
 
 def test_random_vectors_are_no_candidates_and_the_reference_is_the_one_that_is_named():
-    roles = roles_of([MODELS[0], scores("chance", "random"), scores("b", reference=True)])
+    roles = roles_of([MODELS[0], scores("chance", "random", is_chance=True), scores("b", reference=True)])
     assert (roles.candidates, roles.reference, roles.models) == (("m", "b"), "b", ("b", "m"))
 
 
@@ -58,14 +58,19 @@ def test_a_derived_candidate_is_a_step_where_all_that_it_is_derived_from_is_in_t
 def test_the_pool_is_that_of_the_base_systems_whatever_their_order():
     pool = pool_of([*MODELS, BM25])
     assert pool_of([BM25, *MODELS[::-1]]) == pool
-    assert pool_of([*MODELS, BM25, scores("ivf", seed=9, step="index", parts=("m",)), scores("r", "random")]) == pool
+    assert (
+        pool_of(
+            [*MODELS, BM25, scores("ivf", seed=9, step="index", parts=("m",)), scores("r", "random", is_chance=True)]
+        )
+        == pool
+    )
     assert pool_of([*MODELS, BM25, scores("new", seed=2)]) != pool
     assert pool_of([MODELS[0], scores("mpnet", seed=3), BM25]) != pool
 
 
 def test_scores_with_other_labels_of_units_cannot_be_compared():
-    Scoreboard.of(MODELS).check_items()
+    Scoreboard(tuple(MODELS)).check_items()
     other = scores("other", unit_labels=((0, 0), (1, 1)))
     with pytest.raises(ValueError, match="the scores of other and m are of different items or units"):
-        Scoreboard.of([MODELS[0], other]).check_items()
-    assert Scoreboard.of(MODELS).labels.partners == pytest.approx(2 / np.sqrt(2) / 2)
+        Scoreboard((MODELS[0], other)).check_items()
+    assert Scoreboard(tuple(MODELS)).labels.partners == pytest.approx(2 / np.sqrt(2) / 2)

@@ -129,7 +129,7 @@ def evil_corpus(name):
 def test_hostile_labels_stay_text_and_file_names_are_safe():
     result = assay([Labelled(EVIL), Labelled("../" * 40)], [evil_corpus(f"../../{EVIL}\0\n{'x' * 300}")], cache=None)
     tables = tables_of(result)
-    assert len(tables) == 5
+    assert len(tables) == 3
     for table in tables:
         assert re.fullmatch(r"[A-Za-z0-9-]{1,200}", table.name)
         text = latex.table(table.name, table.caption, table.content)

@@ -71,7 +71,7 @@ def test_a_report_has_decision_scorecard_findings_and_tables(result):
     assert text.startswith(MARKER)
     for heading in ("# Embassay report", "## Scorecard", "## Findings", "<details><summary>Negated antonyms on "):
         assert heading in text
-    assert "Which differences are shown</summary>" in text
+    assert "Which differences are shown: accuracy</summary>" in text
     tokens = MARKDOWN.parse(text)
     html = [t.content for t in tokens if t.type == "html_block"]
     inline = [child for t in tokens if t.children for child in t.children]

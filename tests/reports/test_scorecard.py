@@ -30,7 +30,7 @@ def result_of(rows, *, baselines=("random",), chance=0.5, verdicts=None, **more)
     """A result of one diagnostic on one corpus, or of several verdicts."""
     names = dict.fromkeys(r.encoder for r in rows)
     candidates = tuple(name for name in names if name not in baselines)
-    encoders = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n in baselines) for n in names)
+    encoders = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n in baselines, n == "random") for n in names)
     verdicts = verdicts or (Verdict("d", "c", "accuracy", 100, 50, candidates=candidates, chance=chance),)
     corpora = tuple(
         CorpusRecord(name, "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", False)

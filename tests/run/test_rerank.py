@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import embassay as ea
+from connecting import hurry
 from embassay.cli.app import exit_code_of
 from embassay.cli.look import show
 from embassay.core.errors import InputError, MissingExtraError, SpecError, UnknownNameError
 from embassay.core.samples.retrieval import Document, Question
 from embassay.core.store.files import PROBES
 from embassay.core.types import Corpus
-from embassay.models.endpoint.attempts import Retries
-from embassay.models.endpoint.spending import guess
 from embassay.models.rerank import cross_encoder, service
+from embassay.models.services.spending import guess
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -314,7 +314,7 @@ def rerank(service, monkeypatch):
             "usage": {"total_tokens": 100},
         }
 
-    monkeypatch.setattr("embassay.models.rerank.service.RETRIES", Retries(3, 0.001, lambda stop, seconds: None))
+    hurry(monkeypatch, 3)
     service.good = good
     return service
 
@@ -471,7 +471,7 @@ def test_a_service_that_fails_is_asked_again_and_the_run_goes_on(rerank, corpus,
     fine = rerank.edit(lambda answer: None)
     rerank.script(rerank.status(503), rerank.status(200, b"<html>"), *[fine] * 3)
     assert "the answer is not JSON" in run().failed[0].reason
-    rerank.script(*[fine] * 20, *[rerank.status(500)] * 30)
+    rerank.script(*[fine] * 20, *[rerank.status(500)] * 300)
     assert "500" in run().failed[0].reason
     rerank.behaviours.clear()
     answered = len(rerank.seen)

@@ -347,10 +347,12 @@ def test_what_needs_scores_says_so(corpus):
             Planted(name="unscored", fingerprint="b", answer=placed(1, 20, scored=False)),
         ],
         corpus,
+        "retrieval,paper=true",
     )
     reasons = {(row.encoder, row.metric): row.reason for row in result.rows if row.value is None}
     assert reasons["scored", "coe"] == "it needs the score of every document; there are lists of 20 or fewer"
-    assert reasons["unscored", "coe"] == reasons["unscored", "tau"] == "its lists have no scores"
+    assert reasons["unscored", "coe"] == reasons["scored", "coe"]
+    assert reasons["unscored", "tau"] == "no question has 5 similarities"
     # The success after a threshold needs the scores of the first five documents only.
     assert figures(result, "scored")["accuracy_at_tau", "pooled:psi5"][0] is not None
     assert figures(result, "unscored")["accuracy_l100", "all"][0] == 1

@@ -12,10 +12,10 @@ from itertools import pairwise
 
 import pytest
 
+from connecting import hurry
 from embassay.core.errors import EncoderError, InputError, MissingExtraError, OutputError, SourceError, SpecError
-from embassay.models.endpoint.attempts import Retries
-from embassay.models.endpoint.chat import ChatAnswer
-from embassay.models.endpoint.spending import guess
+from embassay.models.services.chat import ChatAnswer
+from embassay.models.services.spending import guess
 from embassay.testsets.generator import chat as chat_module
 from embassay.testsets.generator.answers import cleaned, instructions_of, problem_of, subject_of
 from embassay.testsets.generator.chat import Reply, Request, generator
@@ -39,7 +39,9 @@ TEXTS = [
 REQUESTS = [Request(f"r{i}", ASK.format(a, b)) for i, (a, b) in enumerate(pairwise(TEXTS))]
 
 
-QUICK = Retries(4, 0.001, lambda stop, seconds: None)
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    hurry(monkeypatch, 4)
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def journal(tmp_path):
 @pytest.fixture
 def make(chat, journal):
     def call(*options, journal=journal):
-        return generator(",".join(["m", f"base_url={chat.url}", *options]), journal, QUICK)
+        return generator(",".join(["m", f"base_url={chat.url}", *options]), journal)
 
     return call
 
@@ -190,7 +192,9 @@ def test_what_is_under_way_when_another_fails_is_kept(chat, make, behaviours, jo
 
 def test_nonsense_is_a_failure(chat, make, behaviours):
     chat.when("", behaviours.nonsense)
-    with pytest.raises(EncoderError, match=r"generator 'm': .* answered 200: the answer is not JSON; check base_url"):
+    with pytest.raises(
+        EncoderError, match=r"generator 'm': .* answered 200: the answer is not JSON; check the address"
+    ):
         make().replies(REQUESTS)
 
 
@@ -227,7 +231,7 @@ def test_a_missing_key_is_said_before_anything_is_sent(monkeypatch, journal):
 def test_the_key_is_nowhere(chat, make, behaviours, journal, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    writer = generator(f"m,base_url={chat.url}?sig=abcdefgh12345", journal, QUICK)
+    writer = generator(f"m,base_url={chat.url}?sig=abcdefgh12345", journal)
     chat.script(behaviours.fails(500, KEY))
     writer.replies(REQUESTS[:3])
     assert {headers["authorization"] for _, headers, _ in chat.seen} == {f"Bearer {KEY}"}
@@ -259,7 +263,7 @@ def test_a_budget_is_not_exceeded_and_what_was_paid_is_kept(chat, make, journal)
     with pytest.raises(EncoderError) as caught:
         make(*options, f"budget={sum(rows) / 3:.0f}").replies(REQUESTS)
     assert str(caught.value).startswith("generator 'm': the next request exceeds the budget of ")
-    told = f"answers are kept in {journal}: run the same command with a higher budget to continue"
+    told = "what is in a cache or journal is kept: to continue, run the same command with a higher budget"
     assert str(caught.value).endswith(told)
     paid = [json.loads(line) for line in journal.read_text().splitlines()]
     assert 0 < len(paid) < 8
@@ -391,14 +395,14 @@ def test_an_estimate_learns_from_the_journal(chat, make):
     ("spec", "message"),
     [
         ("m,temprature=1", "unknown option of generator 'm': 'temprature'; did you mean 'temperature'"),
-        ("m,temperature=hot", "generator 'm', option 'temperature': 'hot' is not a number"),
+        ("m,temperature=hot", "generator 'm', option 'temperature': must be a valid number, is 'hot'"),
         ("m,temperature=-1", "must be from 0 to 2, is -1"),
         ("m,temperature=nan", "must be from 0 to 2, is nan"),
         ("m,max_tokens=0", "option 'max_tokens': must be 1 or more, is 0"),
         ("m,concurrency=0", "option 'concurrency': must be 1 or more"),
-        ("m,budget=1", "option 'budget': also set price=, the price of a million tokens"),
+        ("m,budget=1", "option 'budget': also needs price=, the price of a million tokens"),
         ("m,price=1,budget=0", "option 'budget': must be more than 0"),
-        ("m,base_url=ftp://x", "generator 'm': base_url must start with"),
+        ("m,base_url=ftp://x", "generator 'm': the address must start with"),
         ("m,price", "expected option=value after its name"),
         ("temperature=0", "generator: name the model first"),
         ("", "generator: the name is empty"),
@@ -514,7 +518,7 @@ def test_the_budget_is_that_of_all_resumes(chat, make, journal):
     assert chat.asked.total() == answered
     again = make(*options)
     assert again.replies(REQUESTS[:answered]) == again.replies(REQUESTS[:answered]) == right(REQUESTS[:answered])
-    assert again.chat.endpoint.spending.earlier == spent
+    assert again.chat.service.spending.earlier == spent
     assert make(*options).replies([Request("new", ASK.format(TEXTS[0], TEXTS[8]))])[0].text
 
 
@@ -524,7 +528,7 @@ def test_answers_that_were_lost_are_said(chat, make, behaviours):
     writer.replies(REQUESTS[:1])
     took = sum(len(text.split()) for text in (REQUESTS[0].prompt, fused(REQUESTS[0])))
     tokens = took + 2 * (guess(REQUESTS[0].prompt) + 100)
-    said = "sent again: 2 requests; 2 lost answers counted at maximum length"
+    said = "sent again: 2 requests"
     assert writer.notes() == (f"m at {chat.host} answered 1 request: about {tokens:,} tokens; {said}.",)
 
 

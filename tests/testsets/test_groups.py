@@ -171,7 +171,7 @@ def proposed(monkeypatch):
 
 
 def test_an_encoder_proposes_and_people_confirm(tmp_path, monkeypatch):
-    content = groups.sheet_of(proposed(monkeypatch)).decode("utf-8-sig")
+    content = groups.proposal_sheet(proposed(monkeypatch)).decode("utf-8-sig")
     rows = list(csv.reader(io.StringIO(content)))
     assert rows[0][:3] == ["group", "sentence", "confirm"]
     assert all(f"({number})" in rows[0][3] for number in range(1, 6)), "the paper's five guidelines"

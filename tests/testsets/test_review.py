@@ -11,7 +11,7 @@ from embassay.core.samples.choice import Choice
 from embassay.core.samples.groups import Grouped
 from embassay.core.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Built
-from embassay.testsets.review import review_of, reviewed, turned
+from embassay.testsets.sheets import review_of, reviewed, turned
 
 TALL = Choice(
     "0", "He is tall.", "He is short.", "He is not tall.", "He is not short.", "adjective", "short–tall", "not"

@@ -71,13 +71,6 @@ def test_the_library_puts_the_same_prompts_before_texts_of_a_written_model(base,
     assert np.abs(library.encode_query(TEXTS) - after.encode(TEXTS, "query")).max() < 1e-6
 
 
-def test_what_the_library_leaves_out_is_said(base, tmp_path):
-    folder = copy_of(base, tmp_path / "base", prompts={"passage": "the "})
-    (warning,) = find_base(str(folder)).card.warnings
-    assert "named 'passage': it is used here, but not by encode_document" in warning
-    assert find_base(f"{folder},document_prompt=in ").card.warnings == ()
-
-
 def test_options_hold_in_training_and_in_what_is_written(base, tmp_path, tiny):
     options = {"query_prompt": "which ", "document_prompt": "in ", "text_prompt": "and ", "max_length": 5}
     spec = ",".join([base, *(f"{name}={value}" for name, value in options.items()), "similarity=dot"])

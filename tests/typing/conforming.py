@@ -3,48 +3,6 @@
 from embassay.diagnostics.base import ChecksCorpus, DeclaresMetrics, ScoresInParallel, SetsSideBySide
 from embassay.diagnostics.localization.localization import Localization
 from embassay.diagnostics.shift import Shift
-from embassay.models.base import (
-    Batches,
-    BatchInvariant,
-    CountsTokens,
-    Derived,
-    KnowsWords,
-    MayChange,
-    Prepares,
-    Relearns,
-    Releases,
-    Remote,
-    Routed,
-)
-from embassay.models.exported.encoder import ExportedEncoder
-from embassay.models.exported.vectors import VectorsEncoder
-from embassay.models.lexical.counts import ProjectedEncoder
-from embassay.models.neural.hf import TransformersEncoder
-from embassay.models.objects.foreign import ObjectEncoder
-from embassay.models.remote.api import ApiEncoder
-from embassay.models.static.words import WordsEncoder
-
-
-def encoders(
-    hf: TransformersEncoder,
-    api: ApiEncoder,
-    words: WordsEncoder,
-    exported: ExportedEncoder,
-    vectors: VectorsEncoder,
-    thing: ObjectEncoder,
-    projected: ProjectedEncoder,
-) -> None:
-    batches: list[Batches] = [hf, api, exported, vectors]
-    invariant: BatchInvariant = hf
-    counts: list[CountsTokens] = [hf, exported]
-    knows: KnowsWords = words
-    changes: MayChange = thing
-    derived: list[Derived] = [hf, exported]
-    prepares: list[Prepares] = [hf, words, exported, vectors]
-    relearns: Relearns = projected
-    releases: list[Releases] = [hf, words]
-    remote: Remote = api
-    routed: list[Routed] = [hf, api, exported, words]
 
 
 def diagnostics(localization: Localization, shift: Shift) -> None:

@@ -79,7 +79,7 @@ def adapt(
     questions = [source for source, loaded in named if loaded.shape == "retrieval"]
     parts = [f"-c {shlex.quote(source)}" for source in (*adapted.held_out, *questions)]
     parts += [f"-e {shlex.quote(f'{label}={spec}')}" for label, spec in adapted.models.items()]
-    parts.append(f"-d retrieval,transforms=all --seed {options.seed} --resamples {options.resamples} -o RUN")
+    parts.append(f"-d retrieval,transforms=all,paper=true --seed {options.seed} --resamples {options.resamples} -o RUN")
     request.say("the same models on the held-out questions, with transforms; add any other encoder with -e:")
     # A part on each line, so that no line is wrapped and the whole can be copied.
     for line in ("embassay run", *parts[:-1]):

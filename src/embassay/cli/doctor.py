@@ -21,7 +21,7 @@ from embassay.core.formatting import counted, written_bytes
 from embassay.core.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, RETRIEVERS
 from embassay.core.processes.cores import cores
 from embassay.core.store.files import default_folder, exists, size_of
-from embassay.models.neural.devices import devices_here
+from embassay.models.neural.library import devices_here
 from embassay.models.neural.locations import BUNDLED_PACKAGE
 from embassay.reports.terminal import stdout
 from embassay.run.cache.cache import LIMIT

@@ -152,7 +152,10 @@ def read_columns(folder: Path) -> tuple[ItemColumn, ...]:
             record |= {"key": MetricKey(**record["key"]), "stream": tuple(record["stream"])}
             columns.append(ItemColumn(**record))
     except (KeyError, TypeError, ValueError):
-        raise SourceError("the item values are missing or damaged; repeat the run's command", folder / FILE) from None
+        raise SourceError(
+            "the item values are missing or damaged: repeat the run's command, or, for Git LFS, git lfs pull",
+            folder / FILE,
+        ) from None
     return tuple(columns)
 
 

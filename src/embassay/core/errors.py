@@ -189,14 +189,31 @@ class EndpointError(EncoderError):
         The HTTP status; None if there was no answer.
     said
         The beginning of the answer, if it helps.
-    whole
-        All of the answer, without secrets; empty after several attempts.
+    kind
+        ``refused``: another attempt would not help. ``busy``: the service cannot be reached, or asks to wait.
+        ``failed``: it failed, perhaps because of what was sent. ``lost``: so did the connection after the request was
+        sent, and an answer may have been generated and charged.
+    pause
+        The pause that the service requests, in seconds; None if it requests none.
     """
 
-    whole = ""
-
-    def __init__(self, host: str, problem: str, status: int | None = None, said: str = ""):
-        self.host, self.problem, self.status, self.said = host, problem, status, said
+    def __init__(
+        self,
+        host: str,
+        problem: str,
+        status: int | None = None,
+        said: str = "",
+        kind: str = "refused",
+        pause: float | None = None,
+    ):
+        self.host, self.problem, self.status, self.said, self.kind, self.pause = (
+            host,
+            problem,
+            status,
+            said,
+            kind,
+            pause,
+        )
         message = host
         if status:
             message += f" answered {status}"
@@ -206,11 +223,11 @@ class EndpointError(EncoderError):
         super().__init__(message)
 
     def after(self, attempts: int) -> EndpointError:
-        """Return the same error with the number of attempts in its message."""
-        problem = self.problem
-        if attempts > 1:
-            problem += f" (tried {attempts} times)"
-        return type(self)(self.host, problem, self.status, self.said)
+        """Return the error with the number of attempts in its message."""
+        if attempts == 1:
+            return self
+        problem = f"{self.problem} (tried {attempts} times)"
+        return EndpointError(self.host, problem, self.status, self.said, self.kind)
 
 
 def reason_of(error: BaseException) -> str:

@@ -83,33 +83,11 @@ class CorpusTable:
 
 
 @dataclass(frozen=True)
-class AcrossTable:
-    """Rows are encoders; beside this diagnostic's columns stand those of another one, corpus by corpus."""
-
-    title: str
-    columns: tuple[Column, ...]
-    diagnostic: str
-    other: Column
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class SizeTable:
     """Rows are the encoders whose number of parameters is known, the smallest first; left out for fewer than two."""
 
     title: str
     columns: tuple[Column, ...]
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class SizeChart:
-    """Figures of the same encoders over their number of parameters, one colour for each column."""
-
-    title: str
-    columns: tuple[Column, ...]
-    blocks: str = ""
-    """A series of kind ``table`` whose rows begin with a group and an encoder: there is a chart for each group."""
     note: str = ""
 
 
@@ -161,17 +139,6 @@ class IntervalChart:
 
 
 @dataclass(frozen=True)
-class ShareBars:
-    """One bar for each encoder, divided among subsets whose values add up to 1."""
-
-    title: str
-    metric: str
-    parts: tuple[tuple[str, str], ...]
-    """(subset, what it is called), from left to right."""
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class GroupedBars:
     """For each subset one bar for each encoder, with its interval."""
 
@@ -181,7 +148,7 @@ class GroupedBars:
     """(subset, what it is called), from top to bottom."""
     format: Format = "declared"
     blocks: str = ""
-    """As of a :class:`SizeChart`; encoders without a group have a chart too."""
+    """A series of kind ``table`` whose rows begin with a group and an encoder: there is a chart for each group."""
     note: str = ""
 
 
@@ -265,7 +232,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class PointsChart:
-    """A series of kind ``points``: groups side by side, the reader's own points drawn in."""
+    """A table of published figures: groups side by side, the reader's own points drawn in."""
 
     title: str
     series: str
@@ -323,14 +290,11 @@ class Examples:
 Part = (
     EncoderTable
     | CorpusTable
-    | AcrossTable
     | SizeTable
-    | SizeChart
     | SubsetTable
     | ComparisonTable
     | SeriesTable
     | IntervalChart
-    | ShareBars
     | GroupedBars
     | Curves
     | ThresholdCurves
@@ -365,6 +329,24 @@ class Layout:
     parts: tuple[Part, ...]
     source: str
     paper: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class Drawings:
+    """What a page has beside the tables and charts of the metrics, which follow from ``METRICS``.
+
+    Attributes
+    ----------
+    parts, paper
+        As in a :class:`Layout`.
+    note
+        What a reader of the first table has to know beside what its metrics mean.
+    """
+
+    source: str = "the diagnostic's own"
+    parts: tuple[Part, ...] = ()
+    paper: tuple[Part, ...] = ()
+    note: str = ""
 
 
 def check_layout(layout: Any) -> None:

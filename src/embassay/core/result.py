@@ -194,7 +194,7 @@ class Series:
     Attributes
     ----------
     kind
-        How to draw ``data``: ``table``, ``curve``, ``histogram``, ``matrix`` or ``points``.
+        How to draw ``data``: ``table``, ``curve``, ``histogram`` or ``matrix``.
     data
         What JSON can hold; numbers are finite or None. Of each kind:
 
@@ -204,9 +204,7 @@ class Series:
         * ``histogram``: ``x``, ``edges`` (one more than bars), ``panels``, each with ``encoder``, ``line`` and
           ``shares`` (of each bar, in [0, 1]);
         * ``matrix``: ``names``, ``numerator`` and ``denominator`` (square lists of whole numbers), ``diagonal`` (what
-          the diagonal counts), ``note``, ``signatures``;
-        * ``points``: ``groups`` (names, in their order), ``points`` and ``own`` (each with ``name`` and the value),
-          ``value`` (the name of the value), ``source``.
+          the diagonal counts), ``note``, ``signatures``.
     """
 
     diagnostic: str

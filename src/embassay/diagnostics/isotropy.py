@@ -23,13 +23,14 @@ from scipy.sparse import issparse
 
 from embassay.core.claims import COUNT, LIMIT, Template
 from embassay.core.errors import SpecError
-from embassay.core.layout import Column, EncoderTable, IntervalChart, Layout
-from embassay.core.result import Estimate, Finding, Result, Row
+from embassay.core.layout import Drawings
+from embassay.core.result import Estimate, Finding, Row
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Vectors
 from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
+from embassay.diagnostics.method import Method, item_scores
 from embassay.diagnostics.metrics.scoreboard import View
-from embassay.diagnostics.metrics.summary import Figures, row
+from embassay.diagnostics.metrics.summary import Figures, MetricSummary, row
 from embassay.stats.geometry import transforms
 from embassay.stats.geometry.isotropy import WIDEST, Isotropy, isotropy
 
@@ -79,7 +80,7 @@ TOO_FEW_TO_WHITEN = Template(
 )
 
 
-def create(*, pcs: int = 0) -> IsotropyDiagnostic:
+def create(*, pcs: int = 0) -> IsotropyMethod:
     """Make the diagnostic.
 
     Parameters
@@ -94,53 +95,7 @@ def create(*, pcs: int = 0) -> IsotropyDiagnostic:
     """
     if pcs < 0:
         raise SpecError(f"diagnostic 'isotropy', option 'pcs': must be 0 or more, is {pcs}")
-    return IsotropyDiagnostic(pcs)
-
-
-@dataclass(frozen=True)
-class IsotropyDiagnostic:
-    """The diagnostic; see the module's documentation."""
-
-    pcs: int = 0
-    shape: str = "any"
-
-    @property
-    def options(self) -> str:
-        """The options that change item scores, as text for their origin."""
-        return f"pcs={self.pcs}" if self.pcs else ""
-
-    def score(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin) -> ItemScores:
-        """Measure the vectors of each role's texts, untransformed and transformed."""
-        texts = corpus.texts()
-        scalars = dict[str, float]()
-        for role, subset in SUBSETS.items():
-            rows = [vectors.row[text] for text in texts if text[0] == role]
-            if rows:
-                for condition, values in measured(vectors.matrix[rows], self.pcs).items():
-                    scalars |= {f"{subset}/{condition}/{name}": value for name, value in values.items()}
-        return ItemScores(
-            origin,
-            similarity_function="isotropy",
-            item=np.array([str(place) for place in range(len(texts))]),
-            unit=np.arange(len(texts)),
-            labels={"role": np.array([role for role, _ in texts])},
-            values={},
-            scalars=scalars,
-        )
-
-    def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
-        """Return the figures of all encoders on one corpus."""
-        figures = self.figures(scores)
-        rows, findings = list[Row](), list[Finding]()
-        for view in figures.views:
-            rows += _rows(view, draws)
-            if not view.is_baseline:
-                findings += _findings(view)
-        return figures.summarise(draws, rows=rows).result(findings=findings)
-
-    def figures(self, scores: Sequence[ItemScores]) -> Figures[IsotropyView]:
-        """Return the declared metrics of all encoders."""
-        return Figures.of(IsotropyView, scores, METRICS)
+    return IsotropyMethod(pcs=pcs)
 
 
 def measured(vectors: Any, pcs: int = 0) -> dict[str, dict[str, float]]:
@@ -168,7 +123,6 @@ def _figures(measures: Isotropy, metrics: Sequence[str]) -> dict[str, float]:
     return {name: value for name, value in values.items() if np.isfinite(value)}
 
 
-@dataclass(frozen=True)
 class IsotropyView(View):
     """One encoder's figures."""
 
@@ -183,22 +137,6 @@ class IsotropyView(View):
         prefix = f"{subset}/{condition}/"
         scalars = self.scores.scalars
         return {key.removeprefix(prefix): value for key, value in scalars.items() if key.startswith(prefix)}
-
-
-def _rows(view: IsotropyView, draws: Draws) -> Iterator[Row]:
-    """Yield the metrics of each kind of text, untransformed and after each transform."""
-    for subset, texts in view.subsets.items():
-        conditions = [""]
-        if view.values(subset).get("dense"):
-            conditions += transforms.NAMES
-        for condition in conditions:
-            values = view.values(subset, condition)
-            metrics: Sequence[str] = UNTRANSFORMED
-            if condition:
-                metrics = (*TRANSFORMED, "rank")
-            for metric in metrics:
-                estimate = _estimate(metric, values, texts)
-                yield row(view.scores, draws, metric, subset, estimate, condition)
 
 
 def _estimate(metric: str, values: Mapping[str, float], texts: int) -> Estimate:
@@ -225,88 +163,75 @@ def _reason(metric: str, values: Mapping[str, float]) -> str:
     return "fewer than two texts whose vectors differ, or one dimension"
 
 
-def _findings(view: IsotropyView) -> Iterator[Finding]:
-    """Yield how many dimensions an encoder uses, and a warning where there are too few texts for that or to whiten."""
-    for subset in SUBSETS.values():
-        values = view.values(subset)
-        if "participation_ratio_plugin" not in values:
-            continue
-        width, rows = values["width"], values.get("rows", 0.0)
-        fields: dict[str, Any] = {
-            "encoder": view.encoder,
-            "subset": subset,
-            "dimensions": width,
-            "texts": rows,
-            "cosine": values.get("mean_cosine", 0.0),
-        }
-        # By chance the estimate may be above the number of dimensions; without one, all of them may be in use.
-        ratio = values.get("participation_ratio")
-        used = width if ratio is None else min(ratio, width)
-        needed = math.ceil(TEXTS_PER_DIMENSION * used)
-        template = TOO_FEW_TEXTS
-        if rows >= needed and ratio is not None:
-            template = DIMENSIONS_USED
-        yield template.finding(view.scores.origin, **fields, used=used, needed=needed)
-        rank = view.values(subset, "whiten").get("rank")
-        if rank is not None and rows < 2 * width:
-            yield TOO_FEW_TO_WHITEN.finding(view.scores.origin, **fields, rank=rank)
-
-
-_ISOSCORE = Column("IsoScore", "isoscore", "texts")
-_HEADINGS = {
-    "participation_ratio": "dimensions used",
-    "isoscore_unbiased": "IsoScore, unbiased",
-    "isoscore": "IsoScore",
-    "participation_ratio_plugin": "dimensions used, plug-in",
-    "i_a": "I_A",
-    "mean_cosine": "mean cosine",
-}
-"""The headings of the metrics, in the order of their columns."""
-_NOTES = {
-    "standardize": "Each dimension to mean 0 and variance 1.",
-    "whiten": "Covariance to the identity; rank: the directions that are left.",
-    "remove_pcs": "Centred, without the top principal components: d // 100 of them (one at least), or as many as pcs= "
-    "says.",
-}
-
-
-def _columns(metrics: Sequence[str], condition: str = "") -> tuple[Column, ...]:
-    """Return a column for each kind of text and each metric."""
-    columns = list[Column]()
-    for subset in SUBSETS.values():
-        for metric in metrics:
-            heading = _HEADINGS[metric]
-            if subset != "texts":
-                heading += f", {subset}"
-            columns.append(Column(heading, metric, subset, condition))
-    return tuple(columns)
-
-
-def _after_transform(name: str) -> EncoderTable:
-    """Return the table of isotropy after a transform, and of the rank that it leaves."""
-    ranks = [Column(f"rank, {subset}", "rank", subset, name) for subset in SUBSETS.values()]
-    return EncoderTable(
-        f"After the transform {name}",
-        (*_columns(("isoscore", "i_a", "mean_cosine"), name), *ranks),
-        note=_NOTES[name],
-    )
-
-
-LAYOUT = Layout(
-    title="Isotropy",
-    question="How evenly do the vectors fill their space?",
-    headline=EncoderTable(
-        "Isotropy of the distinct texts, at unit length",
-        _columns(tuple(_HEADINGS)),
-        note="Dimensions used: the participation ratio, estimated without the bias of few texts; by chance it may be "
-        "above the number of dimensions. IsoScore: 1 when all directions vary equally, 0 when one does; as published "
-        "and as plug-in it is too low where there are few texts. I_A: 1 when the vectors favour no direction, that of"
-        " their mean included. No intervals.",
-    ),
-    parts=(
-        IntervalChart("IsoScore", _ISOSCORE),
-        *map(_after_transform, transforms.NAMES),
-    ),
-    source="Mu & Viswanath (2018); Rudman et al. (2022), IsoScore; Roychowdhury et al. (2024), section 3; Chen, Zhang "
-    "& Zhong (2010), unbiased traces",
+DRAWINGS = Drawings(
+    "Mu & Viswanath (2018); Rudman et al. (2022), IsoScore; Roychowdhury et al. (2024), section 3; Chen, Zhang & Zhong "
+    "(2010), unbiased traces",
+    note="A description of these texts' vectors, without intervals: that isotropy makes an encoder better has not been "
+    "shown.",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class IsotropyMethod(Method):
+    """The diagnostic; see the module's documentation."""
+
+    pcs: int = 0
+    shape = "any"
+    view = IsotropyView
+    metrics = METRICS
+
+    @property
+    def options(self) -> str:
+        """The options that change item scores, as text for their origin."""
+        return f"pcs={self.pcs}" if self.pcs else ""
+
+    def score(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin) -> ItemScores:
+        """Measure the vectors of each role's texts, untransformed and transformed: an item is a text."""
+        texts = corpus.texts()
+        stored: dict[str, Any] = {"role": np.array([role for role, _ in texts])}
+        for role, subset in SUBSETS.items():
+            rows = [vectors.row[text] for text in texts if text[0] == role]
+            if rows:
+                for condition, values in measured(vectors.matrix[rows], self.pcs).items():
+                    stored |= {f"{subset}/{condition}/{name}": value for name, value in values.items()}
+        places = np.arange(len(texts))
+        return item_scores(
+            origin, stored, item=places.astype(str).tolist(), unit=places, similarity_function="isotropy"
+        )
+
+    def rows(self, figures: Figures[IsotropyView], draws: Draws) -> list[Row]:
+        """Return the metrics of each kind of text, untransformed and after each transform."""
+        rows = list[Row]()
+        for view in figures.views:
+            for subset, texts in view.subsets.items():
+                is_dense = view.values(subset).get("dense")
+                for condition in ("", *transforms.NAMES) if is_dense else ("",):
+                    values = view.values(subset, condition)
+                    for metric in (*TRANSFORMED, "rank") if condition else UNTRANSFORMED:
+                        estimate = _estimate(metric, values, texts)
+                        rows.append(row(view.scores, draws, metric, subset, estimate, condition))
+        return rows
+
+    def findings(self, figures: Figures[IsotropyView], summary: MetricSummary) -> Iterator[Finding]:
+        """Yield how many dimensions each encoder uses, and where there are too few texts for that or to whiten."""
+        for view in figures.views:
+            for subset in () if view.is_baseline else view.subsets:
+                values = view.values(subset)
+                if "participation_ratio_plugin" not in values:
+                    continue
+                width, rows, ratio = values["width"], values.get("rows", 0.0), values.get("participation_ratio")
+                cosine, rank = values.get("mean_cosine", 0.0), view.values(subset, "whiten").get("rank")
+                fields: dict[str, Any] = {
+                    "encoder": view.encoder,
+                    "subset": subset,
+                    "dimensions": width,
+                    "texts": rows,
+                    "cosine": cosine,
+                }
+                # By chance the estimate may be above the number of dimensions; without one, all of them may be in use.
+                used = width if ratio is None else min(ratio, width)
+                needed = math.ceil(TEXTS_PER_DIMENSION * used)
+                template = DIMENSIONS_USED if rows >= needed and ratio is not None else TOO_FEW_TEXTS
+                yield template.finding(view.scores.origin, **fields, used=used, needed=needed)
+                if rank is not None and rows < 2 * width:
+                    yield TOO_FEW_TO_WHITEN.finding(view.scores.origin, **fields, rank=rank)

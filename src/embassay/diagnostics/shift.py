@@ -15,33 +15,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 
 from embassay.core.claims import COUNT, Template
 from embassay.core.errors import SpecError
-from embassay.core.layout import (
-    Column,
-    Curves,
-    EncoderTable,
-    Histograms,
-    IntervalChart,
-    Layout,
-    SeriesTable,
-)
+from embassay.core.layout import Curves, Drawings, Histograms
 from embassay.core.randomness import generator
-from embassay.core.result import Estimate, Finding, Result, Row, Series
-from embassay.core.samples.base import Role, Sample
+from embassay.core.result import Estimate, Finding, Row, Series
+from embassay.core.samples.base import Role
 from embassay.core.samples.two import Side, TwoText
-from embassay.core.types import Corpus, Draws, ItemScores, Origin
+from embassay.core.types import Corpus, Draws, ItemScores
 from embassay.core.vectors import VectorMatrix, Vectors
+from embassay.diagnostics.method import Method, Stored
 from embassay.diagnostics.metrics.metric import Metric
 from embassay.diagnostics.metrics.scoreboard import View
-from embassay.diagnostics.metrics.summary import Figures
-from embassay.diagnostics.published import table
-from embassay.stats.correlate import MIN_ITEMS, correlation
+from embassay.diagnostics.metrics.summary import Figures, MetricSummary
 from embassay.stats.density import histogram, overlap
 from embassay.stats.geometry.closeness import paired_cosine
 from embassay.stats.units import Floats, Ints
@@ -70,14 +60,10 @@ DISTANCE = Template(
     title="Distance of the domain's {subset}",
     question="How far?",
 )
-AGAINST = {
-    "pair": "text",
-    "Spearman of the distances": "number",
-    "overlap of the relative distances": "percent",
-    "farthest, first encoder": "number",
-    "nearest, second encoder": "number",
-}
-"""The columns of the table of two encoders, with their formats."""
+
+
+COMPARED = (("domain", "distance", "relative"), ("general", "distance", "general relative"), ("shared", "overlap", ""))
+"""The figures of a finding: what the sentence calls each, its metric and its condition."""
 
 
 def create(*, domain: str = "", general: str = "") -> Shift:
@@ -88,149 +74,16 @@ def create(*, domain: str = "", general: str = "") -> Shift:
     domain, general
         The labels of two corpora of the run.
     """
-    return Shift(domain, general)
+    return Shift(domain=domain, general=general)
 
 
-@dataclass(frozen=True)
-class Shift:
-    """The diagnostic; see the module's documentation.
-
-    Attributes
-    ----------
-    most_searched, pairs
-        See ``NEIGHBOURS`` and ``PAIRS``.
-    """
-
-    domain: str = ""
-    general: str = ""
-    shape: str = "two"
-    options: str = ""
-    most_searched: int = NEIGHBOURS
-    pairs: int = PAIRS
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """The labels of the two corpora.
-
-        Raises
-        ------
-        SpecError
-            If one is missing, or both are the same.
-        """
-        if self.domain and self.domain == self.general:
-            raise SpecError(f"diagnostic 'shift': domain and general are the same corpus, {self.domain!r}")
-        if not self.domain or not self.general:
-            raise SpecError("diagnostic 'shift' needs two corpora: -d shift,domain=LABEL,general=LABEL")
-        return self.domain, self.general
-
-    def join(self, domain: Corpus[Any], general: Corpus[Any]) -> Corpus[TwoText]:
-        """Return one corpus with the texts of both.
-
-        Raises
-        ------
-        SpecError
-            If they have no role in common, or one of them is too small.
-        """
-        for corpus in (domain, general):
-            corpus.need_texts("diagnostic 'shift'")
-        of_domain, of_general = _members("domain", domain), _members("general", general)
-        roles_of_domain = {member.role for member in of_domain}
-        general_units = dict[Role, set[str]]()
-        for member in of_general:
-            general_units.setdefault(member.role, set()).add(member.unit)
-        shared = roles_of_domain & set(general_units)
-        # A general text is compared with those of other units, so a kind of text needs two of them.
-        roles = {role for role in shared if len(general_units[role]) > 1}
-        if shared and not roles:
-            raise SpecError(
-                f"diagnostic 'shift': {general.name!r} is too small to be general language: all its texts of a kind "
-                "belong to one unit (document or sample), and at least two are needed"
-            )
-        if not roles:
-            raise SpecError(
-                f"diagnostic 'shift': {domain.name!r} ({domain.shape}) and {general.name!r} ({general.shape}) have no "
-                "kind of text in common: take two retrieval corpora, or two of plain sentences"
-            )
-        return Corpus(
-            f"{domain.name} vs {general.name}",
-            "two",
-            tuple(m for m in (*of_domain, *of_general) if m.role in roles),
-            licence=" / ".join(dict.fromkeys((domain.licence, general.licence))),
-            loader=NAME,
-        )
-
-    def score(self, corpus: Corpus[TwoText], vectors: Vectors, origin: Origin) -> ItemScores:
-        """Find the nearest general text of each text of the domain, and of each general text in another unit."""
-        samples, unit = corpus.samples, corpus.units
-        side = np.array([s.side for s in samples])
-        role = np.array([s.role for s in samples])
-        distance = np.full(len(samples), np.nan)
-        scalars = dict[str, float]()
-        for name, subset in SUBSETS.items():
-            domain = np.flatnonzero((role == name) & (side == "domain"))
-            general = np.flatnonzero((role == name) & (side == "general"))
-            if not domain.size or not general.size:
-                continue
-            # The search groups neighbouring rows, so the texts of a unit have to stand together.
-            general = general[np.argsort(unit[general], kind="stable")]
-            of_domain = vectors.take((samples[i].text for i in domain), name)
-            of_general = vectors.take((samples[i].text for i in general), name)
-            distance[domain] = _nearest(vectors, of_domain, of_general)
-            chosen = _choose(len(general), self.most_searched, corpus.fingerprint, subset)
-            distance[general[chosen]] = _nearest_elsewhere(vectors, of_general, chosen, unit[general])
-            ruler = mean_pair_distance(of_general, self.pairs, corpus.fingerprint, subset)
-            if ruler > ROUNDING:
-                scalars[f"ruler/{subset}"] = ruler
-        return ItemScores(
-            origin,
-            similarity_function="l2",
-            item=np.array([s.id for s in samples]),
-            unit=corpus.units,
-            labels={"side": side, "role": role},
-            values={"distance": distance},
-            scalars=scalars,
-        )
-
-    def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
-        """Summarise all encoders on one pair of corpora."""
-        figures = self.figures(scores)
-        views = {view.encoder: view for view in figures.views}
-        rows = list[Row]()
-        for row in figures.rows(draws):
-            # Without a pair of general texts there is nothing to compare an encoder's distances with.
-            if "relative" not in row.condition or not np.isnan(views[row.encoder].ruler(row.subset)):
-                rows.append(row)
-        series, findings = list[Series](), list[Finding]()
-        for subset in figures.views[0].subsets:
-            series += _series(figures.views, figures.requested, subset)
-        for view in figures.requested:
-            findings += _findings(view, rows)
-        return figures.summarise(draws, rows=rows).result(series, findings)
-
-    def figures(self, scores: Sequence[ItemScores]) -> Figures[ShiftView]:
-        """Return the declared metrics of all encoders."""
-        subsets = ShiftView(scores[0]).subsets
-        metrics = [metric for metric in METRICS if metric.subset in subsets]
-        return Figures.of(lambda s: ShiftView(s, self.most_searched), scores, metrics)
-
-
-@dataclass(frozen=True)
 class ShiftView(View):
-    """One encoder's distances.
-
-    Attributes
-    ----------
-    most_searched
-        How many general texts were searched, at most.
-    """
-
-    most_searched: int = NEIGHBOURS
+    """One encoder's distances."""
 
     @property
     def subsets(self) -> list[str]:
         """The kinds of texts that the corpora contain."""
-        roles = set(self.scores.labels["role"].tolist())
-        return [subset for role, subset in SUBSETS.items() if role in roles]
+        return [subset for role, subset in SUBSETS.items() if role in self.scores.labels["role"]]
 
     def ruler(self, subset: str) -> float:
         """Return the mean distance of two general texts; NaN where these have no distance."""
@@ -238,13 +91,12 @@ class ShiftView(View):
 
     def places(self, subset: str, side: Side) -> Ints:
         """Return the places of one side's texts of a kind, without general texts that were not searched."""
-        labels, unit = self.scores.labels, self.scores.unit
+        labels = self.scores.labels
         places = np.flatnonzero((labels["role"] == ROLES[subset]) & (labels["side"] == side))
-        if side == "domain":
-            return places
-        places = places[np.argsort(unit[places], kind="stable")]
-        chosen = _choose(len(places), self.most_searched, self.scores.origin.corpus_fingerprint, subset)
-        return np.sort(places[chosen])
+        if side == "general":
+            in_units = places[np.argsort(self.scores.unit[places], kind="stable")]
+            places = np.sort(in_units[_choose(len(places), self.scores.origin.corpus_fingerprint, subset)])
+        return places
 
     def distances(self, subset: str, side: Side) -> Floats:
         """Return (m,) the distances of one side's texts of a kind to the nearest general text; NaN where undefined."""
@@ -255,39 +107,33 @@ class ShiftView(View):
         return self.distances(subset, side) / self.ruler(subset)
 
 
-def _distances(subset: str, side: Side) -> Iterator[Metric]:
-    """Yield the mean distances of one side's texts of a kind to the nearest general text, as they are and relative."""
-    prefix = "" if side == "domain" else "general "
-    # Farther from general language is neither better nor worse.
-    distance = partial(
-        Metric,
+def _mean(subset: str, side: Side, is_relative: bool) -> Metric:
+    """Return the mean distance of one side's texts of a kind to the nearest general text."""
+    words = ["general"] * (side == "general") + ["relative"] * is_relative
+    # A test of relative distances would take this one sample of general texts as all there are, and so find differences
+    # of nothing.
+    return Metric(
         "distance",
         subset,
+        " ".join(words),
         kind="mean",
+        # Farther from general language is neither better nor worse.
         better="neither",
+        of=partial(ShiftView.relative if is_relative else ShiftView.distances, subset=subset, side=side),
         places=lambda view: view.places(subset, side),
         low=0.0,
-    )
-    yield distance(
-        prefix.strip(),
-        of=lambda view: view.distances(subset, side),
-        high=2.0,
-        compared="within one encoder",
-        meaning=f"mean distance of the {side} texts to the nearest general text",
-    )
-    yield distance(
-        f"{prefix}relative",
-        of=lambda view: view.relative(subset, side),
-        # A test would take this one sample of general texts as all there are, and so find differences of nothing.
-        compared="never",
-        meaning=f"distance of the {side} texts, divided by the mean distance of two general texts",
+        high=None if is_relative else 2.0,
+        compared="never" if is_relative else "within one encoder",
+        meaning=f"distance of the {side} texts to the nearest general text"
+        + ", divided by the mean distance of two general texts" * is_relative,
     )
 
 
 def _metrics(subset: str) -> Iterator[Metric]:
     """Yield the mean distances of the texts of a kind, and how far the distances of both sides overlap."""
-    yield from _distances(subset, "domain")
-    yield from _distances(subset, "general")
+    for side in LINES:
+        yield _mean(subset, side, is_relative=False)
+        yield _mean(subset, side, is_relative=True)
     yield Metric(
         "overlap",
         subset,
@@ -301,7 +147,7 @@ def _metrics(subset: str) -> Iterator[Metric]:
     )
 
 
-METRICS = tuple(chain.from_iterable(map(_metrics, SUBSETS.values())))
+METRICS = tuple(metric for subset in SUBSETS.values() for metric in _metrics(subset))
 
 
 def _members(side: Side, corpus: Corpus[Any]) -> list[TwoText]:
@@ -311,17 +157,12 @@ def _members(side: Side, corpus: Corpus[Any]) -> list[TwoText]:
     """
     members = dict[tuple[str, str], TwoText]()
     for document in corpus.documents:
-        unit = f"{side}:{document.id}"
         for number, passage in enumerate(document.passages):
-            name = f"{unit}#{number}"
-            member = TwoText(name, side, "document", passage, unit)
+            member = TwoText(f"{side}:{document.id}#{number}", side, "document", passage, f"{side}:{document.id}")
             members.setdefault(("document", passage), member)
-    samples: Sequence[Sample] = corpus.samples
-    for sample, code in zip(samples, corpus.units.tolist(), strict=True):
-        unit = f"{side}:unit{code}"
+    for sample, code in zip(corpus.samples, corpus.units.tolist(), strict=True):
         for place, (role, text) in enumerate(sample.texts()):
-            name = f"{side}:{sample.id}:{place}"
-            member = TwoText(name, side, role, text, unit)
+            member = TwoText(f"{side}:{sample.id}:{place}", side, role, text, f"{side}:unit{code}")
             members.setdefault((role, text), member)
     return list(members.values())
 
@@ -364,35 +205,27 @@ def _distance(cosine: Floats) -> Floats:
     return np.sqrt(np.maximum(2 - 2 * cosine, 0))
 
 
-def _choose(number: int, most: int, *purpose: str) -> Ints:
-    """Draw at most ``most`` of the indices 0 … ``number`` − 1 without replacement, in ascending order."""
-    if number <= most:
+def _choose(number: int, *purpose: str) -> Ints:
+    """Draw at most ``NEIGHBOURS`` of the indices 0 … ``number`` − 1 without replacement, in ascending order."""
+    if number <= NEIGHBOURS:
         return np.arange(number)
-    return np.sort(generator(0, "shift", *purpose).choice(number, most, replace=False))
+    return np.sort(generator(0, "shift", *purpose).choice(number, NEIGHBOURS, replace=False))
 
 
-def mean_pair_distance(general: VectorMatrix, most: int, *purpose: str) -> float:
+def mean_pair_distance(general: VectorMatrix, *purpose: str) -> float:
     """Return the mean distance of pairs of general texts, in [0, 2], called the ruler; NaN if no pair has a distance.
 
-    Parameters
-    ----------
-    general
-        (n, d) vectors.
-    most
-        Maximum number of pairs; where there are more, this many are drawn at random, with replacement.
+    Where there are more than ``PAIRS`` pairs of the (n, d) vectors, as many are drawn at random, with replacement.
     """
     number = general.shape[0]
-    if number * (number - 1) // 2 <= most:
+    if number * (number - 1) // 2 <= PAIRS:
         first, second = np.triu_indices(number, 1)
     else:
         stream = generator(0, "shift pairs", *purpose)
-        first = stream.integers(0, number, most)
-        second = (first + stream.integers(1, number, most)) % number
+        first = stream.integers(0, number, PAIRS)
+        second = (first + stream.integers(1, number, PAIRS)) % number
     distance = _distance(paired_cosine(general[first], general[second]))
-    defined = distance[~np.isnan(distance)]
-    if not len(defined):
-        return float("nan")
-    return float(defined.mean())
+    return float("nan") if np.isnan(distance).all() else float(np.nanmean(distance))
 
 
 def _overlap(view: ShiftView, subset: str) -> Estimate:
@@ -407,46 +240,6 @@ def _overlap(view: ShiftView, subset: str) -> Estimate:
     if np.isnan(value):
         return Estimate(None, None, None, defined, units, undefined, "undefined for every text")
     return Estimate(value, None, None, defined, units, undefined)
-
-
-def _series(views: Sequence[ShiftView], requested: Sequence[ShiftView], subset: str) -> Iterator[Series]:
-    """Yield the histograms of relative distances, the domain's distances as they are, and the table of pairs.
-
-    Yields nothing without distances.
-
-    Parameters
-    ----------
-    views
-        Those of all encoders, which the histograms show.
-    requested
-        The views without baselines, which the table compares.
-    """
-    corpus = views[0].corpus
-    distances = list[tuple[ShiftView, Side, Floats]]()
-    for view in views:
-        for side in LINES:
-            distances.append((view, side, view.relative(subset, side)))
-
-    edges, shares = _binned([values for _, _, values in distances])
-    if not shares:
-        return
-    panels = list[dict[str, object]]()
-    for (view, side, _), bars in zip(distances, shares, strict=True):
-        panels.append({"encoder": view.encoder, "line": LINES[side], "shares": bars})
-    data = {"x": "distance to the nearest, in mean pair distances", "edges": edges.tolist(), "panels": panels}
-    yield Series(NAME, corpus, f"distances_{subset}", "histogram", data)
-
-    edges, shares = _binned([view.distances(subset, "domain") for view in views])
-    if shares:
-        pairs = zip(views, shares, strict=True)
-        lines = [{"encoder": view.encoder, "line": LINES["domain"], "y": bars} for view, bars in pairs]
-        centres = (edges[:-1] + edges[1:]) / 2
-        curve = {"x": "L2 distance to the nearest", "y": "share of texts", "at": centres.tolist(), "lines": lines}
-        yield Series(NAME, corpus, f"domain_{subset}", "curve", curve)
-
-    comparisons_of_pairs = [_compare(a, b, subset) for a, b in combinations(requested, 2)]
-    if comparisons_of_pairs:
-        yield table(NAME, corpus, f"against_{subset}", AGAINST, comparisons_of_pairs, note=_claim(comparisons_of_pairs))
 
 
 def _binned(distances: Sequence[Floats]) -> tuple[Floats, list[list[float]]]:
@@ -464,115 +257,132 @@ def _binned(distances: Sequence[Floats]) -> tuple[Floats, list[list[float]]]:
     return np.linspace(low, high, BINS + 1), shares
 
 
-def _compare(a: ShiftView, b: ShiftView, subset: str) -> list[object]:
-    """Return the row of two encoders in the table ``AGAINST``: both measure the distances of the same texts.
-
-    It has Spearman's correlation of their relative distances, in [−1, 1], the overlap of the two distributions, in
-    [0, 1], the largest distance of the first encoder and the smallest of the second; None where undefined.
-    """
-    of_a = a.relative(subset, "domain")
-    of_b = b.relative(subset, "domain")
-    defined_for_both = ~np.isnan(of_a) & ~np.isnan(of_b)
-    rank_correlation = None
-    if np.count_nonzero(defined_for_both) >= MIN_ITEMS:
-        rank_correlation = _none_if_nan(correlation(of_a, of_b, "spearman"))
-    both = np.concatenate([of_a, of_b])
-    largest = float(np.nanmax(both, initial=0.0))
-    # The range of an overlap must not be empty.
-    if largest == 0:
-        largest = 1.0
-    shared = _none_if_nan(overlap(of_a, of_b, 0.0, largest))
-    farthest = _none_if_nan(np.fmax.reduce(a.distances(subset, "domain"), initial=np.nan))
-    nearest = _none_if_nan(np.fmin.reduce(b.distances(subset, "domain"), initial=np.nan))
-    return [f"{a.encoder} − {b.encoder}", rank_correlation, shared, farthest, nearest]
-
-
-def _claim(rows: Sequence[Sequence[Any]]) -> str:
-    """Say for which pairs of encoders the claim of the paper's figure 3 is true."""
-    true = [pair for pair, *_, farthest, nearest in rows if None not in (farthest, nearest) and farthest < nearest]
+def _drawings(subset: str) -> tuple[Histograms, Curves]:
+    """Return the charts of one kind of text."""
     return (
-        "In the paper's figure 3, the nearest text after adaptation lies farther than the farthest text before it. "
-        f"Here this is true of {', '.join(true) or 'no pair'}."
-    )
-
-
-def _none_if_nan(value: float) -> float | None:
-    """Return a number as it is written to a result, which refuses NaN."""
-    if np.isnan(value):
-        return None
-    return float(value)
-
-
-def _findings(view: ShiftView, rows: Sequence[Row]) -> Iterator[Finding]:
-    """Yield for each kind of text how far the domain lies from general texts, and these from each other."""
-    row_of = {(r.metric, r.subset, r.condition): r for r in rows if r.encoder == view.encoder}
-    for subset in view.subsets:
-        domain = row_of.get(("distance", subset, "relative"))
-        general = row_of.get(("distance", subset, "general relative"))
-        shared = row_of.get(("overlap", subset, ""))
-        if domain is None or general is None or shared is None:
-            continue
-        if domain.value is None or general.value is None or shared.value is None:
-            continue
-        yield DISTANCE.finding(
-            domain, style="number", encoder=view.encoder, subset=subset, domain=domain, general=general, shared=shared
-        )
-
-
-def _columns(*kinds: tuple[str, str, str]) -> tuple[Column, ...]:
-    """Return the columns of each kind of text: the heading with ``{}`` for it, the metric and the condition."""
-    columns = list[Column]()
-    for subset in SUBSETS.values():
-        for heading, metric, condition in kinds:
-            columns.append(Column(heading.format(subset), metric, subset, condition))
-    return tuple(columns)
-
-
-def _parts(subset: str) -> tuple[IntervalChart | Histograms | Curves | SeriesTable, ...]:
-    """Return the charts and tables of one kind of text."""
-    distance = Column("distance", "distance", subset, "relative")
-    return (
-        IntervalChart(f"Relative distance of the {subset}", distance),
         Histograms(f"Distances of the {subset}", f"distances_{subset}"),
         Curves(
             f"Distances of the domain's {subset}, all encoders together",
             f"domain_{subset}",
-            note="The paper's figure 3, where the encoders are a model before and after adaptation. The scales of L2 "
-            "distances differ between encoders.",
-        ),
-        SeriesTable(
-            f"Two encoders on the same {subset}",
-            f"against_{subset}",
-            note="Are the same texts far from general ones for both encoders, and equally far relative to "
-            "each encoder's own distances? The last two columns are L2 distances to the nearest general text.",
+            note="The paper's figure 3, where the encoders are a model before and after adaptation.",
         ),
     )
 
 
-LAYOUT = Layout(
-    title="Shift",
-    question="How far is the domain from general language, as each encoder measures it?",
-    headline=EncoderTable(
-        "Distance of the domain's texts to the nearest general text",
-        _columns(
-            ("{}: distance, relative", "distance", "relative"),
-            ("general {}, relative", "distance", "general relative"),
-            ("{}: overlap", "overlap", ""),
-        ),
-        note="Relative: in units of the encoder's own mean distance of two general texts, so that encoders can be "
-        "compared. "
-        "General: the same distance of general texts among themselves. Overlap: how much the two distributions "
-        "overlap. The intervals take the general texts as given, so two encoders are not tested against each other.",
-    ),
-    parts=(
-        *_parts("documents"),
-        *_parts("queries"),
-        *_parts("texts"),
-        EncoderTable(
-            "Distances as they are",
-            _columns(("{}", "distance", ""), ("{}, general", "distance", "general")),
-            note="At unit length, 0 to 2. Distances of different encoders have different scales.",
-        ),
-    ),
-    source="Roychowdhury et al. (2024), section 2.6",
+DRAWINGS = Drawings(
+    "Roychowdhury et al. (2024), section 2.6",
+    tuple(part for subset in SUBSETS.values() for part in _drawings(subset)),
+    note="The intervals take the general texts as given, so two encoders are not tested against each other.",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shift(Method):
+    """The diagnostic; see the module's documentation."""
+
+    domain: str = ""
+    general: str = ""
+    shape = "two"
+    similarity_function = "l2"
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The labels of the two corpora; SpecError if one is missing, or both are the same."""
+        if not self.domain or not self.general or self.domain == self.general:
+            raise SpecError("diagnostic 'shift' needs two corpora: -d shift,domain=LABEL,general=LABEL")
+        return self.domain, self.general
+
+    def join(self, domain: Corpus[Any], general: Corpus[Any]) -> Corpus[TwoText]:
+        """Return one corpus with the texts of both.
+
+        Raises
+        ------
+        SpecError
+            If they have no role in common, or one of them is too small.
+        """
+        for corpus in (domain, general):
+            corpus.need_texts("diagnostic 'shift'")
+        of_domain, of_general = _members("domain", domain), _members("general", general)
+        # A general text is compared with those of other units, so a kind of text needs two of them.
+        units = {role: {m.unit for m in of_general if m.role == role} for role in {m.role for m in of_domain}}
+        roles = [role for role, of_role in units.items() if len(of_role) > 1]
+        if not roles:
+            raise SpecError(
+                f"diagnostic 'shift': {domain.name!r} ({domain.shape}) and {general.name!r} ({general.shape}) have no "
+                "kind of text in common of which the general corpus has two units (documents or samples) at least: "
+                "take two retrieval corpora, or two of plain sentences"
+            )
+        return Corpus(
+            f"{domain.name} vs {general.name}",
+            "two",
+            tuple(m for m in (*of_domain, *of_general) if m.role in roles),
+            licence=" / ".join(dict.fromkeys((domain.licence, general.licence))),
+            loader=NAME,
+        )
+
+    def values(self, corpus: Corpus[TwoText], vectors: Vectors) -> Stored:
+        """Find the nearest general text of each text of the domain, and of each general text in another unit."""
+        samples, unit, purpose = corpus.samples, corpus.units, corpus.fingerprint
+        side, role = np.array([s.side for s in samples]), np.array([s.role for s in samples])
+        distance = np.full(len(samples), np.nan)
+        stored: dict[str, Any] = {"side": side, "role": role, "distance": distance}
+        for name, subset in SUBSETS.items():
+            domain, general = (np.flatnonzero((role == name) & (side == one)) for one in LINES)
+            if not domain.size:
+                continue
+            # The search groups neighbouring rows, so the texts of a unit have to stand together.
+            general = general[np.argsort(unit[general], kind="stable")]
+            of_domain, of_general = (vectors.take((samples[i].text for i in of), name) for of in (domain, general))
+            distance[domain] = _nearest(vectors, of_domain, of_general)
+            chosen = _choose(len(general), purpose, subset)
+            distance[general[chosen]] = _nearest_elsewhere(vectors, of_general, chosen, unit[general])
+            ruler = mean_pair_distance(of_general, purpose, subset)
+            if ruler > ROUNDING:
+                stored[f"ruler/{subset}"] = ruler
+        return stored
+
+    def figures(self, scores: Sequence[ItemScores]) -> Figures[ShiftView]:
+        """Return the metrics of the kinds of texts that there are."""
+        subsets = ShiftView(scores[0]).subsets
+        return Figures.of(ShiftView, scores, [metric for metric in METRICS if metric.subset in subsets])
+
+    def rows(self, figures: Figures[ShiftView], draws: Draws) -> list[Row]:
+        """Return the metrics; relative ones only where there is a pair of general texts to divide by."""
+        views = {view.encoder: view for view in figures.views}
+        rows = figures.rows(draws)
+        return [r for r in rows if "relative" not in r.condition or not np.isnan(views[r.encoder].ruler(r.subset))]
+
+    def findings(self, figures: Figures[ShiftView], summary: MetricSummary) -> Iterator[Finding]:
+        """Yield for each kind of text how far the domain lies from general texts, and these from each other."""
+        for view in figures.requested:
+            for subset in view.subsets:
+                fields: dict[str, Any] = {
+                    name: summary.row_of.get((view.encoder, metric, subset, condition))
+                    for name, metric, condition in COMPARED
+                }
+                if all(row is not None and row.value is not None for row in fields.values()):
+                    about = fields["domain"]
+                    yield DISTANCE.finding(about, style="number", encoder=view.encoder, subset=subset, **fields)
+
+    def series(self, figures: Figures[ShiftView], summary: MetricSummary) -> Iterator[Series]:
+        """Yield the histograms of relative distances, and the curve of the domain's distances as they are."""
+        corpus, views = figures.board.corpus, figures.views
+        for subset in views[0].subsets:
+            panels = [(view, side) for view in views for side in LINES]
+            edges, shares = _binned([view.relative(subset, side) for view, side in panels])
+            bars = [
+                {"encoder": view.encoder, "line": LINES[side], "shares": of_panel}
+                for (view, side), of_panel in zip(panels, shares, strict=False)
+            ]
+            if not bars:
+                continue
+            data = {"x": "distance to the nearest, in mean pair distances", "edges": edges.tolist(), "panels": bars}
+            yield Series(NAME, corpus, f"distances_{subset}", "histogram", data)
+            edges, shares = _binned([view.distances(subset, "domain") for view in views])
+            lines = [
+                {"encoder": view.encoder, "line": LINES["domain"], "y": y}
+                for view, y in zip(views, shares, strict=True)
+            ]
+            at = ((edges[:-1] + edges[1:]) / 2).tolist()
+            curve = {"x": "L2 distance to the nearest", "y": "share of texts", "at": at, "lines": lines}
+            yield Series(NAME, corpus, f"domain_{subset}", "curve", curve)

@@ -19,8 +19,6 @@ from embassay.core.layout import (
     Histograms,
     IntervalChart,
     PointsChart,
-    ShareBars,
-    SizeChart,
     ThresholdCurves,
 )
 from embassay.reports.tables import Scope
@@ -108,55 +106,32 @@ def _baseline(scope: Scope, values: Sequence[Point]) -> Iterator[Spec]:
             yield {"data": {"values": [{"value": point["value"]}]}, **line}
 
 
-def share_bars(scope: Scope, part: ShareBars) -> Spec | None:
-    """Draw one bar for each encoder, divided among the parts."""
-    values = []
-    for encoder in scope.encoders:
-        for place, (subset, label) in enumerate(part.parts):
-            row = scope.row_of(encoder, Column("", part.metric, subset))
-            if row is not None and row.value is not None:
-                values.append({"encoder": encoder, "part": label, "order": place, "value": row.value})
-    if not values:
-        return None
-    labels = [label for _, label in part.parts]
-    legend = {"orient": "bottom", "direction": "vertical", "labelLimit": 400}
-    encoding = {
-        "x": _field("value:Q", title="share of items", axis={"format": ".0%"}, scale={"domain": [0, 1]}),
-        "y": _encoder_axis(scope),
-        "color": _colours("part:N", labels, PARTS, legend),
-        "order": _field("order:Q"),
-        "tooltip": _tooltip(encoder="", part="", value=".1%"),
-    }
-    return _finished(_layer("bar", encoding), values, part.title, LINE * len(scope.encoders))
-
-
 def points_chart(scope: Scope, part: PointsChart) -> Spec | None:
     """Draw the published points of each group as dots, and those measured here as ticks in their group or as lines."""
-    data = scope.series(part.series, "points")
-    if not data:
+    data = scope.series(part.series, "table")
+    points = [dict(zip(data["columns"], row, strict=True)) for row in data["rows"]] if data else []
+    published = [point for point in points if point["figure"] == "published"]
+    if not published:
         return None
-    field = data["value"]
-    percent = _field(f"{field}:Q", format=".1%")
-    y = _field("group:N", title=None, sort=list(data["groups"]), axis={"labelLimit": 140})
-    x = _field(f"{field}:Q", title=field, axis={"format": ".0%"}, scale={"domain": [0, 1]})
-    published = {"x": x, "y": y, "tooltip": [*_tooltip(name="", group=""), percent]}
-    mean = {"x": _field(f"{field}:Q", aggregate="mean", title=field), "y": y}
+    groups = _distinct(published, "group")
+    percent = _tooltip(name="", group="", value=".1%")
+    y = _field("group:N", title=None, sort=groups, axis={"labelLimit": 140})
+    x = _field("value:Q", title=published[0]["metric"], axis={"format": ".0%"}, scale={"domain": [0, 1]})
+    mean = {"x": {**x, "aggregate": "mean"}, "y": y}
     legend = {"orient": "bottom", "columns": 2, "labelLimit": 250}
-    measured = {
-        "x": _field(f"{field}:Q"),
-        "color": _field("name:N", title="measured here", legend=legend),
-        "tooltip": [*_tooltip(name=""), percent],
-    }
-    in_group = [point for point in data["own"] if point.get("group") in data["groups"]]
-    others = [point for point in data["own"] if point not in in_group]
+    colour = _field("name:N", title="measured here", legend=legend)
+    measured = {"x": _field("value:Q"), "color": colour, "tooltip": percent}
+    own = [point for point in points if point["figure"] != "published"]
+    in_group = [point for point in own if point["group"] in groups]
+    others = [point for point in own if point["group"] not in groups]
     layers = [
-        _layer("circle", published, size=55, opacity=0.45, color=GREY),
+        _layer("circle", {"x": x, "y": y, "tooltip": percent}, size=55, opacity=0.45, color=GREY),
         _layer("tick", mean, color="#222", thickness=3, height=22),
         {"data": {"values": others}, **_layer("rule", measured, strokeWidth=2)},
     ]
     if in_group:
         layers.append({"data": {"values": in_group}, **_layer("point", {**measured, "y": y}, size=90, filled=True)})
-    return _finished({"layer": layers}, data["points"], part.title, 44 * len(data["groups"]))
+    return _finished({"layer": layers}, published, part.title, 44 * len(groups))
 
 
 def grouped_bars(scope: Scope, part: GroupedBars) -> Iterator[tuple[str, Spec]]:
@@ -219,37 +194,6 @@ def count_bars(scope: Scope, part: CountBars) -> Spec | None:
         encoding["xOffset"] = _field(f"{part.by}:N", sort=names)
         encoding["color"] = _colours(f"{part.by}:N", names, LINES, {"orient": "bottom", "labelLimit": 250})
     return _finished(_layer("bar", encoding, color=BLUE), values, part.title, 180)
-
-
-def size_charts(scope: Scope, part: SizeChart) -> Iterator[tuple[str, Spec]]:
-    """Draw a dot and its interval for each encoder of known size and each column, over the number of parameters.
-
-    Yields
-    ------
-    Each group of several encoders and its chart, then an empty text and the chart of all.
-    """
-    values = []
-    for column in part.columns:
-        sized = [value for value in estimates(scope, column) if value["encoder"] in scope.sizes]
-        values += [{**value, "column": column.heading, "size": scope.sizes[value["encoder"]]} for value in sized]
-    for group, encoders in {**blocks_of(scope, part.blocks), "": scope.encoders}.items():
-        of_group = [value for value in values if value["encoder"] in encoders]
-        if len(_distinct(of_group, "encoder")) > 1:
-            yield group, _over_size(part, of_group)
-
-
-def _over_size(part: SizeChart, values: list[Point]) -> Spec:
-    """Draw the figures of some encoders over their sizes."""
-    names = [column.heading for column in part.columns]
-    axis_format, fine_format = _formats(part.columns[0].format)
-    shared = {
-        # Sizes of models span orders of magnitude.
-        "x": _field("size:Q", scale={"type": "log"}, axis={"format": "~s"}, title="parameters"),
-        "color": _colours("column:N", names, LINES, {"orient": "bottom"}),
-        "tooltip": _tooltip(encoder="", column="", size=",.0f", **dict.fromkeys(RANGE, fine_format)),
-    }
-    y = _field("value:Q", title=", ".join(names), axis={"format": axis_format}, scale={"zero": False})
-    return _finished({"layer": _dots(values, shared, "y", y)}, values, part.title, 220)
 
 
 def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:

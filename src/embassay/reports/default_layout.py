@@ -1,13 +1,15 @@
-"""The page of a diagnostic that defines none: it follows from the metrics that the diagnostic declares."""
+"""The page of a diagnostic that lays out none: it follows from the metrics that the diagnostic declares."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from embassay.core.layout import (
     Column,
     ComparisonTable,
     CorpusTable,
+    Drawings,
     EncoderTable,
     ExampleColumn,
     Examples,
@@ -15,65 +17,84 @@ from embassay.core.layout import (
     Layout,
     Part,
     SubsetTable,
-    plain,
 )
 from embassay.core.plugins import DIAGNOSTICS
 from embassay.core.result import Result
-from embassay.diagnostics.metrics.metric import Metric, metric_of
+from embassay.diagnostics.metrics.metric import WITHIN_ENCODER, Metric, metric_of
+
+WIDEST = 9
+"""Columns of the first table, at most; subsets that do not fit have a table of their own, with a line for each."""
+WITH_INTERVALS = 5
+"""Columns of the first table that all have intervals, at most; of more only the first has one."""
 
 
 def default_layout(name: str, result: Result) -> Layout:
-    """Return the page of a diagnostic: its metrics, the headline first, what is compared, and items if it shows them.
-
-    A metric with many subsets has a table of its own, with a line for each subset.
+    """Return the page of a diagnostic: its metrics, the headline first, what is compared, its drawings, and items.
 
     Raises
     ------
     SpecError
         If ``METRICS`` lacks a metric of the result.
     """
-    of_encoders, of_corpus, subset_tables = dict[Column, Metric](), list[Column](), dict[str, SubsetTable]()
+    drawings: Drawings = getattr(DIAGNOSTICS.module(name), "DRAWINGS", Drawings())
+    of_encoders, of_corpus = dict[Column, Metric](), dict[Column, None]()
     for row in result.rows:
         if row.diagnostic != name:
             continue
         metric = metric_of(name, row.metric, row.subset, row.condition)
-        parts_of_heading = (row.metric.replace("_", " "), row.subset.removeprefix("all"), row.condition)
-        heading = ", ".join(filter(None, parts_of_heading))
-        column = Column(heading, row.metric, row.subset, row.condition, row.similarity_function)
         if not row.encoder:
-            of_corpus.append(column)
-        elif metric.subset.endswith("*") and not row.condition:
-            title = metric.meaning or f"{row.metric}, subset by subset"
-            subset_tables[row.metric] = SubsetTable(title, row.metric, ("all",), others=True)
-        else:
-            of_encoders[column] = metric
-    if not of_encoders:
-        return plain(name, ())
+            of_corpus[Column(row.metric, row.metric)] = None
+            continue
+        parts_of_heading = (row.metric, row.subset.removeprefix("all"), row.condition)
+        heading = metric.heading or ", ".join(filter(None, parts_of_heading)).replace("_", " ")
+        column = Column(heading, row.metric, row.subset, row.condition, row.similarity_function, level=metric.level)
+        of_encoders[column] = metric
 
-    columns = sorted(of_encoders, key=lambda column: not of_encoders[column].headline)
+    # Encoders are ordered by the first column, which therefore has one scale for all of them.
+    columns = sorted(
+        of_encoders, key=lambda c: (not of_encoders[c].headline, of_encoders[c].compared == WITHIN_ENCODER)
+    )
+    first, tables = columns[:1], list[Part]()
+    groups = dict[tuple[str, str], list[Column]]()
+    for column in columns[1:]:
+        groups.setdefault((column.condition, column.metric), []).append(column)
+    for (condition, metric_name), group in groups.items():
+        meaning = of_encoders[group[-1]].meaning or metric_name
+        meaning = f"{meaning[:1].upper()}{meaning[1:]}"
+        if len(first) + len(group) <= WIDEST:
+            first += group
+        elif condition:
+            tables.append(EncoderTable(f"{meaning}, {condition}", tuple(group)))
+        else:
+            tables.append(SubsetTable(meaning, metric_name, (), others=True))
+    if of_corpus:
+        tables.append(CorpusTable("The corpus", tuple(of_corpus)))
+
     meanings = dict[str, str]()
-    for column in columns:
+    for column in first:
         meanings.setdefault(of_encoders[column].meaning, column.heading)
     notes = [f"{heading}: {meaning}." for meaning, heading in meanings.items() if meaning]
-    parts: list[Part] = [*_compared(name, result, columns), *subset_tables.values()]
-    if of_corpus:
-        parts.append(CorpusTable("The corpus", tuple(dict.fromkeys(of_corpus))))
+    # With the intervals of many columns a table is wider than the page.
+    shown = [replace(column, interval=len(first) <= WITH_INTERVALS or column is first[0]) for column in first]
+    note = " ".join([*notes, drawings.note]).strip()
+    # A table or a chart without rows is left out.
+    headline = EncoderTable("What it measures", tuple(shown) or (Column("value", "value"),), note)
+    compared = [ComparisonTable(f"Which differences are shown: {column.heading}", column) for column in columns]
     return Layout(
         name.replace("_", " ").capitalize(),
         DIAGNOSTICS.describe(name)[0],
-        EncoderTable("What it measures", tuple(columns), note=" ".join(notes)),
-        (*parts, *_examples(name, result)),
-        "the diagnostic's own",
+        headline,
+        (*_intervals(name, result, first), *compared, *drawings.parts, *tables, *_examples(name, result)),
+        drawings.source,
+        drawings.paper,
     )
 
 
-def _compared(name: str, result: Result, columns: list[Column]) -> Iterator[Part]:
-    """Yield the chart of the first metric, with chance where it is the same on all corpora, and all comparisons."""
+def _intervals(name: str, result: Result, columns: list[Column]) -> Iterator[IntervalChart]:
+    """Yield the chart of the first metric, with chance where it is the same on all corpora."""
     chances = {verdict.chance for verdict in result.verdicts if verdict.diagnostic == name}
-    yield IntervalChart(columns[0].heading, columns[0], chances.pop() if len(chances) == 1 else None)
-    for column in columns:
-        # A table without comparisons is left out.
-        yield ComparisonTable(f"Which differences are shown: {column.heading}", column)
+    for column in columns[:1]:
+        yield IntervalChart(column.heading, column, chances.pop() if len(chances) == 1 else None)
 
 
 def _examples(name: str, result: Result) -> Iterator[Examples]:

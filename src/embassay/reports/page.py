@@ -15,7 +15,6 @@ from typing import Any
 from embassay._version import __version__
 from embassay.core.formatting import counted, readable, two_digits
 from embassay.core.layout import (
-    AcrossTable,
     ComparisonTable,
     CorpusTable,
     CountBars,
@@ -30,8 +29,6 @@ from embassay.core.layout import (
     Part,
     PointsChart,
     SeriesTable,
-    ShareBars,
-    SizeChart,
     SizeTable,
     SubsetTable,
     ThresholdCurves,
@@ -60,7 +57,6 @@ from embassay.reports.templates import filled, resource
 TABLES: dict[type, Callable[..., Table | None]] = {
     EncoderTable: tables.encoder_table,
     CorpusTable: tables.corpus_table,
-    AcrossTable: tables.across_table,
     SizeTable: tables.size_table,
     SubsetTable: tables.subset_table,
     ComparisonTable: tables.comparison_table,
@@ -69,7 +65,6 @@ TABLES: dict[type, Callable[..., Table | None]] = {
 }
 CHARTS: dict[type, Callable[..., charts.Spec | None]] = {
     IntervalChart: charts.interval_chart,
-    ShareBars: charts.share_bars,
     PointsChart: charts.points_chart,
     CountBars: charts.count_bars,
 }
@@ -78,7 +73,6 @@ SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
     ThresholdCurves: charts.threshold_curves,
     Histograms: charts.histograms,
     GroupedBars: charts.grouped_bars,
-    SizeChart: charts.size_charts,
 }
 """Parts that may be several pictures, each with a caption."""
 DIGITS = 4

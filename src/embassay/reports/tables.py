@@ -8,12 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from statistics import mean
 from typing import Any
 
 from embassay.core.formatting import DASH, POINTS, difference_format, interval, number, p_value, without_points
 from embassay.core.layout import (
-    AcrossTable,
     Column,
     ComparisonTable,
     CorpusTable,
@@ -192,7 +190,7 @@ Line = tuple[list[Cell], list[Row | None]]
 
 
 def figure_table(
-    part: EncoderTable | CorpusTable | AcrossTable | SizeTable | SubsetTable,
+    part: EncoderTable | CorpusTable | SizeTable | SubsetTable,
     head: Iterable[str],
     columns: Sequence[Column],
     lines: Sequence[Line],
@@ -248,36 +246,6 @@ def corpus_table(scope: Scope, part: CorpusTable) -> Table | None:
     if not lines:
         return None
     return figure_table(part, ["subset", "items"], part.columns, lines)
-
-
-def across_table(scope: Scope, part: AcrossTable) -> Table | None:
-    """Lay out one line for each encoder, with its rows of another diagnostic on each corpus of that diagnostic.
-
-    Of several corpora the mean comes first; it is missing where one of its figures is.
-
-    Returns None if the other diagnostic has no rows.
-    """
-    rows_of_other = [row for row in scope.result.rows if row.diagnostic == part.diagnostic and row.encoder]
-    others = []
-    columns = []
-    for corpus in dict.fromkeys(row.corpus for row in rows_of_other):
-        others.append(Scope(scope.result, part.diagnostic, corpus, part.other))
-        columns.append(replace(part.other, heading=f"{part.other.heading}, {corpus}"))
-    if not others:
-        return None
-    lines = list[Line]()
-    head = ["encoder"]
-    if len(others) > 1:
-        head.append(f"{part.other.heading}, mean of {len(others)}")
-    for encoder in scope.encoders:
-        rows = [other.row_of(encoder, part.other) for other in others]
-        names = [_name_cell(scope, encoder)]
-        if len(others) > 1:
-            values = [row.value for row in rows if row is not None and row.value is not None]
-            first = rows[0] if len(values) == len(rows) else None
-            names.append(number_cell(first and replace(first, value=mean(values), low=None, high=None), part.other))
-        lines.append((names, rows + scope.rows_of(encoder, part.columns)))
-    return figure_table(part, head, [*columns, *part.columns], lines)
 
 
 def size_table(scope: Scope, part: SizeTable) -> Table | None:

@@ -88,7 +88,8 @@ def read(path: Path) -> ConfigFile:
         place = ".".join(str(part) for part in problem["loc"] if part not in ("str", SpecTable.__name__))
         message = problem["msg"]
         if problem["type"] == "extra_forbidden":
-            message = f"unknown setting; known settings: {', '.join(RunSettings.model_fields)}"
+            known = CheckSettings if place.startswith("check.") else RunSettings
+            message = f"unknown setting; known settings: {', '.join(known.model_fields)}"
         raise SourceError(message, path, field=place[:MAX_SHOWN]) from None
     except (ValueError, RecursionError) as error:
         raise SourceError(f"not valid TOML: {error}", path) from None

@@ -65,7 +65,7 @@ class RunOptions:
     device
         Device of neural encoders: auto (default), cpu, cuda, cuda:1 or mps.
     backend
-        How neural encoders run: auto (default), light, torch or sentence-transformers.
+        How neural encoders run: auto (default), light or torch.
     dry_run
         Print what would be encoded, and stop.
     baselines

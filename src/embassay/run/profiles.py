@@ -50,7 +50,7 @@ PROFILES = {
             "localization",
             "minimal_pairs",
             "negated_antonyms",
-            "retrieval,transforms=all",
+            "retrieval,transforms=all,paper=true",
             "shift",
             "similarity",
         ),

@@ -16,7 +16,6 @@ from embassay.core.errors import SourceError
 from embassay.core.store.paths import open_file, unreadable
 from embassay.core.tables.jsonl import text_field
 from embassay.core.tables.records import FileTable, TableColumn, is_parquet, read_table, recognised_pair
-from embassay.core.tables.rows import NO
 from embassay.core.tables.texts import not_utf8, open_text
 from embassay.corpora.io.documents import SourceDocument, read_documents
 from embassay.testsets.base import Reading, Reasons
@@ -224,14 +223,11 @@ def _sentences_of(table: FileTable, column: str) -> list[SourceSentence]:
     columns = table.select(
         sentence=TableColumn(recognised, column, "of sentences", "--column"),
         unit=TableColumn(("unit",)),
-        confirm=TableColumn(("confirm",)),
     )
     sources = list[SourceSentence]()
     for row in columns.rows():
         text, unit = row.optional_text("sentence").strip(), row.values.get("unit")
-        # People strike originals on a sheet with no.
-        is_struck = str(row.values.get("confirm")).strip().lower() in NO
-        if text and not is_struck:
+        if text:
             sources.append(SourceSentence(text, row.line or 1, "" if unit is None else str(unit)))
     return sources
 

@@ -23,7 +23,7 @@ from embassay.core.result import Result
 from embassay.core.store.canonical import canonical, write
 from embassay.core.types import AnyCorpus, JsonObject, content_hash
 from embassay.diagnostics.metrics.metric import ranking_diagnostics
-from embassay.models.neural.devices import available_device
+from embassay.models.neural.library import available_device
 from embassay.run.command import save
 from embassay.run.execute import execute
 from embassay.run.plan import Plan, Task
@@ -336,10 +336,10 @@ def _plan(
     """
     options = request.options
     corpora = (*material.tests, *general)
-    of_base = Spec(f"st:{base.target}", BASE, base.options.explicit)
-    # One diagnostic for each shape of corpus, each once. All pairs are compared, so that pretrained+finetuned is also
-    # compared with fine-tuning alone.
-    by_shape = ranking_diagnostics()
+    of_base = Spec(f"st:{base.target}", BASE, base.options)
+    # One diagnostic for each shape of corpus, each once; the cards have the paper's figures of retrieval. All pairs are
+    # compared, so that pretrained+finetuned is also compared with fine-tuning alone.
+    by_shape = {**ranking_diagnostics(), "retrieval": "retrieval,paper=true"}
     diagnostics = dict.fromkeys(f"{by_shape[corpus.shape]},compare=all" for corpus in corpora)
     plan = plan_run(
         RunRequest(

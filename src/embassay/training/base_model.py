@@ -14,17 +14,18 @@ from embassay.core.plugins import ENCODERS
 from embassay.core.store.canonical import canonical, write
 from embassay.core.types import JsonObject, Runtime
 from embassay.models.neural import st
-from embassay.models.neural.locations import TOKENIZERS, find, read_json
-from embassay.models.neural.modules import CONFIG, modules, own_modules, settings_of
+from embassay.models.neural.library import LibraryRunner
+from embassay.models.neural.locations import find
+from embassay.models.neural.model import Model
+from embassay.models.neural.model_files import read_json
+from embassay.models.neural.modules import CONFIG, TOKENIZERS, modules, own_modules, settings_of
 from embassay.models.neural.prompts import DOCUMENT
-from embassay.models.neural.st import SentenceTransformersEncoder
-from embassay.models.neural.st_runner import SentenceTransformersRunner
 from embassay.run.specs import bind, parse
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-Base = SentenceTransformersEncoder
+Base = Model
 """A sentence-transformers model that can be trained."""
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "accelerate")
 NEEDED = (*LIBRARIES, "datasets")
@@ -91,7 +92,7 @@ def load(encoder: Base, device: str) -> SentenceTransformer:
         )
     except Exception as error:
         raise EncoderError(f"base {encoder.target!r} cannot be loaded: {first_line_of(error)}") from error
-    if encoder.options.max_length:
+    if "max_length" in encoder.options:
         model.max_seq_length = encoder.card.max_tokens
     return model
 
@@ -101,8 +102,7 @@ def live(encoder: Base, model: SentenceTransformer) -> Base:
     # A copy without the cached runner, because an encoder is frozen and loads its own weights at the first use. The
     # weights in training are those of torch.
     other = replace(encoder, light=None)
-    prompts = [encoder.card.prompts.get(role, "") for role in ("query", "document", "text")]
-    vars(other)["runner"] = SentenceTransformersRunner(model=model, prompts=prompts).fastest()
+    vars(other)["runner"] = LibraryRunner(model)
     return other
 
 
@@ -134,8 +134,8 @@ def _usage(encoder: Base) -> dict[str, object]:
     prompts |= {"query": "", "document": "", **encoder.card.prompts}
     default = "text" if encoder.card.prompts.get("text") else None
     usage: dict[str, object] = {"prompts": prompts, "default_prompt_name": default}
-    if encoder.options.similarity:
-        usage["similarity_fn_name"] = encoder.options.similarity
+    if "similarity" in encoder.options:
+        usage["similarity_fn_name"] = encoder.options["similarity"]
     return usage
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from embassay.core.errors import InputError, MissingExtraError
 from embassay.core.randomness import generator
 from embassay.core.vectors import DenseVectors
-from embassay.models.neural.library_messages import quiet_loggers
+from embassay.models.neural.library import quiet_loggers
 from embassay.models.static.paragraphs import build
 from embassay.training.options import ParagraphsOptions, WordsOptions
 from embassay.training.stage import THERE, Advance, Kind, Stage, Trained, save_arrays

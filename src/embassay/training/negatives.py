@@ -21,7 +21,7 @@ from embassay.core.randomness import generator
 from embassay.core.samples.retrieval import Question, first_passages, right_pairs
 from embassay.core.types import AnyCorpus, Encoder
 from embassay.core.vectors import DenseVectors
-from embassay.models.neural.model_options import unit
+from embassay.models.neural.derived import unit
 from embassay.search.exact.top import search
 from embassay.training.options import FinetuneOptions
 

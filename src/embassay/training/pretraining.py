@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embassay.core.errors import InputError, SpecError
-from embassay.models.neural.library_messages import quiet
+from embassay.models.neural.library import quiet
 from embassay.models.neural.modules import modules
 from embassay.training.base_model import NOISY, Base, find_base
 from embassay.training.batches import Batch, BatchRow, draw

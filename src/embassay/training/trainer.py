@@ -19,7 +19,7 @@ import numpy as np
 
 from embassay.core.errors import EncoderError, OutputError, first_line_of
 from embassay.core.randomness import generator
-from embassay.models.neural.library_messages import quiet
+from embassay.models.neural.library import quiet
 from embassay.training.base_model import NOISY, Base, load, write_model
 from embassay.training.batches import Batch
 from embassay.training.checkpoints import (

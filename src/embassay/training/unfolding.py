@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embassay.core.vectors import DenseVectors, Indices
-from embassay.models.static.tree_plans import TreePlan
-from embassay.models.static.trees import Shape
-from embassay.models.static.unfolding import Matrices, penalty, unfolding_loss
+from embassay.models.static.autoencoder import Matrices, penalty, unfolding_loss
+from embassay.models.static.trees import Tree, joined, words_of
 
 if TYPE_CHECKING:
     from embassay.training.options import UraeOptions
@@ -50,13 +49,13 @@ class Learner:
         self.options = options
         self.optimizer = torch.optim.Adagrad(self.weights.values(), lr=options.rate, eps=TINY)
 
-    def step(self, rows: Sequence[Indices], shapes: Sequence[Shape]) -> float:
+    def step(self, rows: Sequence[Indices], trees: Sequence[Tree]) -> float:
         """Learn from a mini-batch; return its mean unfolding loss per sentence, before the step.
 
         Parameters
         ----------
-        rows
-            The row of each word, sentence by sentence; 0 for an unknown word.
+        rows, trees
+            Of each sentence, the row of each word, 0 for an unknown word; and its tree.
         """
         import torch
 
@@ -66,12 +65,12 @@ class Learner:
         )
         self.optimizer.zero_grad()
         total = 0.0
-        for start, stop in parts(shapes):
-            plan = TreePlan.of(shapes[start:stop])
-            words = torch.from_numpy(np.concatenate(rows[start:stop])[plan.order])
+        for start, stop in parts(trees):
             # Sparse gradients, so that a step does not touch the words that do not occur in it.
-            leaves = torch.nn.functional.embedding(words, self.weights["words"], sparse=True)
-            loss = unfolding_loss(plan, leaves, matrices) / len(shapes)
+            of_words = torch.from_numpy(np.concatenate(rows[start:stop]))
+            words = torch.nn.functional.embedding(of_words, self.weights["words"], sparse=True)
+            merges, _ = joined(trees[start:stop])
+            loss = unfolding_loss(words, merges, matrices) / len(trees)
             loss.backward()
             total += loss.item()
         (self.options.decay * penalty(matrices)).backward()
@@ -136,13 +135,13 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def parts(shapes: Sequence[Shape], max_vectors: int = MAX_VECTORS) -> Iterator[tuple[int, int]]:
+def parts(trees: Sequence[Tree], max_vectors: int = MAX_VECTORS) -> Iterator[tuple[int, int]]:
     """Yield (start, stop) of sentences that are unfolded together; n words need at most n² vectors."""
     start, size = 0, 0
-    for place, shape in enumerate(shapes):
-        vectors = shape.leaves**2
+    for place, tree in enumerate(trees):
+        vectors = len(words_of(tree)) ** 2
         if place > start and size + vectors > max_vectors:
             yield start, place
             start, size = place, 0
         size += vectors
-    yield start, len(shapes)
+    yield start, len(trees)

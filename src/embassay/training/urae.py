@@ -27,8 +27,7 @@ import numpy as np
 from embassay.core.errors import MissingExtraError, SourceError, SpecError
 from embassay.core.randomness import generator
 from embassay.core.vectors import Indices
-from embassay.models.static.parses import check_source, identity, parse
-from embassay.models.static.trees import Shape, Tree
+from embassay.models.static.trees import Tree, check_source, identity, parse, words_of
 from embassay.training.options import UraeOptions
 from embassay.training.stage import THERE, Advance, Stage, Trained, save_arrays
 from embassay.training.text import read_sentences
@@ -49,8 +48,8 @@ class TreeSentences:
     ----------
     vocabulary
         The words, whose vectors are the rows from 1; row 0 is the unknown word.
-    rows
-        For each sentence the row of each of its words.
+    rows, trees
+        For each sentence the row of each of its words, and its tree.
     counts
         (V + 1,) how often each row occurs.
     notes
@@ -59,7 +58,7 @@ class TreeSentences:
 
     vocabulary: Sequence[str]
     rows: Sequence[Indices]
-    shapes: Sequence[Shape]
+    trees: Sequence[Tree]
     counts: Indices
     notes: Sequence[str]
 
@@ -98,13 +97,14 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     """
     if find_spec("torch") is None:
         raise MissingExtraError(COMMAND, "hf")
-    source = check_source(options.trees, f"{COMMAND}, option 'trees'")
+    source = check_source(options.trees)
     sentences = read_sentences(text)
-    try:
-        trees = parse(sentences.sentences, source)
-    except ValueError as error:
-        problem, place = error.args
-        raise SourceError(problem, sentences.path, sentences.lines[place]) from None
+    trees = []
+    for line, sentence in zip(sentences.lines, sentences.sentences, strict=True):
+        try:
+            trees.append(parse(sentence, source))
+        except ValueError as error:
+            raise SourceError(str(error), sentences.path, line) from None
     material = gather(trees, sentences.path)
     made_from = {"text": sentences.sha256, "source": identity(source)}
     stage: Stage[UraeOptions] = Stage(out, "urae", options, made_from, ("numpy", "torch"), overwrite)
@@ -145,14 +145,14 @@ def gather(all_trees: Sequence[Tree], path: Path) -> TreeSentences:
     SourceError
         If no sentence has a usable length.
     """
-    trees = [tree for tree in all_trees if SHORTEST <= len(tree.words) <= LONGEST]
+    trees = [tree for tree in all_trees if SHORTEST <= len(words_of(tree)) <= LONGEST]
     if not trees:
         raise SourceError(f"no sentence has {SHORTEST} to {LONGEST} words; there is nothing to unfold", path)
-    frequency = Counter(word for tree in trees for word in tree.words)
+    frequency = Counter(word for tree in trees for word in words_of(tree))
     # Words of equal frequency in alphabetical order, so that the order of the sentences has no effect.
     vocabulary = sorted(frequency, key=lambda word: (-frequency[word], word))
     row = {word: number for number, word in enumerate(vocabulary, start=1)}
-    rows = [np.array([row[word] for word in tree.words], dtype=np.int64) for tree in trees]
+    rows = [np.array([row[word] for word in words_of(tree)], dtype=np.int64) for tree in trees]
     notes = []
     if left_out := len(all_trees) - len(trees):
         notes.append(
@@ -160,7 +160,7 @@ def gather(all_trees: Sequence[Tree], path: Path) -> TreeSentences:
             "words"
         )
     counts = np.array([0, *(frequency[word] for word in vocabulary)])
-    return TreeSentences(vocabulary, rows, [tree.shape for tree in trees], counts, notes)
+    return TreeSentences(vocabulary, rows, trees, counts, notes)
 
 
 def _train_epoch(
@@ -182,8 +182,8 @@ def _train_epoch(
     for start in range(0, number, BATCH):
         batch = order[start : start + BATCH].tolist()
         rows = [material.masked(place, random) for place in batch]
-        shapes = [material.shapes[place] for place in batch]
-        loss += learner.step(rows, shapes) * len(batch)
+        trees = [material.trees[place] for place in batch]
+        loss += learner.step(rows, trees) * len(batch)
         advance(before + start, all_epochs)
     advance(before + number, all_epochs)
     if not math.isfinite(loss):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import embassay as ea
-from embassay.core.errors import SpecError
+from embassay.plugin import SpecError
 
 DEFAULT_N = 3
 DEFAULT_DIM = 1024

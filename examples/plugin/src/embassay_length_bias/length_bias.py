@@ -21,16 +21,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 import embassay as ea
-from embassay.core.claims import INTERVAL, Template
-from embassay.core.errors import SpecError
-from embassay.core.layout import Column, ComparisonTable, EncoderTable, GroupedBars, Layout
-from embassay.core.randomness import generator
-from embassay.diagnostics.findings import written
-from embassay.diagnostics.metrics.metric import Metric
-from embassay.diagnostics.metrics.scoreboard import View
-from embassay.diagnostics.metrics.summary import Figures
-from embassay.stats.geometry.closeness import paired_cosine
-from embassay.stats.resample import ABSENT
+from embassay.plugin import (
+    ABSENT,
+    INTERVAL,
+    Column,
+    ComparisonTable,
+    EncoderTable,
+    Figures,
+    GroupedBars,
+    Layout,
+    Metric,
+    SpecError,
+    Template,
+    View,
+    generator,
+    paired_cosine,
+    written,
+)
 
 NAME = "length_bias"
 EQUAL = 1.1

@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 
 import embassay as ea
-from embassay.core.errors import SourceError
+from embassay.plugin import SourceError
 
 SHAPE = "pairs"
 """The shape of the corpora that this loader makes."""

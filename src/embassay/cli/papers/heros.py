@@ -53,8 +53,8 @@ def dimensions(bench: Bench) -> Iterator[PaperFigure]:
 def similarities(bench: Bench) -> Iterator[PaperFigure]:
     """Yield the normalised similarity of each edit, which figures 1 and 2 draw."""
     columns = {edit: ColumnMetric(f"similarity[{edit}]", 1, 3) for edit in EDITS}
-    for group in published("heros")["groups"]:
-        for model in group["models"]:
+    for models in published("heros")["groups"].values():
+        for model in models:
             yield from elsewhere(bench, model, "HEROS", "minimal_pairs", columns, [""] * len(EDITS), NO_NUMBERS)
 
 

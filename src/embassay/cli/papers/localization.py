@@ -31,9 +31,10 @@ CLOSURE = "the paper prints 273, the file that it released has 274"
 
 def accuracies(bench: Bench) -> Iterator[PaperFigure]:
     """Yield the accuracy of each model on each corpus."""
-    for model, *printed in published("localization")["rows"]:
-        for (column, name), value in zip(CORPORA.items(), printed, strict=True):
-            yield _accuracy(bench, model, column, name, f"{100 * value:.2f}")
+    rows = {(model, corpus): value for corpus, model, _, _, value in published("localization")["rows"]}
+    for model in dict.fromkeys(model for model, _ in rows):
+        for column, name in CORPORA.items():
+            yield _accuracy(bench, model, column, name, f"{100 * rows[model, column]:.2f}")
 
 
 def _accuracy(bench: Bench, model: str, column: str, name: str, printed: str) -> PaperFigure:

@@ -23,7 +23,10 @@ WEIGHTS = {
 """The name of the weights of each model that is public as it is; the others are adapted, or belong to a service."""
 TELECOM = "TelecomQuAD is its authors' own corpus; measured on TeleQuAD v4, sentences"
 SQUAD = "which 120 paragraphs of SQuAD were drawn is not known; measured on XQuAD, 240 paragraphs of SQuAD, sentences"
-MEASURED_WITH = {"TeleQuAD v4": "retrieval,random=1,transforms=all", "XQuAD": "retrieval,random=1"}
+MEASURED_WITH = {
+    "TeleQuAD v4": "retrieval,paper=true,random=1,transforms=all",
+    "XQuAD": "retrieval,paper=true,random=1",
+}
 """The diagnostic by the data: one random document for each question, as the paper has it."""
 WHITENED = (
     "whitening lowers the accuracy here, too, where vectors are not scaled to unit length after it, or where it "
@@ -84,7 +87,7 @@ def domain(bench: Bench) -> Iterator[PaperFigure]:
 
 def squad(bench: Bench) -> Iterator[PaperFigure]:
     """Yield table 3: accuracy and isotropy on a sample of SQuAD."""
-    for model, *values in published("squad")["rows"]:
+    for model, *values, _remark in published("squad")["rows"]:
         printed = [f"{100 * value:.2f}" for value in values]
         yield from _of_model(bench, model, "XQuAD", TABLE_3, printed, SQUAD)
 
@@ -97,8 +100,8 @@ def transforms(bench: Bench) -> Iterator[PaperFigure]:
         for heading, metric in FIGURES_OF_TABLE_4.items():
             title = f"{condition or 'as they are'}: {heading}"
             columns[title] = ColumnMetric(f"{metric}{{{condition}}}" if condition else metric)
-    for model, *triples in paper["rows"]:
-        printed = [f"{100 * value:.2f}" for triple in triples for value in triple]
+    for model, _remark, *values in paper["rows"]:
+        printed = [f"{100 * value:.2f}" for value in values]
         for cell in _of_model(bench, model, "TeleQuAD v4", columns, printed, TELECOM):
             is_odd = cell.measured and cell.column == "whiten: accuracy"
             yield replace(cell, note=f"{cell.note}; {WHITENED}") if is_odd else cell
@@ -125,10 +128,11 @@ def correlations(bench: Bench) -> Iterator[PaperFigure]:
         measured = _pearson(column[x].astype(float), column[y].astype(float))
         yield compared("table 2", f"{x} and {y}", stated, measured, why=why)
     paper = published("transforms")
-    for place, condition in enumerate(paper["conditions"], start=1):
-        accuracy, *isotropy = np.array([line[place] for line in paper["rows"]]).T
-        stated_pair = paper["correlations"][condition]
-        for name, values, stated in zip(("IsoScore", "I_A"), isotropy, stated_pair, strict=True):
+    # (models, conditions, figures): of each condition the accuracy, IsoScore and I_A.
+    figures = np.array([line[2:] for line in paper["rows"]]).reshape(len(paper["rows"]), -1, 3)
+    for place, (condition, line) in enumerate(zip(paper["conditions"], published("correlations")["rows"], strict=True)):
+        accuracy, *isotropy = figures[:, place].T
+        for name, values, stated in zip(("IsoScore", "I_A"), isotropy, line[1::2], strict=True):
             measured = _pearson(values, accuracy)
             title = f"{condition or 'as they are'}: {name} and accuracy"
             yield compared("table 4", title, f"{stated:.2f}", measured)

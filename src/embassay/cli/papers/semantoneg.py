@@ -10,7 +10,6 @@ import numpy as np
 
 from embassay.cli.papers.bench import Bench, MissingError
 from embassay.cli.papers.exhibit import DIFFERS, REPRODUCED, PaperExhibit, PaperFigure, compared, missing
-from embassay.diagnostics.negated_antonyms.published import GROUPS
 from embassay.diagnostics.published import published
 from embassay.run.presets import named
 from embassay.run.resolve import load_corpus
@@ -56,14 +55,13 @@ ADJECTIVES = "unexplained: the words in which the released sentences of an entry
 @cache
 def accuracies() -> dict[str, str]:
     """Return the accuracy that the paper prints for each model, in percent."""
-    return {model["name"]: f"{model['accuracy']:g}" for model in published("semantoneg")["models"]}
+    return {model: f"{100 * accuracy:g}" for _, model, _, _, accuracy in published("semantoneg")["rows"]}
 
 
 def in_group(group: str) -> tuple[str, ...]:
     """Return the models of one of tables 3 to 6, the best first; its other models stand in table 8 only."""
     in_tables = {member.called for member in named("semantoneg").members}
-    models = published("semantoneg")["models"]
-    return tuple(model["name"] for model in models if model["group"] == group and model["name"] in in_tables)
+    return tuple(model for model in published("semantoneg")["groups"][group] if model in in_tables)
 
 
 def table_of_models(models: Sequence[str], bench: Bench) -> Iterator[PaperFigure]:
@@ -99,8 +97,7 @@ def examples(bench: Bench) -> Iterator[PaperFigure]:
 
 def spread(bench: Bench) -> Iterator[PaperFigure]:
     """Yield the mean of each type of model, which figure 1 draws; of the models that can be had where not all can."""
-    for group in GROUPS:
-        models = [model["name"] for model in published("semantoneg")["models"] if model["group"] == group]
+    for group, models in published("semantoneg")["groups"].items():
         values = [float(cell.measured) for cell in table_of_models(models, bench) if cell.measured]
         of_models = f"the paper draws no number; {len(values)} of its {len(models)} models are at hand"
         measured = f"{np.mean(values):.1f}" if values else ""

@@ -2,17 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from statistics import mean, stdev
 
 from embassay.core.layout import Column
 from embassay.core.result import Row, Series
 from embassay.core.types import Origin
-from embassay.diagnostics.published import grouped_lines, groups_of, published_name, table
+from embassay.diagnostics.published import name_in_papers, published_name, table
 
 NOTE = (
     "The classes and the encoders are those of Bansal et al. (2025, section 5), who find that classical encoders "
     "satisfy C1, C3 and C4 more often than LLMs, on average. The copy of the paper at hand lacks its figures."
 )
+
+
+def groups_of(encoder_set: str) -> dict[str, str]:
+    """Return the paper's class of each model of a set of encoders, by :func:`name_in_papers` of its spec."""
+    text = files("embassay.core.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
+    members = tomllib.loads(text)[encoder_set]["encoders"]
+    # The price of a service is no property of the model.
+    return {name_in_papers(re.sub(r",price=[^,]+", "", member["spec"])): member["group"] for member in members}
+
+
+def grouped_lines(
+    members: Mapping[str, Sequence[str]], values: Mapping[str, Sequence[float | None]]
+) -> list[list[object]]:
+    """Return lines of group, encoder and values; a group of several ends with means and standard deviations.
+
+    Both are None where an encoder of the group has no value: without it they would describe another group.
+
+    Parameters
+    ----------
+    members
+        The encoders of each group.
+    values
+        The values of each encoder, a column each.
+    """
+    lines = list[list[object]]()
+    for group, encoders in members.items():
+        rows = [values[encoder] for encoder in encoders]
+        lines += [[group, encoder, *row] for encoder, row in zip(encoders, rows, strict=True)]
+        if len(encoders) > 1:
+            for name, statistic in (("mean", mean), ("standard deviation", stdev)):
+                figures = [None if None in column else statistic(column) for column in zip(*rows, strict=True)]
+                lines.append([group, f"{name} of {len(encoders)}", *figures])
+    return lines
 
 
 def class_series(origins: Sequence[Origin], rows: Sequence[Row], columns: Sequence[Column]) -> Iterator[Series]:

@@ -9,41 +9,43 @@ rest: ``accuracy``, the mean over three folds. Two companions need no classifier
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import replace
+from functools import cached_property
+from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.core.errors import InputError, SpecError
+from embassay.core.claims import COUNT, LIMIT, Template
+from embassay.core.errors import InputError
 from embassay.core.formatting import counted
+from embassay.core.layout import CountBars, Drawings, Matrix, SeriesTable
 from embassay.core.processes.pending import Pending, Submit, at_once
-from embassay.core.result import Example, Result
+from embassay.core.result import Estimate, Finding, Series
 from embassay.core.samples.groups import Grouped
-from embassay.core.types import Corpus, Draws, ItemScores, Origin
+from embassay.core.types import Corpus, ItemScores, Origin
 from embassay.core.vectors import Vectors
-from embassay.diagnostics.base import Outcomes
-from embassay.diagnostics.localization.layout import LAYOUT
+from embassay.diagnostics.findings import than_chance
 from embassay.diagnostics.localization.scores import (
     FOLDS,
+    centroid_cosines,
     classify,
-    codes,
-    cosine_with,
-    count_zero_vectors,
     most_iterations,
     nearest_centroid,
     precision_at_r,
-    stratified_folds,
 )
-from embassay.diagnostics.localization.series import agreement_series, findings, published_series
-from embassay.diagnostics.localization.view import METRICS, NAME, LocalizationView
-from embassay.diagnostics.metrics.metric import Meaning
-from embassay.diagnostics.metrics.scoreboard import item_example
-from embassay.diagnostics.metrics.summary import Figures
+from embassay.diagnostics.method import ItemMethod, ItemView
+from embassay.diagnostics.metrics.metric import Meaning, Metric
+from embassay.diagnostics.metrics.summary import Figures, MetricSummary
+from embassay.diagnostics.published import table
 from embassay.stats.folds import contiguous_folds
+from embassay.stats.geometry.closeness import paired_dot
+from embassay.stats.resample import too_few
+from embassay.stats.units import Bools, Floats, Ints
 
 CITATION = """@inproceedings{white2015,
   author = {White, Lyndon and Togneri, Roberto and Liu, Wei and Bennamoun, Mohammed},
@@ -52,54 +54,267 @@ CITATION = """@inproceedings{white2015,
   year = {2015},
   doi = {10.1145/2838931.2838932}
 }"""
+NAME = "localization"
 VERSION = 3
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("groups of one meaning", "sentences")
 LIGHT = 3_000_000
 """Matrix entries × groups: smaller tasks are solved faster than they are sent to another process."""
-Rule = Literal["paper", "sklearn"]
-__all__ = ["LAYOUT", "NAME", "create"]
+SIZES = {"sentences in a group": "count", "groups": "count", "sentences": "count"}
+CHANCES = than_chance(
+    "{encoder}: the classifier places {value} of the sentences in their group{centroid}; a guess among {groups:,} "
+    "groups has {chance:.1%}.",
+    "Separable?",
+    above="Groups are separable",
+    both="Groups are not shown to be separable",
+    below="Groups are not shown to be separable",
+    consequence="That its vectors sort texts by topic or find duplicates is not shown.",
+)
+NOT_SEPARABLE = replace(CHANCES["below"], when="the interval contains chance, or lies below it", claim="not shown")
+CHANCES |= {"both": NOT_SEPARABLE, "below": NOT_SEPARABLE, "": replace(CHANCES[""], severity="medium")}
+WITHOUT_VECTOR = Template(
+    "{encoder}: {sentences} a zero vector, which the classifier places blindly and cosines leave out.",
+    "there are such sentences",
+    LIMIT,
+    title="Sentences without a vector",
+    severity="medium",
+)
+NOT_CONVERGED = Template(
+    "{encoder} has no accuracy and is not ranked: in {folds} of the folds the classifier stopped before it had "
+    "converged.",
+    "it stopped in one fold or more",
+    LIMIT,
+    title="The classifier did not converge",
+    severity="medium",
+    consequence="Its nearest centroid and MAP@R need no classifier. Vectors of unit length converge sooner.",
+)
+SHARED_ERRORS = Template(
+    "{a} and {b} both misplace {sentences}, {same:,} of them in the same wrong group.",
+    "of all pairs these two have the most errors in common",
+    COUNT,
+    title="Errors in common",
+)
 
 
-def create(*, folds: Rule = "paper", fold: int = 0, compare: Literal["headline", "all"] = "headline") -> Localization:
+def create(*, compare: Literal["headline", "all"] = "headline") -> Localization:
     """Make the diagnostic.
 
     Parameters
     ----------
-    folds
-        Which sentences a fold tests: ``paper`` (contiguous thirds of each group in the order of the corpus, the
-        remainder to the first folds) or ``sklearn`` (scikit-learn's StratifiedKFold without shuffling).
-    fold
-        The fold that the agreement of errors is shown for, 0 to 2.
     compare
         Which metrics are compared pair by pair: ``headline`` (accuracy) or ``all`` (also the nearest centroid and
         MAP@R).
-
-    Raises
-    ------
-    SpecError
-        For a fold that does not exist.
     """
-    if not 0 <= fold < FOLDS:
-        raise SpecError(f"diagnostic {NAME!r}, option 'fold': must be 0 to {FOLDS - 1}, is {fold}")
-    return Localization(folds, fold, compare)
+    return Localization(compare=compare)
 
 
-@dataclass(frozen=True)
-class Localization:
-    """The diagnostic; see the module's documentation."""
+class LocalizationView(ItemView):
+    """One encoder's n sentences, each in one group and tested in one fold."""
 
-    folds: Rule = "paper"
-    fold: int = 0
-    compare: str = "headline"
-    shape: str = "groups"
+    @cached_property
+    def fold(self) -> Ints:
+        """(n,) the fold that tests each sentence."""
+        return self.scores.values["fold"].astype(np.int64)
 
     @property
-    def options(self) -> str:
-        """The only option that changes item scores, as text for their origin; the others change the summary."""
-        if self.folds == "paper":
-            return ""
-        return f"folds={self.folds}"
+    def group(self) -> NDArray[np.str_]:
+        """(n,) the group of each sentence."""
+        return self.scores.labels["group"]
+
+    @property
+    def groups(self) -> int:
+        """The number of groups."""
+        return len(np.unique(self.group))
+
+    @property
+    def predicted(self) -> NDArray[np.str_]:
+        """(n,) the name of the group that the classifier places each sentence in."""
+        return self.scores.labels["named"]
+
+    @property
+    def unconverged(self) -> int:
+        """The number of folds in which the classifier stopped early; then the accuracy is undefined."""
+        return int(self.scores.scalars["unconverged"])
+
+    @property
+    def right(self) -> Floats:
+        """(n,) 1 where the classifier places a sentence in its own group, else 0."""
+        return self.scores.values["accuracy"]
+
+    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+        """Return the group of a sentence by the classifier, and the cosines with this group and its own."""
+        values = self.scores.values
+        cosines = {"right": values["to_own"][index], "placed": values["to_named"][index]}
+        labels = {"placed": str(self.predicted[index])}
+        if self.predicted[index] != self.group[index]:
+            labels["first"] = self.first_of(labels["placed"])
+        return cosines, labels
+
+    def first_of(self, group: str) -> str:
+        """Return the reference to the first sentence of a group."""
+        return f"{self.scores.item[self.group == group][0]}#0"
+
+
+def _by_fold(view: LocalizationView) -> Iterator[tuple[str, Bools]]:
+    """Yield the name of each fold, and (n,) which sentences it tests."""
+    for number in np.unique(view.fold).tolist():
+        yield f"fold{number}", view.fold == number
+
+
+def _by_group(view: LocalizationView) -> dict[str, Estimate]:
+    """Return the accuracy in each group; a group is one unit, so it has no interval."""
+    # A group has no undefined sentence: either all are classified or none.
+    if view.unconverged:
+        return {}
+    estimates = {}
+    for name in dict.fromkeys(view.group.tolist()):
+        right = view.right[view.group == name]
+        estimates[f"group:{name}"] = Estimate(float(right.mean()), None, None, len(right), 1, 0, too_few(1))
+    return estimates
+
+
+def _unconverged(view: LocalizationView, inside: Bools, estimate: Estimate) -> str | None:
+    """Return why the classifier's accuracy is undefined where its training stopped early."""
+    return "the classifier did not converge" if view.unconverged else None
+
+
+# The accuracy of the classifier depends on the folds, that of cosines does not. So a change of the folds must change
+# the signatures of the first only: each has its own part of the scores.
+CLASSIFIER, COSINES = ("accuracy", "fold"), ("centroid_accuracy", "map_at_r")
+METRICS = (
+    Metric(
+        "accuracy",
+        of=lambda view: view.right,
+        # The paper's accuracy is the mean over folds. These differ in size, so it is not that over sentences.
+        kind="mean over folds",
+        folds=lambda view: view.fold,
+        better="higher",
+        headline=True,
+        margin=0.02,
+        chance=lambda view: 1 / view.groups,
+        says="the classifier places {value} of the sentences in their group",
+        values=CLASSIFIER,
+        reason=_unconverged,
+        meaning="share of sentences that the classifier places in their own group, mean over three folds",
+    ),
+    Metric(
+        "centroid_accuracy",
+        of=lambda view: view.scores.values["centroid_accuracy"],
+        kind="share",
+        better="higher",
+        compared="on request",
+        similarity_function="cosine",
+        values=COSINES,
+        term="Nearest centroid",
+        explanation=("A sentence is assigned to the group whose mean vector is nearest. No classifier is trained."),
+        meaning="share of sentences nearer to the centroid of their own group than to any other",
+    ),
+    Metric(
+        "map_at_r",
+        of=lambda view: view.scores.values["map_at_r"],
+        kind="mean",
+        better="higher",
+        low=0,
+        high=1,
+        compared="on request",
+        similarity_function="cosine",
+        values=COSINES,
+        term="MAP@R",
+        explanation=(
+            "Whether the nearest neighbours of a sentence belong to the sentence's group. 1 means that all of them do."
+        ),
+        meaning="mean average precision at R of a sentence's own group among its nearest sentences",
+        source="Musgrave, Belongie & Lim (2020)",
+    ),
+    Metric(
+        "accuracy",
+        "fold*",
+        of=lambda view: view.right,
+        subsets=_by_fold,
+        kind="share",
+        better="higher",
+        values=CLASSIFIER,
+        reason=_unconverged,
+        meaning="accuracy on the sentences of one fold",
+    ),
+    Metric(
+        "accuracy",
+        "group:*",
+        of=_by_group,
+        kind="computed",
+        better="higher",
+        low=0,
+        high=1,
+        format="percent",
+        values=CLASSIFIER,
+        meaning="accuracy on the sentences of one group",
+    ),
+)
+_AGREE = (
+    "Of the sentences that both encoders assign to a wrong group, how many they assign to the same one. On the "
+    "diagonal: all errors of the encoder."
+)
+DRAWINGS = Drawings(
+    "White, Togneri, Liu & Bennamoun (2015), How Well Sentence Embeddings Capture Meaning, ADCS",
+    (Matrix("Which encoders make the same errors, on all folds", "agreement_pooled", note=_AGREE),),
+    (
+        Matrix(
+            "Which encoders make the same errors, on one fold",
+            "agreement",
+            note=f"{_AGREE} The paper's figures 4 and 5.",
+        ),
+        SeriesTable(
+            "Published accuracies and yours",
+            "published",
+            note="A model of the same kind that is trained on other text is another model.",
+        ),
+        CountBars(
+            "How large the groups are",
+            "group_sizes",
+            "sentences in a group",
+            "groups",
+            note="The paper's figures 2 and 3.",
+        ),
+        SeriesTable("Groups by size", "group_sizes"),
+    ),
+    "The accuracy's intervals and differences are conditional on the trained classifiers.",
+)
+
+
+def agreement(views: Sequence[LocalizationView], inside: Bools) -> tuple[Ints, Ints]:
+    """Count how often each two encoders name the same wrong group.
+
+    White et al. (2015, section 5.2) approximate P(m₁(x) = m₂(x) | both wrong) on the sentences of one fold.
+
+    Parameters
+    ----------
+    inside
+        (n,) the sentences that count.
+
+    Returns
+    -------
+    numerator, denominator
+        (k, k) each: the sentences that both misplace in the same group, and those that both misplace. On the diagonal
+        both are the encoder's errors.
+    """
+    wrong = np.stack([(view.right == 0) & inside for view in views])
+    predicted = np.stack([view.predicted for view in views])
+    same = [
+        (wrong & of_one & (predicted == of_one_predicted)).sum(axis=1)
+        for of_one, of_one_predicted in zip(wrong, predicted, strict=True)
+    ]
+    return np.stack(same), wrong.astype(np.int64) @ wrong.T
+
+
+class Localization(ItemMethod):
+    """The diagnostic; see the module's documentation."""
+
+    shape = "groups"
+    view = LocalizationView
+    metrics = METRICS
+    chances = CHANCES
+    paper = "localization"
+    similarity_function = "linear_svm"
 
     def check(self, corpus: Corpus[Grouped]) -> None:
         """Check that there are two groups or more, and that each is large enough for every fold.
@@ -110,16 +325,13 @@ class Localization:
             If not; the message says what to do.
         """
         sizes = Counter(sample.group for sample in corpus.samples)
-        if len(sizes) < 2:
+        small = [group for group, size in sizes.items() if size < FOLDS]
+        if small or len(sizes) < 2:
+            of_one = f", and group {small[0]!r} has {counted(sizes[small[0]], 'sentence')}" if small else ""
             raise InputError(
-                f"corpus {corpus.name!r} has {counted(len(sizes), 'group')}: a sentence is placed in one "
-                "of several; take a corpus, or with --limit more units, of two groups at least"
-            )
-        group, size = min(sizes.items(), key=lambda item: item[1])
-        if size < FOLDS:
-            raise InputError(
-                f"corpus {corpus.name!r}: group {group!r} has {counted(size, 'sentence')}, and each of {FOLDS} "
-                f"folds tests one of each group; leave out groups of fewer than {FOLDS}"
+                f"corpus {corpus.name!r} has {counted(len(sizes), 'group')}{of_one}: a sentence is placed in one "
+                f"of two groups at least, and each of {FOLDS} folds tests one of each group; leave out groups of fewer "
+                f"than {FOLDS}, or with --limit take more units"
             )
 
     def score(self, corpus: Corpus[Grouped], vectors: Vectors, origin: Origin) -> ItemScores:
@@ -129,30 +341,25 @@ class Localization:
     def begin(self, corpus: Corpus[Grouped], vectors: Vectors, origin: Origin, submit: Submit) -> Pending[ItemScores]:
         """Start the classifiers of the folds, and see meanwhile which group lies nearest to each sentence."""
         search = vectors.need_search(NAME)
-        samples = corpus.samples
-        groups = [s.group for s in samples]
-        labels = codes(groups)
-        names = np.array(list(dict.fromkeys(groups)))
-        rows = np.array([vectors.row["text", s.text] for s in samples], dtype=np.int64)
+        groups = np.array([s.group for s in corpus.samples])
+        names = np.array(list(dict.fromkeys(groups.tolist())))
+        code_of = {name: code for code, name in enumerate(names.tolist())}
+        labels = np.array([code_of[group] for group in groups.tolist()], dtype=np.int64)
+        rows = np.array([vectors.row["text", s.text] for s in corpus.samples], dtype=np.int64)
         matrix = vectors.matrix[rows]
-        fold = self._folds(labels)
+        fold = contiguous_folds(labels, FOLDS)
         # Training takes most of the time, so the classifiers are started first and the cosines computed meanwhile.
-        classifiers = list[Future[tuple[NDArray[np.int64], bool]]]()
+        classifiers = list[Future[tuple[Ints, bool]]]()
         for number in range(FOLDS):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             # An encoder that learns from texts learns from the fold's training texts only.
-            learnt = matrix
-            if vectors.learn:
-                learnt = vectors.learn(np.unique(rows[train]))[rows]
-            classifiers.append(_start_classifier(learnt, labels, train, test, submit))
-        centroid_accuracy, margin = nearest_centroid(matrix, labels)
-        values = {
-            "centroid_accuracy": centroid_accuracy,
-            "margin": margin,
-            "map_at_r": precision_at_r(matrix, labels, search),
-            "to_own": cosine_with(matrix, labels, labels),
-            "fold": fold.astype(np.float64),
-        }
+            learnt = vectors.learn(np.unique(rows[train]))[rows] if vectors.learn else matrix
+            entries = learnt.nnz if issparse(learnt) else learnt.size
+            start = at_once if entries * len(names) < LIGHT else submit
+            classifiers.append(start(classify, learnt, labels, train, test, most_iterations(entries)))
+        cosines = centroid_cosines(matrix, labels)
+        centroid_accuracy, margin = nearest_centroid(cosines, labels)
+        precision = precision_at_r(matrix, labels, search)
 
         def finish() -> ItemScores:
             predicted = np.empty(len(labels), dtype=np.int64)
@@ -160,93 +367,77 @@ class Localization:
             for number, classifier in enumerate(classifiers):
                 predicted[fold == number], converged = classifier.result()
                 unconverged += not converged
-            values["accuracy"] = (predicted == labels).astype(np.float64)
-            if unconverged:
-                # Where an optimisation stopped says little about the vectors: by then it may place half as many right.
-                values["accuracy"][:] = np.nan
-            values["to_named"] = cosine_with(matrix, labels, predicted)
-            return ItemScores(
-                origin,
-                similarity_function="linear_svm",
-                item=np.array([s.id for s in samples]),
-                unit=corpus.units,
-                labels={"group": np.array(groups), "named": names[predicted]},
-                values=values,
-                scalars={"zeros": float(count_zero_vectors(matrix)), "unconverged": float(unconverged)},
-            )
+            # Where an optimisation stopped says little about the vectors: by then it may place half as many right.
+            accuracy = np.full(len(labels), np.nan) if unconverged else (predicted == labels).astype(np.float64)
+            items = np.arange(len(labels))
+            stored = {
+                "accuracy": accuracy,
+                "centroid_accuracy": centroid_accuracy,
+                "margin": margin,
+                "map_at_r": precision,
+                "to_own": cosines[items, labels],
+                "to_named": cosines[items, predicted],
+                "fold": fold.astype(np.float64),
+                "group": groups,
+                "named": names[predicted],
+                "zeros": float((paired_dot(matrix, matrix) == 0).sum()),
+                "unconverged": float(unconverged),
+            }
+            return self.stored(corpus, origin, stored)
 
         return Pending(tuple(classifiers), finish)
 
-    def _folds(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the (n,) fold that tests each sentence."""
-        if self.folds == "paper":
-            return contiguous_folds(labels, FOLDS)
-        return stratified_folds(labels)
+    def texts(
+        self, corpus: Corpus[Grouped], views: Sequence[LocalizationView], index: int
+    ) -> tuple[dict[str, str], Mapping[str, str]]:
+        """Return a sentence, the others of its group, and the first sentence of each group that it is placed in."""
+        texts = corpus.shown(corpus.samples[index].id)
+        texts["right"] = texts.pop("others", "")
+        for view in views:
+            if reference := view.shown(index)[1].get("first"):
+                texts[reference] = corpus.passage(reference)
+        return texts, {"right": corpus.samples[index].group}
 
-    def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
-        """Summarise all encoders on one corpus: accuracy, companions, which differences are shown, shared errors."""
-        figures = self.figures(scores)
-        summary = figures.summarise(draws, on_request=self.compare == "all")
-        return summary.result(
-            series=(
-                *agreement_series(figures.views, self.fold, draws),
-                *published_series(figures.views[0], figures.requested, summary.headline),
-            ),
-            findings=findings(figures.requested, summary.rows),
-        )
+    def series(self, figures: Figures[LocalizationView], summary: MetricSummary) -> Iterator[Series]:
+        """Yield the agreement of errors on one fold, as in the paper, and on all; how many groups have which size."""
+        converged = [view for view in figures.views if not view.unconverged]
+        fold, corpus = figures.views[0].fold, figures.board.corpus
+        parts = {"agreement": (fold == 0, "fold 0"), "agreement_pooled": (fold >= 0, "all folds")}
+        for name, (inside, label) in parts.items() if converged else ():
+            numerator, denominator = agreement(converged, inside)
+            parts_of_scores = [view.scores.part(*CLASSIFIER) for view in converged]
+            data = {
+                "names": [view.encoder for view in converged],
+                "numerator": numerator.tolist(),
+                "denominator": denominator.tolist(),
+                "diagonal": "errors",
+                "note": f"On {int(inside.sum()):,} sentences ({label}).",
+                "signatures": [part.signature(summary.draws, "agreement", inside=label) for part in parts_of_scores],
+            }
+            yield Series(NAME, corpus, name, "matrix", data)
+        groups_of_size = Counter(Counter(figures.views[0].group.tolist()).values())
+        sizes = [[size, groups, size * groups] for size, groups in sorted(groups_of_size.items())]
+        yield table(NAME, corpus, "group_sizes", SIZES, sizes)
 
-    def figures(self, scores: Sequence[ItemScores]) -> Figures[LocalizationView]:
-        """Return the declared metrics of all encoders."""
-        return Figures.of(LocalizationView, scores, METRICS)
+    def findings(self, figures: Figures[LocalizationView], summary: MetricSummary) -> Iterator[Finding]:
+        """Yield how well each encoder places sentences, what limits its figures, and which errors two share."""
+        views = figures.requested
+        for view in views:
+            accuracy, name, origin = summary.headline[view.encoder], view.encoder, view.scores.origin
+            centroid = summary.row_of[name, "centroid_accuracy", "all", ""].value
+            by_centroid = "" if centroid is None else f", {centroid:.1%} by the nearest centroid alone"
+            if accuracy.value is not None:
+                yield self.than_chance(view, METRICS[0], accuracy, groups=view.groups, centroid=by_centroid)
+            if zeros := int(view.scores.scalars["zeros"]):
+                sentences = counted(zeros, "sentence has", "sentences have")
+                yield WITHOUT_VECTOR.finding(origin, encoder=name, sentences=sentences)
+            if view.unconverged:
+                yield NOT_CONVERGED.finding(origin, encoder=name, folds=view.unconverged)
 
-    def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
-        """Return which sentences the classifier places in their group; there are no subsets."""
-        requested = self.figures(scores).requested
-        correct = np.stack([view.values("accuracy") for view in requested])
-        return Outcomes(np.full(correct.shape[1], ""), correct)
-
-    def examples(
-        self, corpus: Corpus[Grouped], scores: Sequence[ItemScores], items: NDArray[np.int64]
-    ) -> Iterator[Example]:
-        """Yield each sentence with its group, and the first sentence of the group that each encoder places it in."""
-        views = self.figures(scores).views
-        first_sentence = dict[str, str]()
-        for sample in corpus.samples:
-            first_sentence.setdefault(sample.group, sample.id)
-        for index in items.tolist():
-            sample = corpus.samples[index]
-            texts = corpus.shown(sample.id)
-            texts["right"] = texts.pop("others", "")
-            outcomes = list[Example]()
-            for view in views:
-                placed = str(view.predicted[index])
-                labels = {"placed": placed}
-                if placed != sample.group:
-                    reference = f"{first_sentence[placed]}#0"
-                    labels["first"] = reference
-                    texts[reference] = corpus.passage(reference)
-                cosines = {"right": view.values("to_own")[index], "placed": view.values("to_named")[index]}
-                margin = view.values("margin")[index]
-                correct = view.values("accuracy")[index]
-                outcomes.append(view.outcome(index, cosines, correct=correct, margin=margin, labels=labels))
-            yield item_example(scores[0], index, texts, labels={"right": sample.group})
-            yield from outcomes
-
-
-def _start_classifier(
-    matrix: Any,
-    labels: NDArray[np.int64],
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    submit: Submit,
-) -> Future[tuple[NDArray[np.int64], bool]]:
-    """Start the classifier of one fold; a small one runs here, at once.
-
-    The parameters and the result are those of :func:`~embassay.diagnostics.localization.scores.classify`.
-    """
-    entries = matrix.nnz if issparse(matrix) else matrix.size
-    work = entries * int(labels.max(initial=0))
-    iterations = most_iterations(entries)
-    if work < LIGHT:
-        return at_once(classify, matrix, labels, train, test, iterations)
-    return submit(classify, matrix, labels, train, test, iterations)
+        same_group, both_wrong = agreement(views, views[0].fold >= 0)
+        if pairs := list(combinations(range(len(views)), 2)):
+            a, b = max(pairs, key=lambda pair: both_wrong[pair])
+            if number := int(both_wrong[a, b]):
+                names, sentences = (views[a].encoder, views[b].encoder), counted(number, "sentence")
+                origin = views[a].scores.origin
+                yield SHARED_ERRORS.finding(origin, a=names[0], b=names[1], sentences=sentences, same=same_group[a, b])

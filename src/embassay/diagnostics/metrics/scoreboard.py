@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar, overload
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +125,7 @@ def item_example(
 
 
 @dataclass(frozen=True)
-class Scoreboard(Sequence[ItemScores]):
+class Scoreboard:
     """The scores of all encoders by one diagnostic on one corpus.
 
     Raises
@@ -161,22 +161,9 @@ class Scoreboard(Sequence[ItemScores]):
                     f"the scores of {scores.origin.encoder} and {first.origin.encoder} are of different items or units"
                 )
 
-    @classmethod
-    def of(cls, scores: Sequence[ItemScores]) -> Scoreboard:
-        """Return the scoreboard of some scores, which are checked once."""
-        return scores if isinstance(scores, cls) else cls(tuple(scores))
-
-    @overload
-    def __getitem__(self, place: int) -> ItemScores: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[ItemScores, ...]: ...
-    def __getitem__(self, place: int | slice) -> ItemScores | tuple[ItemScores, ...]:
+    def __getitem__(self, place: int) -> ItemScores:
         """Return the scores of an encoder."""
         return self.scores[place]
-
-    def __len__(self) -> int:
-        """Return the number of encoders."""
-        return len(self.scores)
 
     @property
     def diagnostic(self) -> str:
@@ -187,11 +174,6 @@ class Scoreboard(Sequence[ItemScores]):
     def corpus(self) -> str:
         """The corpus's label."""
         return self.scores[0].origin.corpus
-
-    @property
-    def corpus_fingerprint(self) -> str:
-        """The corpus's fingerprint."""
-        return self.scores[0].origin.corpus_fingerprint
 
     @property
     def item(self) -> NDArray[np.str_]:

@@ -9,7 +9,7 @@ of computed figures.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
@@ -88,8 +88,9 @@ def row(
 
 def estimates_of(rows: Sequence[Row], headline: Headline) -> dict[str, Estimate]:
     """Return the estimates that the rows of a headline were made from, by encoder."""
+    names = [field.name for field in fields(Estimate)]
     return {
-        encoder: Estimate(row.value, row.low, row.high, row.items, row.units, row.undefined, row.reason)
+        encoder: Estimate(**{name: getattr(row, name) for name in names})
         for encoder, row in rows_of(headline.key, rows).items()
     }
 
@@ -191,11 +192,11 @@ class Figures(Generic[AnyView]):
         cls, view: Callable[[ItemScores], AnyView], scores: Sequence[ItemScores], metrics: Iterable[Metric]
     ) -> Figures[AnyView]:
         """Return the figures of some scores, seen through a diagnostic's view."""
-        board, metrics = Scoreboard.of(scores), tuple(metrics)
+        board, metrics = Scoreboard(tuple(scores)), tuple(metrics)
         # Figures that are no means over items, such as the isotropy of other passages, need no common items.
         if any(metric.kind != "computed" for metric in metrics):
             board.check_items()
-        return cls(board, tuple(view(s) for s in board), metrics)
+        return cls(board, tuple(view(s) for s in board.scores), metrics)
 
     @property
     def requested(self) -> list[AnyView]:
@@ -249,7 +250,7 @@ class Figures(Generic[AnyView]):
                 if (view.encoder, figure.key) in estimates:
                     of_figure: Mapping[str, Estimate] = {figure.subset: estimates[view.encoder, figure.key]}
                     if metric.is_bounded and self.labels(metric).partners:
-                        more["pool"] = self._pool(metric.values)
+                        more["pool"] = self._pools[metric.values]
                 elif metric.kind == "correlation":
                     of_figure = {figure.subset: self._correlation(figure, view, draws)}
                 else:
@@ -257,7 +258,7 @@ class Figures(Generic[AnyView]):
                 for subset, estimate in of_figure.items():
                     rows.append(
                         row(
-                            self._part(view, metric.values),
+                            self._parts[view.encoder, metric.values],
                             draws,
                             metric.name,
                             subset,
@@ -331,27 +332,20 @@ class Figures(Generic[AnyView]):
         """Return the (n,) values that a correlation is with: the same for all encoders."""
         return cast(Callable[[AnyView], Floats], metric.against)(self.views[0])
 
-    def _part(self, view: AnyView, values: tuple[str, ...]) -> ItemScores:
-        """Return the part of an encoder's scores that a figure is computed from."""
-        # Made once, because each part computes a digest of its arrays.
-        key = (view.encoder, values)
-        if key not in self._parts:
-            self._parts[key] = view.scores.part(*values) if values else view.scores
-        return self._parts[key]
-
-    def _pool(self, values: tuple[str, ...]) -> str:
-        """Return a hash of the scores of the base systems, for the signatures of figures that rest on their n*."""
-        if values not in self._hashes_of_pools:
-            self._hashes_of_pools[values] = pool_of([self._part(view, values) for view in self.views])
-        return self._hashes_of_pools[values]
-
     @cached_property
     def _parts(self) -> dict[tuple[str, tuple[str, ...]], ItemScores]:
-        return {}
+        """The parts of each encoder's scores that figures are computed from; each computes a digest of its arrays."""
+        return {
+            (view.encoder, values): view.scores.part(*values) if values else view.scores
+            for view in self.views
+            for values in {metric.values for metric in self.metrics if metric.of is not None}
+        }
 
     @cached_property
-    def _hashes_of_pools(self) -> dict[tuple[str, ...], str]:
-        return {}
+    def _pools(self) -> dict[tuple[str, ...], str]:
+        """Hashes of the scores of the base systems, for the signatures of bounded figures: they rest on their n*."""
+        of_bounded = {metric.values for metric in self.metrics if metric.is_bounded}
+        return {values: pool_of([self._parts[view.encoder, values] for view in self.views]) for values in of_bounded}
 
     # Comparisons and ranks
 
@@ -553,19 +547,22 @@ class MetricSummary:
     differences: tuple[PairedDifference, ...]
     verdict: Verdict
 
+    @cached_property
+    def row_of(self) -> dict[tuple[str, ...], Row]:
+        """The rows by encoder, metric, subset and condition."""
+        return {(row.encoder, row.metric, row.subset, row.condition): row for row in self.rows}
+
     @property
     def headline(self) -> dict[str, Row]:
         """By encoder the row of the metric that the verdict ranks by; empty if it ranks by none."""
         return rows_of(self.verdict.key, self.rows)
 
-    def result(
-        self, series: Iterable[Series] = (), findings: Iterable[Finding] = (), *, more_rows: Iterable[Row] = ()
-    ) -> Result:
+    def result(self, series: Iterable[Series] = (), findings: Iterable[Finding] = ()) -> Result:
         """Return the result of the diagnostic on the corpus, with what it has beside its metrics."""
         return Result(
             self.draws.seed,
             self.draws.resamples,
-            rows=(*self.rows, *more_rows),
+            rows=tuple(self.rows),
             comparisons=tuple(self.comparisons),
             series=tuple(series),
             verdicts=(self.verdict,),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -54,20 +55,15 @@ def verdict(
     undefined_as_wrong = {}
     if is_ranking_of_right:
         undefined_as_wrong = _undefined_as_wrong({name: headline.values[name] for name in roles.candidates})
-    return Verdict(
-        board.diagnostic,
-        board.corpus,
-        headline.key.metric,
-        items=len(board.unit),
-        units=board.labels.sets,
+    return replace(
+        unranked(board),
+        metric=headline.key.metric,
         subset=headline.key.subset,
         similarity_function=board[0].similarity_function,
         condition=headline.key.condition,
         # Of equal values, the one named first comes first.
         candidates=tuple(sorted((n for n in roles.candidates if n in values), key=lambda name: -values[name])),
         undefined=tuple(name for name in roles.candidates if name not in values),
-        baseline=roles.lexical or "",
-        reference=next(iter(roles.models), ""),
         best_set=standings.may_be_best,
         out=dict(standings.out),
         undecided=standings.undecided,

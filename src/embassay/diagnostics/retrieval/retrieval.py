@@ -2,8 +2,8 @@
 
 Roychowdhury et al. (2024), "A Compass for Navigating the World of Sentence Embeddings for the Telecom Domain". Every
 question is compared with every document by the model's own similarity; that of a document is that of its best passage.
-``Success@5`` is the share of all questions with a right document among the nearest five, ``accuracy_l100`` the paper's:
-the mean over 500 exams of 100 questions (``exams``, ``length``), with the interval of one such exam.
+``Success@5`` is the share of all questions with a right document among the nearest five. The paper's own figures come
+with the option ``paper``: see :mod:`embassay.diagnostics.retrieval.paper`.
 
 What the paper prints wrong is listed in ``docs/retrieval.md``.
 """
@@ -11,45 +11,67 @@ What the paper prints wrong is listed in ``docs/retrieval.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from itertools import chain
+from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.core.claims import AVERAGE_LOSS, COUNT, INTERVAL, LIMIT, THRESHOLD, Template
 from embassay.core.errors import SpecError, begun
-from embassay.core.layout import Layout
-from embassay.core.result import Example, Result, Row, answers_and_findings
+from embassay.core.formatting import among_first, counted, names, number, size_in_points
+from embassay.core.layout import (
+    Column,
+    ComparisonTable,
+    Curves,
+    EncoderTable,
+    ExampleColumn,
+    Examples,
+    IntervalChart,
+    Layout,
+    Part,
+    SeriesTable,
+)
+from embassay.core.result import Estimate, Example, Finding, Result, Row, Series
 from embassay.core.samples.retrieval import Question, words_of_a_passage
 from embassay.core.types import Corpus, Draws, ItemScores, Origin
 from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.base import Outcomes
+from embassay.diagnostics.findings import against_chance, written
 from embassay.diagnostics.isotropy_metrics import ISOTROPY_METRICS
 from embassay.diagnostics.metrics.metric import Kind, Meaning, Metric, with_options
 from embassay.diagnostics.metrics.scoreboard import item_example
-from embassay.diagnostics.metrics.summary import Figures
-from embassay.diagnostics.retrieval.findings import findings_of, first_place, saturation, scale_warnings, words_read
-from embassay.diagnostics.retrieval.layout import FOUND, options_of, page
-from embassay.diagnostics.retrieval.published import beside_published
-from embassay.diagnostics.retrieval.rows import OF_PASSAGES, at_thresholds, computed_rows, correlations
+from embassay.diagnostics.metrics.summary import Figures, row
+from embassay.diagnostics.published import table
+from embassay.diagnostics.retrieval import paper
 from embassay.diagnostics.retrieval.scores import (
-    RANDOM,
+    NAME,
+    RECOMMENDED,
     RIGHT,
-    EncodedCorpus,
+    K,
     RankingMetric,
-    References,
-    read_lists,
-    search_documents,
-    search_transformed,
+    RetrievalOptions,
+    RetrievalView,
+    list_values,
+    random_documents,
+    search,
+    similarity_to_random,
+    starts_of,
     success_of_blind_choice,
+    transformed_values,
 )
-from embassay.diagnostics.retrieval.series import series_of
-from embassay.diagnostics.retrieval.view import LOSS, PSI, K, RetrievalParameters, RetrievalView
-from embassay.stats.exams import EXAMS, LENGTH
+from embassay.stats.density import bandwidth, density
+from embassay.stats.exams import LENGTH
 from embassay.stats.geometry.transforms import NAMES as TRANSFORMS
+from embassay.stats.labels import Labels
+from embassay.stats.overlap import COMPARED
 from embassay.stats.ranking import RightPlaces
-from embassay.stats.units import Floats, Ints
+from embassay.stats.separation import separation
+from embassay.stats.thresholds import questions_needed
+from embassay.stats.units import Bools, Floats, Ints
 
 CITATION = """@misc{roychowdhury2024,
   author = {Roychowdhury, Sujoy and Soman, Sumit and Ranjani, H. G. and Chhabra, Vansh and Gunda, Neeraj
@@ -64,259 +86,138 @@ CITATION = """@misc{roychowdhury2024,
 VERSION = 6
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("retrieval", "questions", task="information-retrieval", about=("search",))
+FOUND = 5
+"""How many of the documents found for a question are listed, at most."""
+OF_PASSAGES = ("i_a", "isoscore", "isoscore_unbiased", "rank")
+"""The metrics of isotropy that are computed of the passages."""
+STEP = 0.05
+"""The lines of the table of similarities of cosines: multiples of 0.05."""
+RERANKED = 50
+"""How many documents a reranker usually reads for a question."""
+SETTLED = 0.2
+"""Weights chosen on parts of the questions that span more do not agree."""
 
-
-def create(
-    *,
-    k: int = K,
-    psi: int = PSI,
-    loss: float = LOSS,
-    transforms: Literal["none", "all"] = "none",
-    compare: Literal["headline", "all"] = "headline",
-    exams: int = EXAMS,
-    length: int = LENGTH,
-    random: int = RANDOM,
-    pcs: int = 0,
-) -> Retrieval:
-    """Make the diagnostic.
-
-    Parameters
-    ----------
-    k
-        How many documents are retrieved.
-    psi
-        The percentile of the top-k similarities that COE and ROE are taken at, 1 to 99; both are also drawn as curves.
-    loss
-        The loss of success that a recommended threshold may cause: 0.02 is 2 points. It holds with 95 % confidence
-        where there are enough questions (149 independent ones at 2 points), else on average (49).
-    transforms
-        ``all`` also searches after standardizing, whitening, and removing the main directions; it takes several
-        times as long.
-    compare
-        Which metrics are compared pair by pair: ``headline`` (Success@k) or ``all`` (also R@k, RR, AP and nDCG@10).
-    exams, length
-        The number of bootstrap samples of questions, 100 to 10,000, and the number of questions in each, 10 to 1,000:
-        the paper's m and l.
-    random
-        How many random documents of each question are used for ROE, 1 to 10; the paper uses one.
-    pcs
-        How many principal components the transform ``remove_pcs`` removes, 0 to 1000; 0 means one for every hundred
-        dimensions.
-
-    Raises
-    ------
-    SpecError
-        For a number out of range.
-    """
-    limits = (
-        ("k", k, 1, 1000),
-        ("psi", psi, 1, 99),
-        ("loss", loss, 0, 1),
-        ("exams", exams, 100, 10_000),
-        ("length", length, 10, 1000),
-        ("random", random, 1, RANDOM),
-        ("pcs", pcs, 0, 1000),
-    )
-    for name, value, low, high in limits:
-        if not low <= value <= high:
-            raise SpecError(f"diagnostic 'retrieval', option {name!r}: must be {low} to {high}, is {value:g}")
-    return Retrieval(k, psi, loss, exams, length, random, transforms, compare, pcs)
-
-
-@dataclass(frozen=True)
-class Retrieval(RetrievalParameters):
-    """The diagnostic; see the module's documentation."""
-
-    transforms: str = "none"
-    compare: str = "headline"
-    pcs: int = 0
-    shape: str = "retrieval"
-
-    @property
-    def options(self) -> str:
-        """The options that change item scores, as text for their origin; the others change the summary."""
-        changed = list[str]()
-        if self.k != K:
-            changed.append(f"k={self.k}")
-        if self.transforms != "none":
-            changed.append(f"transforms={self.transforms}")
-        if self.pcs:
-            changed.append(f"pcs={self.pcs}")
-        return ",".join(changed)
-
-    def check(self, corpus: Corpus[Question]) -> None:
-        """Check that fewer documents are retrieved than there are, and that some question has an answer.
-
-        Raises
-        ------
-        SpecError
-            If not; the message says what to do.
-        """
-        if self.k >= len(corpus.documents):
-            raise SpecError(
-                f"corpus {corpus.name!r} has {len(corpus.documents)} documents, of which k={self.k} would be "
-                f"retrieved: every question would succeed; set a smaller k (retrieval,k=N)"
-            )
-        if corpus.stored_documents and self.transforms != "none":
-            raise SpecError(
-                f"corpus {corpus.name!r}: transforms={self.transforms} needs all vectors in memory, and those of "
-                f"{corpus.stored_documents.path} are read from its parts; leave the option out"
-            )
-        if not any(sample.right for sample in corpus.samples):
-            raise SpecError(f"corpus {corpus.name!r}: no question has a right document, so nothing can be found")
-
-    def score(self, corpus: Corpus[Question], vectors: Vectors, origin: Origin) -> ItemScores:
-        """Find the nearest documents of each question, and the ranks of the right ones."""
-        encoded = EncodedCorpus.of(corpus, vectors)
-        values = search_documents(encoded, self.k, _ranking_metrics(self.k))
-        names = TRANSFORMS if self.transforms == "all" else ()
-        has_similarity = ~np.isnan(values["top"][:, 0])
-        after_transforms, scalars = search_transformed(encoded, self.k, names, has_similarity, self.pcs)
-        scalars["dot"] = float(vectors.similarity == "dot")
-        return self._item_scores(corpus, origin, {**values, **after_transforms}, scalars)
-
-    def score_rankings(self, corpus: Corpus[Question], nearest: Neighbours, origin: Origin) -> ItemScores:
-        """Take the nearest documents of each question, and the ranks of the right ones, from a retriever's lists."""
-        values, scalars = read_lists(corpus, nearest, self.k, _ranking_metrics(self.k))
-        # Scores are on the retriever's own scale, as dot products are.
-        return self._item_scores(corpus, origin, values, {**scalars, "dot": 1.0})
-
-    def _item_scores(
-        self,
-        corpus: Corpus[Question],
-        origin: Origin,
-        values: Mapping[str, Floats],
-        scalars: Mapping[str, float],
-    ) -> ItemScores:
-        of_corpus = {
-            "documents": float(len(corpus.documents)),
-            "chance": success_of_blind_choice(corpus, self.k),
-        }
-        if not corpus.stored_documents:
-            of_corpus["passage_words"] = words_of_a_passage(corpus.documents)
-        return ItemScores(
-            origin,
-            similarity_function="similarity",
-            item=np.array([s.id for s in corpus.samples]),
-            unit=corpus.units,
-            labels={},
-            values=values,
-            scalars={**scalars, **of_corpus},
-            unit_labels=corpus.unit_labels,
-        )
-
-    def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
-        """Summarise all encoders on one corpus."""
-        figures = self.figures(scores)
-        views, requested = figures.views, figures.requested
-        summary = figures.summarise(draws, on_request=self.compare == "all")
-        at = at_thresholds(views, draws)
-        rows = list[Row]()
-        for view in views:
-            rows += [row for row in summary.rows if row.encoder == view.encoder]
-            rows += computed_rows(view, at[view.encoder], draws)
-        rows += list(correlations(requested, rows, draws))
-
-        success = summary.headline
-        success_of_requested = {view.encoder: success[view.encoder].value for view in requested}
-        # About all encoders, then about each, then warnings.
-        # No encoder may be the best under MIN_UNITS units; a baseline that joined by itself is none to choose.
-        may_be_best = [view for view in requested if view.encoder in summary.verdict.best_set]
-        findings = list(saturation(may_be_best, success_of_requested))
-        findings += first_place(views[0], success_of_requested)
-        for view in requested:
-            findings += findings_of(view, rows)
-        findings += words_read(requested)
-        findings += scale_warnings(views)
-        return Result(
-            draws.seed,
-            draws.resamples,
-            rows=tuple(rows),
-            comparisons=tuple(summary.comparisons),
-            series=(*series_of(views, rows, success, draws), *beside_published(views, rows)),
-            verdicts=(summary.verdict,),
-            **answers_and_findings(findings),
-        )
-
-    def figures(self, scores: Sequence[ItemScores]) -> Figures[RetrievalView]:
-        """Return the declared metrics of all encoders."""
-        return Figures.of(self._view, scores, with_options(METRICS, k=self.k))
-
-    def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
-        """Return which questions succeed at k; those without a right document are undecided, and a subset."""
-        requested = self.figures(scores).requested
-        correct = np.stack([view.scores.values[view.headline] for view in requested])
-        return Outcomes(_subsets(requested[0]), correct)
-
-    def examples(
-        self, corpus: Corpus[Question], scores: Sequence[ItemScores], items: NDArray[np.int64]
-    ) -> Iterator[Example]:
-        """Yield each question with its right documents, and their rank and what was found by each encoder."""
-        views = self.figures(scores).views
-        subsets = _subsets(views[0])
-        references = References(corpus)
-        for index in items.tolist():
-            sample, subset = corpus.samples[index], str(subsets[index])
-            outcomes = [_outcome(view, index, sample, references, subset) for view in views]
-            texts = corpus.shown(sample.id)
-            for outcome in outcomes:
-                for name, reference in outcome.labels.items():
-                    if name != "ties":
-                        texts[reference] = begun(corpus.passage(reference))
-            labels = {f"right{number}": document for number, document in enumerate(sample.right, start=1)}
-            yield item_example(scores[0], index, texts, subset, labels)
-            yield from outcomes
-
-    def _view(self, scores: ItemScores) -> RetrievalView:
-        return RetrievalView(scores, self.k, self.psi, self.loss, self.exams, self.length, self.random_documents)
-
-
-def _subsets(view: RetrievalView) -> NDArray[np.str_]:
-    """Return (n,) whether a question has a right document; empty where all have one."""
-    if view.answered.all():
-        return np.full(len(view.answered), "")
-    return np.where(view.answered, "answerable", "unanswerable")
-
-
-def _outcome(view: RetrievalView, index: int, sample: Question, references: References, subset: str) -> Example:
-    """Return what one encoder found for a question.
-
-    The margin is the similarity of the nearest right document less that of the nearest wrong one; it is undefined
-    where all that was found is right.
-    """
-    values = view.scores.values
-    right = values["right_passage"][index]
-    rank, tied = values["rank"][index], values["tied"][index]
-    numbers = {"right": values[RIGHT][index], "rank": rank}
-    labels = dict[str, str]()
-    if np.isfinite(right):
-        labels["right"] = references.of(int(right))
-    if tied > 1:
-        labels["ties"] = f"tied up to rank {rank + tied - 1:.0f}"
-    of_wrong = np.nan
-    found = zip(values["found"][index].tolist(), values["top"][index].tolist(), strict=True)
-    for place, (passage, similarity) in enumerate(found, start=1):
-        if np.isnan(passage):
-            break
-        document = references.document(int(passage))
-        if np.isnan(of_wrong) and document.id not in sample.right:
-            of_wrong = similarity
-        if place <= FOUND:
-            labels[f"found{place}"] = references.of(int(passage))
-            numbers[f"found{place}"] = similarity
-    return view.outcome(
-        index,
-        numbers,
-        correct=values[view.headline][index],
-        margin=values[RIGHT][index] - of_wrong,
-        subset=subset,
-        labels=labels,
-    )
+NOT_SHOWN = Template(
+    "{encoder} finds a right document {where} for {success} of the questions; random order has {chance:.1%}.",
+    "the interval contains chance, or lies below it",
+    INTERVAL,
+    "not shown",
+    title="Search is not shown to be better than chance",
+    question="Than chance?",
+    severity="high",
+    consequence="That it is of use for search on this corpus is not shown; more questions would tell.",
+)
+LISTED = Template(
+    "{encoder} lists at most {lists}; for {missed} no right one is listed, which counts as missed.",
+    "a retriever lists some of the documents, and not every question has a right one among them",
+    COUNT,
+    title="Lists, not all documents",
+)
+HEADROOM = Template(
+    "{encoder} has a right document among the first {depth} for {share} of the questions: a perfect reranker of these "
+    "would add {gain} to {headline}.",
+    f"of encoders that were asked for, where there are more than {RERANKED} documents, and lists of so many",
+    COUNT,
+    title="Headroom for a reranker",
+)
+CHOSEN = Template(
+    "{encoder}: with weight {weight:g}, {headline} is {own:.1%} on the questions it was chosen on; {expected:.1%} is "
+    "expected on others.{unsettled}",
+    "a retriever chooses a weight",
+    COUNT,
+    title="The weight of {encoder}",
+    question="Weight",
+)
+UNSETTLED = Template(
+    " The weight is not settled by {questions} ({low:g} to {high:g}).",
+    f"the same, where the weights that are chosen on four fifths of the units span more than {SETTLED:g}",
+    COUNT,
+)
+NO_THRESHOLD = Template(
+    "{separates}None is recommended for {encoder}: {reason}.",
+    "no threshold keeps the loss within the margin, or there are too few questions",
+    THRESHOLD,
+    "not shown",
+    title="No threshold is recommended",
+    question="Cut-off",
+    severity="medium",
+)
+SEPARATES = Template(
+    "A score separates the {unanswerable} (AUC {area}). ",
+    "before it, where a corpus has unanswerable questions: it separates them where the interval of the area under the "
+    "ROC curve of the top score is above 0.9",
+    INTERVAL,
+)
+NO_SEPARATION = Template(
+    "No score is shown to separate the {unanswerable} (AUC {area}). ",
+    "the same, where it is not",
+    INTERVAL,
+    "not shown",
+)
+DROP_BELOW = Template(
+    "{separates}Results of {encoder} below {threshold}{scale} may be dropped: at most {loss} of {headline} are lost "
+    "{guarantee}; {removed:.0%} of the results go.",
+    "it is the highest threshold within the margin",
+    THRESHOLD,
+    # Those of lists are not said together with those of similarities.
+    title="Threshold{scale}",
+    question="Cut-off",
+    severity="medium",
+)
+DROP_BELOW_ON_AVERAGE = replace(
+    DROP_BELOW,
+    when="the same, where the questions are too few for a limit with 95 % confidence",
+    procedure=AVERAGE_LOSS,
+)
+EQUAL_VALUES = Template(
+    "{encoders}: exactly the same {headline}, the highest; their order has no meaning.",
+    "the values are the same",
+    COUNT,
+    title="Equal values",
+)
+BY_DOT_PRODUCT = Template(
+    "{encoders}: compared by dot product; its thresholds are on another scale than cosines.",
+    "the encoder compares by dot product",
+    LIMIT,
+    title="Compared by dot product",
+)
+OVERFITTED = Template(
+    "{encoders}: whitening overfits: {passages:,.0f} passages are fewer than twice the dimensions.",
+    "there are fewer distinct passages than twice the directions that are scaled",
+    LIMIT,
+    title="Whitening overfits",
+)
+WORDS_READ = Template(
+    "{passages}: about {words}. Success by document does not see this: it counts the right page, not what is "
+    "read of it.",
+    "a run varies how documents are cut",
+    LIMIT,
+    title="Words read",
+    question="Words",
+    severity="medium",
+)
 
 
 def _answered_places(view: RetrievalView) -> Ints:
     """Return the (m,) places of the questions that have a right document."""
     return np.flatnonzero(view.answered)
+
+
+def _separation(view: RetrievalView) -> Mapping[str, Estimate]:
+    """Return how well the top similarity separates answered from unanswerable questions, where there are such."""
+    top, labels = view.scores.values["top"][:, 0], Labels.of(view.scores.unit, view.scores.unit_labels)
+    area = separation(*((top[chosen], labels.of_items(chosen)) for chosen in (view.answered, ~view.answered)))
+    return {} if area is None else {"unanswerable": area}
+
+
+def _recommended(view: RetrievalView) -> Mapping[str, Estimate]:
+    """Return the recommended threshold by its guarantee; also why there is none with 95 % confidence."""
+    reason = view.recommended.reason or (
+        f"a threshold with 95% confidence needs {ceil(questions_needed(view.options.loss, 'confidence')):,} "
+        "independent questions; these are fewer, enough for one that holds on average"
+    )
+    undefined = view.estimate(None, reason)
+    return {"recommended": undefined, **{name: view.estimate(tau) for name, tau in view.recommended_tau.items()}}
 
 
 def ranking_metric(
@@ -362,11 +263,11 @@ _share_without_items = partial(Metric, kind="computed", low=0.0, high=1.0, forma
 METRICS = (
     ranking_metric(
         "Success@{k}",
-        lambda places, k: places.success(k),
+        RightPlaces.success,
         kind="share",
         headline=True,
         margin=0.02,
-        chance=lambda view: view.chance,
+        chance=lambda view: view.scores.scalars["chance"],
         says="a right {document} is in its top {k} for {of_100}",
         term="Success@{K}",
         explanation=(
@@ -376,7 +277,7 @@ METRICS = (
     ),
     ranking_metric(
         "R@{k}",
-        lambda places, k: places.recall(k),
+        RightPlaces.recall,
         kind="share",
         compared="on request",
         term="R@{K}",
@@ -434,7 +335,7 @@ METRICS = (
         meaning="share of answerable questions with a right document among the first 10",
     ),
     *map(_success_after, TRANSFORMS),
-    # What follows is computed in embassay.diagnostics.retrieval.rows.
+    # What follows is computed below, and with the option paper in embassay.diagnostics.retrieval.paper.
     *(replace(metric, subset="documents") for metric in ISOTROPY_METRICS if metric.name in OF_PASSAGES),
     _share_without_items(
         "accuracy_l*",
@@ -445,27 +346,18 @@ METRICS = (
         "coe",
         "psi*",
         better="higher",
-        term="COE",
-        explanation=(
-            "The share of right documents that are more similar than the ψ-th percentile of the retrieved "
-            "ones. High is good."
-        ),
         meaning="share of right documents above the ψ-th percentile of the retrieved similarities",
     ),
     _share_without_items(
         "roe",
         "psi*",
         better="lower",
-        term="ROE",
-        explanation=(
-            "The share of random documents that are more similar than the ψ-th percentile of the retrieved "
-            "ones. Low is good."
-        ),
         meaning="share of random documents above the ψ-th percentile of the retrieved similarities",
     ),
     Metric(
         "tau",
         "recommended*",
+        of=_recommended,
         kind="computed",
         better="neither",
         compared="within one encoder",
@@ -493,10 +385,6 @@ METRICS = (
         format="count",
         low=0.0,
         high=100.0,
-        term="ψ",
-        explanation=(
-            "A percentile of the similarities of all retrieved documents. The paper derives thresholds from it."
-        ),
         meaning="percentile ψ of the threshold with the highest success",
     ),
     Metric(
@@ -523,6 +411,7 @@ METRICS = (
     Metric(
         "auc",
         "unanswerable",
+        of=_separation,
         kind="computed",
         better="higher",
         low=0.0,
@@ -538,6 +427,7 @@ METRICS = (
     _share_without_items(
         "loss_limit",
         "*",
+        of=lambda view: {subset: view.estimate(view.recommended.loss_limit) for subset in view.recommended_tau},
         better="lower",
         meaning="upper limit of the success that the recommended threshold loses",
         source="Bates et al. (2021), Angelopoulos et al. (2024)",
@@ -558,12 +448,489 @@ METRICS = (
 )
 
 
-def _ranking_metrics(k: int) -> list[RankingMetric]:
-    """Return the ranking metrics for k retrieved documents."""
-    return [metric for metric in with_options(METRICS, k=k) if isinstance(metric, RankingMetric)]
+@dataclass(frozen=True, kw_only=True)
+class Retrieval(RetrievalOptions):
+    """The diagnostic; its options are those of :class:`~embassay.diagnostics.retrieval.scores.RetrievalOptions`."""
+
+    shape: str = field(default="retrieval", init=False)
+
+    @property
+    def options(self) -> str:
+        """The options that change item scores, as text for their origin; the others change the summary."""
+        defaults = {"k": K, "transforms": "none", "pcs": 0}.items()
+        return ",".join(f"{name}={getattr(self, name)}" for name, of in defaults if getattr(self, name) != of)
+
+    @property
+    def ranking_metrics(self) -> list[RankingMetric]:
+        """The metrics of ranks, for k retrieved documents."""
+        return [metric for metric in with_options(METRICS, k=self.k) if isinstance(metric, RankingMetric)]
+
+    def check(self, corpus: Corpus[Question]) -> None:
+        """Check that fewer documents are retrieved than there are, and that some question has an answer.
+
+        Raises
+        ------
+        SpecError
+            If not; the message says what to do.
+        """
+        problems = {
+            f"{len(corpus.documents)} documents, of which k={self.k} would be retrieved: every question would succeed; "
+            "set a smaller k (retrieval,k=N)": self.k >= len(corpus.documents),
+            "documents whose vectors are read from their parts; transforms=all needs all vectors in memory": (
+                corpus.stored_documents and self.transforms != "none"
+            ),
+            "no question with a right document, so nothing can be found": not any(s.right for s in corpus.samples),
+        }
+        for problem, is_so in problems.items():
+            if is_so:
+                raise SpecError(f"corpus {corpus.name!r} has {problem}")
+
+    def score(self, corpus: Corpus[Question], vectors: Vectors, origin: Origin) -> ItemScores:
+        """Search the vectors, and score the lists; what only vectors have is beside it."""
+        nearest = search(corpus, vectors, max(self.k, 2 * COMPARED))
+        # A question without any similarity is undefined, not missed.
+        missing = np.isnan(nearest.similarity[:, 0])
+        values, scalars = transformed_values(corpus, vectors, self, missing)
+        values["random"] = similarity_to_random(corpus, vectors)
+        scalars["dot"] = float(vectors.similarity == "dot")
+        return self._item_scores(corpus, nearest, origin, missing, values, scalars)
+
+    def score_rankings(self, corpus: Corpus[Question], nearest: Neighbours, origin: Origin) -> ItemScores:
+        """Score the lists of a retriever.
+
+        ``scored`` is 1 where there are scores, else 0. Where some lists lack documents, ``listed`` is the length of the
+        longest of these, and no similarity to random documents is known.
+        """
+        drawn = random_documents(corpus)
+        values = {"random": np.full(drawn.shape, np.nan)}
+        # Scores are on the retriever's own scale, as dot products are.
+        scalars = {"scored": float(not np.isnan(nearest.similarity).all()), "dot": 1.0}
+        lengths = (nearest.documents >= 0).sum(axis=1)
+        lacking = lengths[lengths < len(corpus.documents)]
+        if lacking.size:
+            scalars["listed"] = float(lacking.max())
+        else:
+            by_place = np.take_along_axis(nearest.similarity, np.argsort(nearest.documents), axis=1)
+            values["random"] = np.take_along_axis(by_place, drawn, axis=1)
+        # What is in no list is missed.
+        return self._item_scores(corpus, nearest, origin, np.array(False), values, scalars)
+
+    def _item_scores(
+        self,
+        corpus: Corpus[Question],
+        nearest: Neighbours,
+        origin: Origin,
+        missing: Bools,
+        values: dict[str, Floats],
+        scalars: dict[str, float],
+    ) -> ItemScores:
+        """Return the scores of lists, with the values and scalars of what made them."""
+        scalars |= {"documents": float(len(corpus.documents)), "chance": success_of_blind_choice(corpus, self.k)}
+        if not corpus.stored_documents:
+            scalars["passage_words"] = words_of_a_passage(corpus.documents)
+        return ItemScores(
+            origin,
+            similarity_function="similarity",
+            item=np.array([sample.id for sample in corpus.samples]),
+            unit=corpus.units,
+            labels={},
+            values=values | list_values(corpus, nearest, self.k, self.ranking_metrics, missing),
+            scalars=scalars,
+            unit_labels=corpus.unit_labels,
+        )
+
+    def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
+        """Summarise all encoders on one corpus."""
+        figures = self.figures(scores)
+        views, requested = figures.views, figures.requested
+        summary = figures.summarise(draws, on_request=self.compare == "all")
+        rows = list(summary.rows)
+        thresholds = {view.encoder: dict(view.recommended_tau) for view in views}
+        for view in views:
+            if self.paper or self.transforms == "all":
+                rows += isotropy_rows(view, draws)
+            if self.paper:
+                of_view, at = paper.threshold_rows(view, draws)
+                rows += [*of_view, *paper.exam_rows(view, draws)]
+                thresholds[view.encoder] |= at
+        rows += share_rows(figures, thresholds, draws)
+        series = [*similarity_series(views), *weight_series(views)]
+        if self.paper:
+            rows += list(paper.correlations(requested, _by_key(rows), draws))
+            series += paper.beside_published(views, _by_key(rows))
+        # About all encoders, then about each, then warnings.
+        row_of = _by_key(rows)
+        findings = list(first_place(requested, summary.headline))
+        for view in requested:
+            findings += [*findings_of(view, summary.headline[view.encoder]), threshold_of(view, row_of)]
+        findings += [*words_read(requested), *scale_warnings(requested)]
+        signed = [replace(one, signature=f"{one.signature}|{self.recipe}") for one in rows]
+        return replace(summary, rows=signed).result(series, findings)
+
+    def figures(self, scores: Sequence[ItemScores]) -> Figures[RetrievalView]:
+        """Return the declared metrics of all encoders."""
+        return Figures.of(partial(RetrievalView, options=self), scores, with_options(METRICS, k=self.k))
+
+    def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
+        """Return which questions succeed at k; those without a right document are undecided, and a subset."""
+        requested = self.figures(scores).requested
+        return Outcomes(requested[0].subset, np.stack([view.scores.values[self.headline] for view in requested]))
+
+    def examples(
+        self, corpus: Corpus[Question], scores: Sequence[ItemScores], items: NDArray[np.int64]
+    ) -> Iterator[Example]:
+        """Yield each question with its right documents, and their rank and what was found by each encoder."""
+        views, starts = self.figures(scores).views, starts_of(corpus)
+        for index in items.tolist():
+            sample, subset = corpus.samples[index], str(views[0].subset[index])
+            outcomes = [_outcome(view, index, subset, corpus, starts) for view in views]
+            labels = {f"right{place}": document for place, document in enumerate(sample.right, start=1)}
+            texts = corpus.shown(sample.id)
+            for reference in chain.from_iterable(outcome.labels.values() for outcome in outcomes):
+                if "#" in reference:
+                    texts[reference] = begun(corpus.passage(reference))
+            yield item_example(scores[0], index, texts, subset, labels)
+            yield from outcomes
+
+
+create = Retrieval
+
+
+def _by_key(rows: Sequence[Row]) -> paper.RowByKey:
+    """Return rows by encoder, metric, subset and condition."""
+    return {(one.encoder, one.metric, one.subset, one.condition): one for one in rows}
+
+
+def _outcome(view: RetrievalView, index: int, subset: str, corpus: Corpus[Question], starts: Ints) -> Example:
+    """Return what one encoder found for a question, with references ``id#0`` to passages.
+
+    The margin is the similarity of the nearest right document less that of the nearest wrong one; it is undefined
+    where all that was found is right.
+
+    Parameters
+    ----------
+    starts
+        (N,) the first passage of each document.
+    """
+    values = {name: of_questions[index] for name, of_questions in view.scores.values.items()}
+    # At place 0 the nearest right document; then all that were retrieved.
+    retrieved = [(values["right_passage"], values[RIGHT]), *zip(values["found"], values["top"], strict=True)]
+    numbers, labels, wrong = {"rank": values["rank"]}, dict[str, str](), list[float]()
+    if values["tied"] > 1:
+        labels["ties"] = f"tied up to rank {values['rank'] + values['tied'] - 1:.0f}"
+    for place, (passage, similarity) in enumerate(retrieved):
+        if np.isnan(passage):
+            continue
+        row_of_document = int(np.searchsorted(starts, passage, side="right")) - 1
+        document = corpus.documents[row_of_document].id
+        if document not in corpus.samples[index].right:
+            wrong.append(similarity)
+        if place <= FOUND:
+            name = f"found{place}" if place else "right"
+            numbers[name], labels[name] = similarity, f"{document}#{passage - starts[row_of_document]:.0f}"
+    margin, correct = values[RIGHT] - (wrong or [np.nan])[0], values[view.headline]
+    return view.outcome(index, numbers, correct=correct, margin=margin, subset=subset, labels=labels)
+
+
+# Rows that are no means of the questions
+
+
+def isotropy_rows(view: RetrievalView, draws: Draws) -> Iterator[Row]:
+    """Yield I_A and IsoScore of the distinct passages, as they are and after each transform, and the rank it leaves."""
+    for name, value in view.scores.scalars.items():
+        metric, _, condition = name.partition("/")
+        if metric in OF_PASSAGES:
+            passages = int(view.scores.scalars["distinct_passages"])
+            yield row(
+                view.scores, draws, metric, "documents", Estimate(value, None, None, passages, passages), condition
+            )
+
+
+def share_rows(
+    figures: Figures[RetrievalView], thresholds: Mapping[str, Mapping[str, float]], draws: Draws
+) -> list[Row]:
+    """Return what each threshold keeps and costs; ``thresholds`` are by encoder and subset."""
+
+    def share(metric: str, subset: str, view: RetrievalView) -> Floats | None:
+        threshold = thresholds[view.encoder].get(subset)
+        return None if threshold is None else view.shares_at(threshold).get(metric)
+
+    places = {
+        "accuracy_at_tau": _answered_places,
+        "kept": _answered_places,
+        "unanswerable_dropped": lambda view: np.flatnonzero(~view.answered),
+    }
+    metrics = [
+        Metric(name, subset, kind="share", better="neither", of=partial(share, name, subset), places=of_metric)
+        for subset in dict.fromkeys(chain.from_iterable(thresholds.values()))
+        for name, of_metric in places.items()
+    ]
+    return Figures(figures.board, figures.views, tuple(metrics)).rows(draws)
+
+
+# Series
+
+
+def similarity_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
+    """Yield the densities of similarities to random, retrieved and right documents, and a table of them.
+
+    The lists of a few documents have no similarities to random ones, and are left out.
+    """
+    curves, card = list[dict[str, object]](), list[list[Any]]()
+    for view in views:
+        if view.listed is not None or not len(view.answers.top):
+            continue
+        similarities = {"random": view.random, "retrieved": view.answers.top, "right": view.answers.own}
+        sets = {name: np.sort(values[np.isfinite(values)]) for name, values in similarities.items()}
+        values = np.concatenate([*sets.values()])
+        low, high = values.min(), values.max()
+        # Dot products: twentieths of their range.
+        steps = np.linspace(low, high, 21)
+        if not view.compares_by_dot:
+            # Cosines have a common scale, so the lines of all encoders are multiples of the step.
+            steps = np.arange(np.floor(low / STEP), np.ceil(high / STEP) + 1) * STEP
+        below = [np.searchsorted(of_set, steps) / max(len(of_set), 1) for of_set in sets.values()]
+        card += [[view.encoder, *line] for line in np.stack([steps, *below], axis=1).tolist()]
+        # Floating-point numbers cannot tell larger scores apart finely enough for a density.
+        if max(-low, high) > 1e6:
+            continue
+        beyond = max(3 * max(map(bandwidth, sets.values())), 1e-6)
+        low, high = low - beyond, high + beyond
+        # Each line has its own points: the similarities of two encoders may have different ranges.
+        grid = np.linspace(low, high, 160)
+        if not view.compares_by_dot:
+            # Densities of cosines are reflected at the ends of what is possible.
+            grid, low, high = np.linspace(max(low, -1.0), min(high, 1.0), 160), -1.0, 1.0
+        for name, of_set in sets.items():
+            y = density(of_set, grid, low, high)
+            curves.append({"encoder": view.encoder, "line": name, "at": grid.tolist(), "y": y.tolist()})
+    if curves:
+        data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
+        yield Series(NAME, views[0].corpus, "densities", "curve", data)
+    if card:
+        columns = {
+            "encoder": "text",
+            "similarity": "number",
+            "random pairs below it": "percent",
+            "retrieved pairs below it": "percent",
+            "right pairs below it": "percent",
+        }
+        yield table(NAME, views[0].corpus, "card", columns, card)
+
+
+def weight_series(views: Sequence[RetrievalView]) -> Iterator[Series]:
+    """Yield the mean reciprocal rank by weight, of the retrievers that choose a weight."""
+    lines = list[dict[str, object]]()
+    for view in views:
+        curve = {float(name[6:]): rr for name, rr in view.scores.scalars.items() if name.startswith("curve/")}
+        if curve:
+            lines.append({"encoder": view.encoder, "line": "RR", "at": [*curve], "y": [*curve.values()]})
+    if lines:
+        yield Series(NAME, views[0].corpus, "weights", "curve", {"x": "weight", "y": "RR", "at": (), "lines": lines})
+
+
+# Findings
+
+
+def findings_of(view: RetrievalView, success: Row) -> Iterator[Finding]:
+    """Yield what is found about one encoder: failure, missing documents, a chosen weight, headroom for a reranker."""
+    origin, scalars, rank, value = view.scores.origin, view.scores.scalars, view.values("rank"), success.value
+    chance, documents, missed = scalars["chance"], scalars["documents"], int(np.isnan(rank).sum())
+    say = {"encoder": view.encoder, "headline": view.headline}
+    if against_chance(success, chance) in ("below", "both"):
+        where = among_first(view.options.k)
+        yield NOT_SHOWN.finding(success, success=written(success), where=where, chance=chance, **say)
+    if view.listed is not None and missed:
+        lists, questions = f"{view.listed:,.0f} of {documents:,.0f} documents", counted(missed, "question")
+        yield replace(LISTED.finding(origin, style="count", lists=lists, missed=questions, **say), value=missed)
+    if value is None:
+        return
+    if "setting" in scalars:
+        weight, expected = scalars["setting"], scalars["setting/expected"]
+        low, high, unsettled = scalars["setting/lowest"], scalars["setting/highest"], ""
+        if round(high - low, 9) > SETTLED:
+            unsettled = UNSETTLED.sentence(questions=counted(len(rank), "question"), low=low, high=high)
+        yield CHOSEN.finding(origin, weight=weight, own=value, expected=expected, unsettled=unsettled, **say)
+    if documents > RERANKED and (view.listed is None or view.listed >= RERANKED):
+        # Expected over ties: where words are counted, thousands of documents may have the score 0.
+        inside = np.clip((RERANKED + 1 - rank) / np.fmax(view.values("tied"), 1), 0, 1)
+        share = float(np.nan_to_num(inside).mean())
+        gain = size_in_points(max(0.0, share - value))
+        yield replace(HEADROOM.finding(origin, depth=RERANKED, share=number(share), gain=gain, **say), value=share)
+
+
+def threshold_of(view: RetrievalView, row_of: paper.RowByKey) -> Finding:
+    """Return which similarities to drop, the guaranteed loss and the loss here; or why nothing is recommended."""
+    threshold, answers, separates = view.recommended, view.answers, ""
+    area = row_of.get((view.encoder, "auc", "unanswerable", ""))
+    if area is not None:
+        value, *ends = (f"{one:.2f}".removeprefix("0") for one in (area.value, area.low, area.high) if one is not None)
+        template = SEPARATES if (area.low or 0) >= 0.9 else NO_SEPARATION
+        unanswerable = counted(len(view.largest_of_unanswerable), "unanswerable question")
+        separates = template.sentence(unanswerable=unanswerable, area=f"{value} [{', '.join(ends)}]" if ends else value)
+    say = {"encoder": view.encoder, "headline": view.headline, "separates": separates}
+    if not view.recommended_tau:
+        return NO_THRESHOLD.finding(view.scores.origin, reason=threshold.reason, **say)
+    ((subset, tau),) = view.recommended_tau.items()
+    lost = 100 * (answers.success.mean() - answers.right_at(tau).mean())
+    template, guarantee = DROP_BELOW_ON_AVERAGE, f"on average ({lost:.1f} here)"
+    if threshold.guarantee == "confidence":
+        template, guarantee = DROP_BELOW, f"with 95% confidence ({lost:.1f} here)"
+    return template.finding(
+        row_of[view.encoder, "tau", subset, ""],
+        style="threshold",
+        threshold=number(tau, "threshold"),
+        scale=" (in its own scores)" if view.is_lists else "",
+        loss=size_in_points(view.options.loss),
+        guarantee=guarantee,
+        removed=1 - answers.kept_at(tau).mean(),
+        **say,
+    )
+
+
+def first_place(views: Sequence[RetrievalView], success: Mapping[str, Row]) -> Iterator[Finding]:
+    """Yield which encoders share exactly the highest headline."""
+    values = {view.encoder: success[view.encoder].value or 0.0 for view in views}
+    first = [encoder for encoder, value in values.items() if value == max(values.values()) > 0]
+    if len(first) > 1:
+        yield EQUAL_VALUES.finding(views[0].scores.origin, encoders=", ".join(first), headline=views[0].headline)
+
+
+def words_read(views: Sequence[RetrievalView]) -> Iterator[Finding]:
+    """Yield how many words the first passages hold, where the candidates differ in that."""
+    # The first encoder with each length names it.
+    encoder_of = {view.scores.scalars.get("passage_words", 0.0): view.encoder for view in reversed(views)}
+    if len(encoder_of) > 1:
+        k = views[0].options.k
+        words = [f"{k * length:,.0f} words with {encoder_of[length]}" for length in sorted(encoder_of)]
+        yield WORDS_READ.finding(views[0].scores.origin, passages=counted(k, "passage"), words=names(words))
+
+
+def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
+    """Yield which encoders do not compare by cosine, and which have too few passages for whitening."""
+    by_dot = [view.encoder for view in views if view.compares_by_dot and not view.is_lists]
+    # With fewer distinct passages than twice the directions that it scales, whitening mostly scales their noise.
+    passages = {view.encoder: view.scores.scalars.get("distinct_passages", 0.0) for view in views}
+    overfitted = [v.encoder for v in views if 2 * v.scores.scalars.get("rank/whiten", 0.0) > passages[v.encoder]]
+    for template, encoders in ((BY_DOT_PRODUCT, by_dot), (OVERFITTED, overfitted)):
+        if encoders:
+            most = max(passages[encoder] for encoder in encoders)
+            yield template.finding(views[0].scores.origin, encoders=", ".join(encoders), passages=most)
+
+
+# Page
 
 
 def layout(result: Result) -> Layout:
-    """Return the page for the options that a result was made with."""
-    options = options_of(result)
-    return page(options, _ranking_metrics(options.k))
+    """Return the page of a result."""
+    metrics = dict.fromkeys(one.metric for one in result.rows if one.diagnostic == NAME)
+    options = Retrieval(k=next((int(metric[2:]) for metric in metrics if metric.startswith("R@")), K))
+    accuracy = next((metric for metric in metrics if metric.startswith("accuracy_l")), f"accuracy_l{LENGTH}")
+    # Parts without figures are left out.
+    return Layout(
+        title="Retrieval",
+        question="Which encoder finds the right document, and from what similarity on?",
+        headline=_headline(options),
+        parts=tuple(_parts(options)),
+        source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
+        "Domain",
+        paper=tuple(paper.paper_parts(accuracy)),
+    )
+
+
+def _headline(options: Retrieval) -> EncoderTable:
+    """Return the headline table: success, and the recommended threshold with what it keeps."""
+    success, beside = options.headline, [metric.column for metric in options.ranking_metrics if metric.beside_headline]
+    return EncoderTable(
+        f"Questions with a right document {among_first(options.k)}",
+        (
+            Column(success, success),
+            *beside,
+            Column("threshold τ (95%)", "tau", "recommended"),
+            Column(f"{success} at τ", "accuracy_at_tau", "recommended"),
+            Column("kept at τ", "kept", "recommended"),
+        ),
+        note=f"{success}: of all questions that have an answer. τ: dropping results below it loses no more success "
+        "than allowed, with 95% confidence.",
+    )
+
+
+def _parts(options: Retrieval) -> Iterator[Part]:
+    """Yield the parts of a search run."""
+    success = Column(options.headline, options.headline)
+    yield IntervalChart(f"{success.heading} with its 95% interval", success)
+    yield ComparisonTable(
+        "Which differences are shown",
+        success,
+        "Paired on the same questions; p by exchanging questions that share documents, corrected within each family.",
+    )
+    yield Curves(
+        "The weight of a hybrid's first part",
+        "weights",
+        "The mean reciprocal rank of all questions by weight. weight=auto is the weight of the highest point, which is "
+        "too high: it was chosen on these questions.",
+        zero=False,
+    )
+    yield Curves(
+        "How similar questions are to random, right and retrieved documents",
+        "densities",
+        "Retrieved: the nearest k documents. Where the curves of right and retrieved documents overlap, no threshold "
+        "can separate them. The paper's figures 1 and 2.",
+        split=True,
+    )
+    yield SeriesTable(
+        "What a similarity means",
+        "card",
+        "For each encoder: the share of random, retrieved and right pairs that are less similar. A similarity of 0.6 "
+        "means something different for each encoder.",
+    )
+    recommended = list[Column]()
+    headings = {
+        "τ": "tau",
+        "success at τ": "accuracy_at_tau",
+        "kept": "kept",
+        "limit of the loss": "loss_limit",
+        "unanswerable questions that find nothing": "unanswerable_dropped",
+    }
+    for subset, suffix in zip(RECOMMENDED.values(), ("", ", on average"), strict=True):
+        recommended += [Column(f"{heading}{suffix}", metric, subset) for heading, metric in headings.items()]
+    yield EncoderTable(
+        "A recommended threshold, and what it does",
+        tuple(recommended),
+        "The highest similarity for which the upper 95% confidence limit of the loss is no more than allowed (2 points "
+        "unless said otherwise; that needs 149 independent questions). On average: with 49 questions or more, the loss "
+        "averaged over many such samples of questions is no more than allowed; the limit is its upper bound.",
+    )
+    yield EncoderTable(
+        "Ranking metrics",
+        tuple(metric.column for metric in options.ranking_metrics),
+        "Names as in ir-measures. Tied documents count with the expected value over all their orders: an encoder that "
+        "gives all documents the same similarity scores as random choice does.",
+    )
+    isotropy = (
+        Column(f"{metric} {condition}".strip(), metric, subset, condition)
+        for condition in ("", *TRANSFORMS)
+        for metric, subset in ((options.headline, "all"), ("isoscore", "documents"), ("i_a", "documents"))
+        if condition or subset == "documents"
+    )
+    yield EncoderTable(
+        "Does making the vectors more isotropic help?",
+        tuple(isotropy),
+        "Transforms are fitted on the passages and applied to passages and questions; then cosine. More isotropic is "
+        "not better by itself. IsoScore is too low where there are few passages.",
+    )
+    first = tuple(f"found{place}" for place in range(1, FOUND + 1))
+    yield Examples(
+        "Question by question",
+        "question",
+        texts=(("right", "right document"),),
+        columns=(
+            ExampleColumn("rank of right document", ("rank", "ties"), "count"),
+            ExampleColumn("its similarity", ("right",), passages=True),
+            ExampleColumn("found first", first, passages=True),
+        ),
+        margin="the similarity of the nearest right document less that of the nearest wrong one",
+        threshold=Column("τ", "tau", "recommended"),
+        note=f"Right: a right document is {among_first(options.k)}. Beside each passage its similarity to the "
+        "question; below the threshold τ it would be dropped.",
+    )

@@ -1,38 +1,54 @@
-"""From vectors to the item scores of each question: similarities, ranks of the right documents, transforms."""
+"""From lists of documents to the item scores of each question, and one encoder's view of its scores.
+
+The exact search of an encoder's vectors gives :class:`~embassay.core.vectors.Neighbours`, as the lists of a retriever
+do, and both are scored in the same way. What only vectors have stands beside it: similarities to random documents,
+transforms, isotropy.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from math import comb
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from scipy.stats import hypergeom
 
+from embassay.core.errors import SpecError
 from embassay.core.randomness import generator
-from embassay.core.samples.retrieval import Document, Question, first_passages, right_pairs
+from embassay.core.result import MIN_UNITS, Estimate
+from embassay.core.samples.retrieval import Question, first_passages, right_pairs
 from embassay.core.types import Corpus
-from embassay.core.vectors import Neighbours, Search, Vectors
+from embassay.core.vectors import Neighbours, Vectors
 from embassay.diagnostics.base import NEAREST
 from embassay.diagnostics.metrics.metric import Metric
+from embassay.diagnostics.metrics.scoreboard import View
+from embassay.stats.exams import EXAMS, GRID, LENGTH, Answers
 from embassay.stats.geometry import transforms
 from embassay.stats.geometry.closeness import paired
 from embassay.stats.geometry.isotropy import isotropy
+from embassay.stats.labels import Labels
 from embassay.stats.overlap import COMPARED
 from embassay.stats.ranking import RightPlaces
-from embassay.stats.units import Floats, Ints, ranges
+from embassay.stats.thresholds import Guarantee, Threshold, recommend
+from embassay.stats.units import Bools, Floats, Ints, ranges
 
+NAME = "retrieval"
+K, PSI = 5, 5
+LOSS = 0.02
+"""The loss of success that a recommended threshold may cause."""
+RECOMMENDED: Mapping[Guarantee, str] = {"confidence": "recommended", "average": "recommended_on_average"}
+"""The subset of a recommended threshold's rows, by the guarantee on its loss."""
 RANDOM = 10
 """Random documents for each question: ROE and the table of similarities are based on them."""
-FITTED = 200_000
-"""Passages that a transform is fitted on, at most; more do not change it."""
 ROWS = 65_536
 """Passages that are processed together."""
 RIGHT = "own"
-"""The stored name of the (n,) similarities to the nearest right document. Another name would orphan stored scores."""
+"""The stored name of the (n,) similarities to the nearest right document."""
 DIGITS = 6
 """Significant digits of isotropy: the precision of float32 vectors."""
 
@@ -56,176 +72,170 @@ class RankingMetric(Metric):
     beside_headline: bool = False
 
 
-@dataclass(frozen=True)
-class EncodedCorpus:
-    """A corpus's questions and passages as vectors, and which documents are right.
-
-    Attributes
-    ----------
-    queries, passages
-        (n, d) and (p, d) dense or CSR.
-    starts
-        (N,) the first passage of each document; None where each document has one.
-    first
-        (t,) the first passage of each distinct text; None where all texts differ.
-    pairs
-        (R, 2) the places of each question and each of its right documents.
-    """
-
-    corpus: Corpus[Question]
-    vectors: Vectors
-    queries: Any
-    passages: Any
-    starts: Ints | None
-    first: Ints | None
-    pairs: Ints
-
-    @classmethod
-    def of(cls, corpus: Corpus[Question], vectors: Vectors) -> EncodedCorpus:
-        """Take the vectors of a corpus's questions and passages."""
-        questions = [sample.question for sample in corpus.samples]
-        queries = vectors.take(questions, "query")
-        pairs = right_pairs(corpus.samples, corpus.documents)
-        if corpus.stored_documents:
-            # Each has one passage.
-            return cls(corpus, vectors, queries, vectors.documents, None, None, pairs)
-        texts = list[str]()
-        for document in corpus.documents:
-            texts += document.passages
-        passages = vectors.take(texts, "document")
-        starts = first_passages(corpus.documents)
-        return cls(corpus, vectors, queries, passages, starts, _first_of_texts(texts), pairs)
-
-    @property
-    def search(self) -> Search:
-        """The search of the vectors.
-
-        Raises
-        ------
-        ValueError
-            If the vectors have none.
-        """
-        return self.vectors.need_search("retrieval")
-
-    def distinct(self, passages: Any) -> Any:
-        """Return the rows of (p, d) passages with each distinct text once."""
-        if self.first is None:
-            return passages
-        return passages[self.first]
-
-
-class References:
-    """The references ``id#0`` of passages by their rows: the id of the document and the number of the passage."""
-
-    def __init__(self, corpus: Corpus[Question]):
-        """Count the passages of the documents of a corpus."""
-        self._documents = corpus.documents
-        if corpus.stored_documents:
-            # Each has one passage.
-            self._starts: Ints = np.arange(len(corpus.documents))
-        else:
-            self._starts = first_passages(corpus.documents)
-
-    def document(self, passage: int) -> Document:
-        """Return the document of a passage."""
-        return self._documents[self.place(passage)]
-
-    def of(self, passage: int) -> str:
-        """Return the reference of a passage."""
-        place = self.place(passage)
-        return f"{self._documents[place].id}#{passage - int(self._starts[place])}"
-
-    def place(self, passage: int) -> int:
-        """Return the place of the document of a passage."""
-        return int(np.searchsorted(self._starts, passage, side="right")) - 1
-
-
-def search_documents(encoded: EncodedCorpus, k: int, declared: Iterable[RankingMetric]) -> dict[str, Floats]:
-    """Find the nearest documents of each question and the ranks of the right ones.
+@dataclass(frozen=True, kw_only=True)
+class RetrievalOptions:
+    """The options of the diagnostic.
 
     Parameters
     ----------
-    declared
-        The metrics of these ranks.
+    k
+        How many documents are retrieved.
+    loss
+        The loss of success that a recommended threshold may cause: 0.02 is 2 points. It holds with 95 % confidence
+        where there are enough questions (149 independent ones at 2 points), else on average (49).
+    transforms
+        ``all`` also searches after standardizing, whitening, and removing the main directions; it takes several
+        times as long.
+    pcs
+        How many principal components the transform ``remove_pcs`` removes, 0 to 1000; 0 means one for every hundred
+        dimensions.
+    compare
+        Which metrics are compared pair by pair: ``headline`` (Success@k) or ``all`` (also R@k, RR, AP and nDCG@10).
+    paper
+        Whether the paper's own figures are computed too: exams, COE, ROE, its thresholds, correlations, its tables.
+    psi
+        The percentile of the top-k similarities that COE and ROE are taken at, besides 5, 10, … 95; 1 to 99.
+    exams, length
+        The number of bootstrap samples of questions, 100 to 10,000, and the number of questions in each, 10 to 1,000:
+        the paper's m and l.
+    random
+        How many random documents of each question are used for ROE, 1 to 10; the paper uses one.
 
-    Returns
-    -------
-    values
-        ``top`` (n, k) similarities, ``own`` (n,) that to the nearest right document, ``random`` (n, 10) to random ones,
-        ``answered`` (n,) 1 where there is a right document, and the ranking metrics: NaN where there is none, or where
-        the question's vector has no similarity to anything. Also ``found`` (n, k) the rows of the nearest documents'
-        passages, ``nearest`` (n, m) the places of the ten nearest documents and of all that are exactly as near as the
-        last of them, 20 at most, and what :func:`nearest_right` returns.
+    Raises
+    ------
+    SpecError
+        For a number out of range.
     """
-    corpus, pairs = encoded.corpus, encoded.pairs
-    nearest = encoded.search(
-        encoded.queries,
-        encoded.passages,
-        k=max(k, 2 * COMPARED),
-        similarity_function=encoded.vectors.similarity,
-        starts=encoded.starts,
-        pairs=pairs,
+
+    k: int = K
+    loss: float = LOSS
+    transforms: Literal["none", "all"] = "none"
+    pcs: int = 0
+    compare: Literal["headline", "all"] = "headline"
+    paper: bool = False
+    psi: int = PSI
+    exams: int = EXAMS
+    length: int = LENGTH
+    random: int = RANDOM
+
+    def __post_init__(self) -> None:
+        """Check the ranges of the numbers."""
+        limits = {
+            "k": (1, 1000),
+            "psi": (1, 99),
+            "loss": (0, 1),
+            "exams": (100, 10_000),
+            "length": (10, 1000),
+            "random": (1, RANDOM),
+            "pcs": (0, 1000),
+        }
+        for name, (low, high) in limits.items():
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise SpecError(f"diagnostic 'retrieval', option {name!r}: must be {low} to {high}, is {value:g}")
+
+    @property
+    def headline(self) -> str:
+        """The name of the headline metric."""
+        return f"Success@{self.k}"
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The ψ at which COE, ROE and the paper's thresholds are computed, in ascending order."""
+        return tuple(sorted({*GRID, self.psi}))
+
+    @property
+    def recipe(self) -> str:
+        """The options that move no item score, for signatures."""
+        return "|".join(f"{name}:{getattr(self, name):g}" for name in ("loss", "psi", "exams", "length", "random"))
+
+
+def passages_of(corpus: Corpus[Question], vectors: Vectors, *, distinct: bool = False) -> Any:
+    """Return the (p, d) vectors of all passages, or of each distinct text; stored documents are read on access."""
+    if corpus.stored_documents:
+        return vectors.documents
+    texts = chain.from_iterable(document.passages for document in corpus.documents)
+    return vectors.take(dict.fromkeys(texts) if distinct else texts, "document")
+
+
+def starts_of(corpus: Corpus[Question]) -> Ints:
+    """Return (N,) the first passage of each document; each stored document has one passage."""
+    if corpus.stored_documents:
+        return np.arange(len(corpus.documents))
+    return first_passages(corpus.documents)
+
+
+def search(corpus: Corpus[Question], vectors: Vectors, k: int) -> Neighbours:
+    """Return the k documents nearest to each question, and the ranks of the right ones.
+
+    Raises
+    ------
+    ValueError
+        If the vectors cannot be searched.
+    """
+    return vectors.need_search("retrieval")(
+        vectors.take([sample.question for sample in corpus.samples], "query"),
+        passages_of(corpus, vectors),
+        k=k,
+        similarity_function=vectors.similarity,
+        starts=None if corpus.stored_documents else starts_of(corpus),
+        pairs=right_pairs(corpus.samples, corpus.documents),
     )
-    # A question without any similarity is undefined, not missed.
-    without_similarity = np.isnan(nearest.similarity[:, 0])
-    values = _values(corpus, pairs, nearest, k, declared, without_similarity)
-    values["random"] = similarity_to_random(encoded)
-    return values
 
 
-def read_lists(
-    corpus: Corpus[Question], nearest: Neighbours, k: int, declared: Iterable[RankingMetric]
-) -> tuple[dict[str, Floats], dict[str, float]]:
-    """Return what :func:`search_documents` does, from the lists of a retriever, and facts about the lists.
-
-    A right document that is in no list, and has no rank, is missed. ``scored`` is 1 where there are scores, else 0.
-    Where some lists lack documents, ``listed`` is the length of the longest of these.
-    """
-    pairs = right_pairs(corpus.samples, corpus.documents)
-    never = np.zeros(len(corpus.samples), dtype=np.bool_)
-    values = _values(corpus, pairs, nearest, k, declared, never)
-    values["random"] = np.full((len(corpus.samples), RANDOM), np.nan)
-    scalars = {"scored": float(not np.isnan(nearest.similarity).all())}
-    lengths = (nearest.documents >= 0).sum(axis=1)
-    is_part = lengths < len(corpus.documents)
-    if is_part.any():
-        return values, {**scalars, "listed": float(lengths[is_part].max())}
-    # By place: the similarity of every document.
-    similarity = np.take_along_axis(nearest.similarity, np.argsort(nearest.documents, axis=1), axis=1)
-    values["random"] = np.take_along_axis(similarity, _drawn(corpus), axis=1)
-    return values, scalars
+# Lists
 
 
-def _values(
-    corpus: Corpus[Question],
-    pairs: Ints,
-    nearest: Neighbours,
-    k: int,
-    declared: Iterable[RankingMetric],
-    undefined: NDArray[np.bool_],
+def list_values(
+    corpus: Corpus[Question], nearest: Neighbours, k: int, metrics: Iterable[RankingMetric], missing: Bools
 ) -> dict[str, Floats]:
     """Return the values of the first k documents of each question, and of the ranks of the right ones.
 
     Parameters
     ----------
-    undefined
-        (n,) the questions whose metrics are undefined.
+    nearest
+        The lists of a search or a retriever, of any length.
+    missing
+        (n,) the questions whose metrics are undefined. A right document that is in no list is missed otherwise.
+
+    Returns
+    -------
+    values
+        ``top`` (n, k) similarities, ``own`` (n,) that to the nearest right document, ``answered`` (n,) 1 where there
+        is a right document, and the ranking metrics, NaN where there is none. Also ``found`` (n, k) the rows of the
+        nearest documents' passages, ``nearest`` (n, m) the places of the ten nearest documents and of all that are
+        exactly as near as the last of them, 20 at most. Of the nearest right document ``rank`` (n,) from 1: one more
+        than the number of documents that are strictly nearer; ``tied`` (n,) the number of documents that are exactly as
+        near, itself included; ``right_passage`` (n,) the row of its nearest passage; NaN where it has no rank.
     """
-    places = _places(corpus, pairs, nearest)
-    values = dict[str, Floats]()
-    for metric in declared:
+    questions, pairs = len(corpus.samples), right_pairs(corpus.samples, corpus.documents)
+    values, places = dict[str, Floats](), right_places(corpus, nearest, pairs)
+    for metric in metrics:
         if len(corpus.documents) > metric.more_documents_than:
-            values[metric.name] = np.where(undefined, np.nan, metric.of_places(places, k))
-    # A list may be shorter than k, or longer.
-    beyond = ((0, 0), (0, max(k - nearest.documents.shape[1], 0)))
-    values["top"] = np.pad(nearest.similarity[:, :k], beyond, constant_values=np.nan)
-    found = np.pad(nearest.passages[:, :k], beyond, constant_values=-1)
-    values["found"] = np.where(found < 0, np.nan, found)
+            values[metric.name] = np.where(missing, np.nan, metric.of_places(places, k))
+    passages = np.where(nearest.passages < 0, np.nan, nearest.passages)
+    for name, columns in (("top", nearest.similarity), ("found", passages)):
+        # A list may be shorter than k, or longer.
+        values[name] = np.full((questions, k), np.nan)
+        values[name][:, : columns.shape[1]] = columns[:, :k]
     values[NEAREST] = nearest.first(COMPARED)
-    values |= nearest_right(len(corpus.samples), pairs, nearest)
-    values[RIGHT] = _largest_at(pairs[:, 0], nearest.own, len(corpus.samples))
-    values["answered"] = np.array([float(bool(s.right)) for s in corpus.samples])
+    values[RIGHT] = _largest(pairs[:, 0], nearest.own, questions)
+    values["answered"] = np.array([float(bool(sample.right)) for sample in corpus.samples])
+    # The nearest right document of each question; −1 marks one without a rank, which is sorted last.
+    order = np.lexsort((np.where(nearest.greater < 0, np.inf, nearest.greater), pairs[:, 0]))
+    question, first = np.unique(pairs[order, 0], return_index=True)
+    for name, of_pairs in (("rank", nearest.greater), ("tied", nearest.tied), ("right_passage", nearest.own_passages)):
+        best = of_pairs[order[first]]
+        values[name] = np.full(questions, np.nan)
+        values[name][question] = np.where(best < 0, np.nan, best)
+    values["rank"] += 1
     return values
+
+
+def right_places(corpus: Corpus[Question], nearest: Neighbours, pairs: Ints) -> RightPlaces:
+    """Return the places of the right documents of each question."""
+    gains = [gain for sample in corpus.samples for gain in sample.gains or [1] * len(sample.right)]
+    return RightPlaces(len(corpus.samples), pairs[:, 0], nearest.greater, nearest.tied, np.array(gains))
 
 
 def success_of_blind_choice(corpus: Corpus[Question], k: int) -> float:
@@ -233,53 +243,51 @@ def success_of_blind_choice(corpus: Corpus[Question], k: int) -> float:
 
     N is the number of documents, r that of a question's right ones; k/N where each question has one.
     """
-    documents = len(corpus.documents)
-    questions_of = Counter(len(sample.right) for sample in corpus.samples if sample.right)
-    # Of all choices of k documents for each question, those of wrong documents only.
-    all_wrong = sum(questions * comb(max(documents - right, 0), k) for right, questions in questions_of.items())
-    return 1 - all_wrong / (max(questions_of.total(), 1) * comb(documents, k))
+    right = [len(sample.right) for sample in corpus.samples if sample.right]
+    all_wrong = hypergeom.pmf(0, len(corpus.documents), right, k)
+    return float(1 - all_wrong.mean())
 
 
-def _places(corpus: Corpus[Question], pairs: Ints, nearest: Neighbours) -> RightPlaces:
-    """Return the places of the right documents of each question."""
-    gains = list[int]()
-    for sample in corpus.samples:
-        gains += sample.gains or [1] * len(sample.right)
-    of_right = np.array(gains, dtype=np.int64)
-    return RightPlaces(len(corpus.samples), pairs[:, 0], nearest.greater, nearest.tied, of_right)
+def random_documents(corpus: Corpus[Question]) -> Ints:
+    """Return (n, 10) random documents for each question, the same for every encoder."""
+    stream = generator(0, "random documents", corpus.fingerprint)
+    return stream.integers(0, len(corpus.documents), size=(len(corpus.samples), RANDOM))
 
 
-def nearest_right(questions: int, pairs: Ints, nearest: Neighbours) -> dict[str, Floats]:
-    """Return the rank of each question's nearest right document, and the passage that it was found by.
+def _largest(places: Ints, values: Floats, size: int) -> Floats:
+    """Return (size,) the largest value at each place; NaN where there is none."""
+    largest = np.full(size, np.nan)
+    np.fmax.at(largest, places, values)
+    return largest
 
-    Returns
-    -------
-    ``rank`` (n,) from 1: one more than the number of documents that are strictly nearer; ``tied`` (n,) the number of
-    documents that are exactly as near, itself included; ``right_passage`` (n,) the row of its nearest passage. NaN
-    where there is no right document, or where it has no rank.
+
+# Vectors
+
+
+def similarity_to_random(corpus: Corpus[Question], vectors: Vectors, rows: int = ROWS) -> Floats:
+    """Return (n, 10) the similarity of each question to random documents, the same ones for every encoder.
+
+    Parameters
+    ----------
+    rows
+        Approximate number of passages compared at once; changes no value.
     """
-    question_of_pair = pairs[:, 0]
-    # −1 marks a right document without a rank; it is sorted last.
-    nearer_documents = np.where(nearest.greater < 0, np.iinfo(np.int64).max, nearest.greater)
-    by_question_and_rank = np.lexsort((nearer_documents, question_of_pair))
-    question, first_of_question = np.unique(question_of_pair[by_question_and_rank], return_index=True)
-    best_pair = by_question_and_rank[first_of_question]
-
-    rank = np.full(questions, np.nan)
-    tied = np.full(questions, np.nan)
-    has_rank = nearest.greater[best_pair] >= 0
-    rank[question[has_rank]] = nearest.greater[best_pair[has_rank]] + 1
-    tied[question[has_rank]] = nearest.tied[best_pair[has_rank]]
-
-    right_passage = np.full(questions, np.nan)
-    passage = nearest.own_passages[best_pair]
-    has_passage = passage >= 0
-    right_passage[question[has_passage]] = passage[has_passage]
-    return {"rank": rank, "tied": tied, "right_passage": right_passage}
+    passages, starts, drawn = passages_of(corpus, vectors), starts_of(corpus), random_documents(corpus)
+    queries = vectors.take([sample.question for sample in corpus.samples], "query")
+    ends = np.append(starts[1:], passages.shape[0])
+    blocks = list[Floats]()
+    step = max(1, rows * len(ends) // (RANDOM * passages.shape[0]))
+    for first in range(0, len(drawn), step):
+        chosen = drawn[first : first + step].ravel()
+        passage, place = ranges(starts[chosen], ends[chosen])
+        values = paired(queries[first + place // RANDOM], passages[passage], [vectors.similarity])
+        # A document is as similar as its most similar passage.
+        blocks.append(_largest(place, values[vectors.similarity], len(chosen)).reshape(-1, RANDOM))
+    return np.concatenate(blocks)
 
 
-def search_transformed(
-    encoded: EncodedCorpus, k: int, names: Sequence[transforms.Name], defined: NDArray[np.bool_], pcs: int = 0
+def transformed_values(
+    corpus: Corpus[Question], vectors: Vectors, options: RetrievalOptions, missing: Bools
 ) -> tuple[dict[str, Floats], dict[str, float]]:
     """Return the success after each transform, and the isotropy of the passages before and after.
 
@@ -289,120 +297,161 @@ def search_transformed(
 
     Parameters
     ----------
-    names
-        The transforms.
-    defined
-        (n,) which questions have a similarity at all; the others stay undefined.
-    pcs
-        How many principal components ``remove_pcs`` removes; 0 means one for every hundred dimensions.
+    missing
+        (n,) which questions have no similarity at all; they stay undefined.
     """
-    corpus, passages = encoded.corpus, encoded.passages
-    sample = encoded.distinct(passages)
-    values, scalars = dict[str, Floats](), _isotropy(sample, "")
+    sample, values = passages_of(corpus, vectors, distinct=True), dict[str, Floats]()
+    # Without the bias of few passages only untransformed: a fitted transform makes them depend on each other.
+    scalars = _isotropy(sample, "", ("i_a", "isoscore", "isoscore_unbiased"))
     scalars["distinct_passages"] = float(sample.shape[0])
-    if issparse(passages):
+    if issparse(sample) or options.transforms == "none":
         return values, scalars
-    # Drawn with a fixed seed, so that every encoder's transform is fitted on the same passages.
-    if len(sample) > FITTED:
-        chosen = generator(0, "fitted on", corpus.fingerprint).choice(len(sample), FITTED, replace=False)
-        sample = sample[np.sort(chosen)]
-    for name in names:
-        metric = f"Success@{k}/{name}"
+    pairs = right_pairs(corpus.samples, corpus.documents)
+    for name in transforms.NAMES:
+        success = values[f"{options.headline}/{name}"] = np.full(len(missing), np.nan)
         try:
-            fitted = transforms.fit(name, sample, pcs)
+            fitted = transforms.fit(name, sample, options.pcs)
         except ValueError:
             # The transform leaves nothing of these vectors.
-            values[metric] = np.full(len(corpus.samples), np.nan)
             continue
-        queries, moved = _apply(fitted, encoded.queries), _apply(fitted, passages)
-        nearest = encoded.search(
-            queries, moved, k=k, similarity_function="cosine", starts=encoded.starts, pairs=encoded.pairs
-        )
-        success = _places(corpus, encoded.pairs, nearest).success(k)
-        has_similarity = defined & ~np.isnan(nearest.similarity[:, 0])
-        values[metric] = np.where(has_similarity, success, np.nan)
-        scalars |= _isotropy(encoded.distinct(moved), name)
+        # An undefined row becomes a zero vector, which has no cosine.
+        matrix = np.nan_to_num(fitted.apply(vectors.matrix)).astype(np.float32)
+        moved = replace(vectors, matrix=matrix, similarity="cosine")
+        nearest = search(corpus, moved, options.k)
+        success[:] = right_places(corpus, nearest, pairs).success(options.k)
+        success[missing | np.isnan(nearest.similarity[:, 0])] = np.nan
+        scalars |= _isotropy(passages_of(corpus, moved, distinct=True), name, ("i_a", "isoscore"))
         scalars[f"rank/{name}"] = float(fitted.rank)
     return values, scalars
 
 
-def _first_of_texts(texts: Sequence[str]) -> Ints | None:
-    """Return (t,) the first place of each distinct text; None where all texts differ."""
-    first = dict[str, int]()
-    for place, text in enumerate(texts):
-        first.setdefault(text, place)
-    if len(first) == len(texts):
-        return None
-    return np.array(list(first.values()), dtype=np.int64)
+def _isotropy(passages: Any, condition: str, metrics: Iterable[str]) -> dict[str, float]:
+    """Return the isotropy of the passages by ``metric/condition``; undefined values are missing."""
+    measured = vars(isotropy(passages))
+    defined = (metric for metric in metrics if np.isfinite(measured[metric]))
+    return {f"{metric}/{condition}": float(f"{measured[metric]:.{DIGITS}g}") for metric in defined}
 
 
-def _largest_at(places: Ints, values: Floats, size: int) -> Floats:
-    """Return (size,) the largest value at each place; NaN where there is none."""
-    largest = np.full(size, -np.inf)
-    np.maximum.at(largest, places, np.where(np.isnan(values), -np.inf, values))
-    return np.where(np.isinf(largest), np.nan, largest)
+# What a summary reads
 
 
-def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
-    """Return (n, 10) the similarity of each question to random documents, the same ones for every encoder.
-
-    Parameters
-    ----------
-    rows
-        Approximate number of passages compared at once; changes no value.
+@dataclass(frozen=True)
+class RetrievalView(View):
+    """One encoder's questions. Below, n counts all questions, m those with a right document, d those of the m with k
+    similarities, u those without a right document.
     """
-    corpus = encoded.corpus
-    similarity_function = encoded.vectors.similarity
-    questions = len(corpus.samples)
-    documents = len(corpus.documents)
-    passages = encoded.passages.shape[0]
-    drawn = _drawn(corpus)
-    starts = np.arange(documents) if encoded.starts is None else encoded.starts
-    ends = np.append(starts[1:], passages)
 
-    similarity = np.empty((questions, RANDOM))
-    passages_per_question = RANDOM * passages / documents
-    step = max(1, int(rows // passages_per_question))
-    for first in range(0, questions, step):
-        block = slice(first, min(first + step, questions))
-        chosen = drawn[block].ravel()
-        passage, place_of_document = ranges(starts[chosen], ends[chosen])
-        question = first + place_of_document // RANDOM
-        values = paired(encoded.queries[question], encoded.passages[passage], [similarity_function])[
-            similarity_function
-        ]
-        # The similarity of a document is that of its most similar passage.
-        of_documents = _largest_at(place_of_document, values, len(chosen))
-        similarity[block] = of_documents.reshape(-1, RANDOM)
-    return similarity
+    options: RetrievalOptions
 
+    @property
+    def headline(self) -> str:
+        """The name of the headline metric."""
+        return self.options.headline
 
-def _drawn(corpus: Corpus[Question]) -> Ints:
-    """Return (n, 10) random documents for each question, the same for every encoder."""
-    stream = generator(0, "random documents", corpus.fingerprint)
-    return stream.integers(0, len(corpus.documents), size=(len(corpus.samples), RANDOM))
+    @property
+    def compares_by_dot(self) -> bool:
+        """Whether the similarities are dot products, whose scale is the encoder's own; otherwise cosines."""
+        return bool(self.scores.scalars["dot"])
 
+    @property
+    def is_lists(self) -> bool:
+        """Whether these are the lists of a retriever: what is not in them is missed, not undefined."""
+        return "scored" in self.scores.scalars
 
-def _apply(fitted: transforms.Transform, matrix: Any) -> NDArray[np.float32]:
-    """Apply a transform block by block; an undefined row becomes a zero vector, which has no cosine."""
-    blocks = list[NDArray[np.float32]]()
-    for start in range(0, len(matrix), ROWS):
-        transformed = fitted.apply(matrix[start : start + ROWS])
-        blocks.append(np.nan_to_num(transformed).astype(np.float32))
-    if not blocks:
-        return np.zeros((0, 1), dtype=np.float32)
-    return np.concatenate(blocks)
+    @property
+    def listed(self) -> float | None:
+        """The length of the longest list that lacks documents; None where each list has all documents."""
+        return self.scores.scalars.get("listed")
 
+    @property
+    def subset(self) -> NDArray[np.str_]:
+        """(n,) whether a question has a right document; empty where all have one."""
+        return np.where(self.answered.all(), "", np.where(self.answered, "answerable", "unanswerable"))
 
-def _isotropy(passages: Any, condition: str) -> dict[str, float]:
-    """Return I_A and IsoScore of the passages by ``metric/condition``; undefined ones are missing."""
-    measured = isotropy(passages)
-    values = {"i_a": measured.i_a, "isoscore": measured.isoscore}
-    if not condition:
-        # Only untransformed: a transform that was fitted on the passages makes them depend on each other.
-        values["isoscore_unbiased"] = measured.isoscore_unbiased
-    scalars = dict[str, float]()
-    for metric, value in values.items():
-        if np.isfinite(value):
-            scalars[f"{metric}/{condition}"] = float(f"{value:.{DIGITS}g}")
-    return scalars
+    @cached_property
+    def answered(self) -> Bools:
+        """(n,) which questions have a right document."""
+        return np.asarray(self.scores.values["answered"] == 1)
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The unit labels of the m answered questions."""
+        return Labels.of(self.scores.unit, self.scores.unit_labels).of_items(self.answered)
+
+    def values(self, name: str) -> Floats:
+        """Return the (m, …) stored values of the answered questions."""
+        return self.scores.values[name][self.answered]
+
+    def ranking(self, declared: str) -> Floats | None:
+        """Return (m,) a ranking metric of the answered questions by its declared name, such as ``Success@{k}``.
+
+        NaN is undefined. None where it is not stored: of few documents, or after a transform of sparse vectors.
+        """
+        name = declared.format(k=self.options.k)
+        return self.values(name) if name in self.scores.values else None
+
+    @cached_property
+    def has_full_top_k(self) -> Bools:
+        """(m,) which answered questions have k similarities."""
+        return np.asarray(~np.isnan(self.values("top")).any(axis=1))
+
+    @cached_property
+    def answers(self) -> Answers:
+        """The d questions that thresholds are tried on; a right document without a similarity is below all of them."""
+        top, right, success = (self.values(name)[self.has_full_top_k] for name in ("top", RIGHT, self.headline))
+        return Answers(top, np.fmax(right, -np.inf), success)
+
+    @cached_property
+    def random(self) -> Floats:
+        """(d, r) similarities to random documents; undefined ones are below all others."""
+        return np.fmax(self.values("random")[self.has_full_top_k, : self.options.random], -np.inf)
+
+    @cached_property
+    def largest_of_unanswerable(self) -> Floats:
+        """(u,) the largest similarity that each unanswerable question finds, NaN where it has none."""
+        return self.scores.values["top"][~self.answered][:, 0]
+
+    def estimate(self, value: float | None, reason: str | None = None, of: Bools | None = None) -> Estimate:
+        """Return a figure that has no interval, a threshold for example.
+
+        Parameters
+        ----------
+        of
+            (m,) the answered questions that it is of; by default the d with k similarities.
+        """
+        of = self.has_full_top_k if of is None else of
+        items = int(of.sum())
+        return Estimate(value, None, None, items, self.labels.of_items(of).sets, len(of) - items, reason)
+
+    @cached_property
+    def recommended(self) -> Threshold:
+        """The highest threshold that loses no more than allowed, with its guarantee, or why there is none."""
+        answers, labels = self.answers, self.labels.of_items(self.has_full_top_k)
+        if labels.sets >= MIN_UNITS:
+            return recommend(answers.own, answers.success, answers.top, labels, self.options.loss)
+        reason = f"no question has {self.options.k} similarities"
+        if labels.sets:
+            reason = f"{labels.sets} units are too few to recommend a threshold; that takes {MIN_UNITS}"
+        return Threshold(None, None, None, 0.0, reason)
+
+    @property
+    def recommended_tau(self) -> Mapping[str, float]:
+        """The recommended threshold by its subset; empty where there is none."""
+        threshold = self.recommended
+        if threshold.value is None or threshold.guarantee is None:
+            return {}
+        return {RECOMMENDED[threshold.guarantee]: threshold.value}
+
+    def shares_at(self, threshold: float) -> dict[str, Floats]:
+        """Return what a threshold does: (m,) shares of answered questions, and (u,) of unanswerable ones, if any.
+
+        A question finds nothing when even its largest similarity is below the threshold.
+        """
+        largest, is_kept = self.largest_of_unanswerable, self.values("top") >= threshold
+        success = np.where(self.values(RIGHT) >= threshold, self.values(self.headline), 0.0)
+        shares = {"accuracy_at_tau": success, "kept": is_kept.mean(axis=1)}
+        for values in shares.values():
+            values[~self.has_full_top_k] = np.nan
+        if len(largest):
+            shares["unanswerable_dropped"] = np.where(np.isnan(largest), np.nan, largest < threshold)
+        return shares

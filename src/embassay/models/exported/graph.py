@@ -15,7 +15,7 @@ from embassay.core.vectors import DenseVectors, Indices
 from embassay.models.base import Route
 from embassay.models.exported.model_folder import ExportedFolder, other_modules
 from embassay.models.exported.pooling import pool
-from embassay.models.neural.model_options import unit
+from embassay.models.neural.derived import unit
 
 POOLED = "sentence_embedding"
 """The name of an output with one vector per text."""

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.core.errors import ModelNotFoundError
+from embassay.core.types import JsonObject
 from embassay.models.exported.pooling import configured
-from embassay.models.neural.locations import read_json
+from embassay.models.neural.model_files import read_json
 from embassay.models.neural.modules import (
     configured_prompts,
-    configured_similarity,
-    dimensions,
     modules,
+    settings_of,
     token_limit,
+    transformer_settings,
 )
 
 PLACES = ("model.onnx", "onnx/model.onnx")
@@ -95,7 +96,7 @@ class ExportedFolder:
             raise ModelNotFoundError(
                 f"{config_file.parent}: leaving the prompt out of the pooling (include_prompt=false) is not supported"
             )
-        settings = read_json(modules(path)[0][1] / "sentence_bert_config.json")
+        settings = transformer_settings(modules(path)[0][1])
         return cls(
             path,
             graph,
@@ -103,10 +104,10 @@ class ExportedFolder:
             normalize=any(kind.endswith(".Normalize") for kind, _ in modules(path)),
             max_length=token_limit(path),
             prompts={str(role): prompt for role, prompt in configured_prompts(path).items()},
-            similarity=configured_similarity(path),
+            similarity=settings_of(path).get("similarity_fn_name") or "cosine",
             lower=bool(settings.get("do_lower_case")),
             # Another way to pool may give other dimensions.
-            dim=None if pooling else dimensions(path),
+            dim=None if pooling else _dimensions(config) * len(modes) or None,
             warnings=() if modes else (UNPOOLED,),
         )
 
@@ -133,6 +134,11 @@ class ExportedFolder:
             return False
         graph_stems = {_stem(graph) for graph in self.graph.parent.glob("*.onnx")}
         return stem in graph_stems
+
+
+def _dimensions(config: JsonObject) -> int:
+    """Return the number of dimensions of token vectors in the configuration of a pooling; 0 if it has none."""
+    return int(config.get("embedding_dimension") or config.get("word_embedding_dimension") or 0)
 
 
 def _stem(file: Path) -> str:

@@ -10,9 +10,10 @@ from typing import Literal
 from embassay.core.store.paths import source_path
 from embassay.core.types import Runtime, check_device
 from embassay.core.vectors import Similarity
-from embassay.models.exported.encoder import ExportedEncoder
+from embassay.models.exported.graph_runner import GraphRunner
 from embassay.models.exported.model_folder import ExportedFolder
-from embassay.models.neural.model_options import ModelOptions
+from embassay.models.neural.locations import LOCAL_FOLDER, ModelFiles
+from embassay.models.neural.model import Model, explicit, with_prompts
 
 TARGET = "FOLDER"
 EXTRA = "onnx"
@@ -34,7 +35,7 @@ def create(
     device: str = "",
     normalize: bool = False,
     similarity: Similarity | None = None,
-) -> ExportedEncoder:
+) -> Model:
     """Read the folder's configuration; the graph is loaded when the first text is encoded.
 
     Parameters
@@ -66,8 +67,9 @@ def create(
         For a length or a number of dimensions below 1, for more dimensions than the model has, and for a device of an
         unknown kind.
     """
-    options = ModelOptions(
-        file=file,
+    options = explicit(
+        f"encoder 'onnx:{target}'",
+        file=file or None,
         pooling=pooling,
         query_prompt=query_prompt,
         document_prompt=document_prompt,
@@ -77,10 +79,24 @@ def create(
         normalize=normalize,
         similarity=similarity,
     )
-    place = f"encoder 'onnx:{target}'"
-    options.check(place)
     device = device or runtime.device
     check_device(device)
     folder = ExportedFolder.of(source_path(target), file, pooling or "")
-    options.check_dimensions(place, folder.dim)
-    return ExportedEncoder(target, folder, runtime, device, options)
+    limits = (max_length, folder.max_length)
+    return Model(
+        scheme="onnx",
+        target=target,
+        found=ModelFiles(folder.path, LOCAL_FOLDER),
+        runtime=runtime,
+        device=device,
+        files={folder.path: folder.files},
+        tokens=folder.path,
+        options=options,
+        prompts=with_prompts(folder.prompts, options),
+        limit=min(filter(None, limits), default=None),
+        load=lambda model: GraphRunner.load(folder, device, model.limit),
+        similarity=folder.similarity,
+        settings={"file": file, "pooling": pooling},
+        known_route={"graph": folder.graph.relative_to(folder.path).as_posix()},
+        warnings=folder.warnings,
+    )

@@ -10,9 +10,8 @@ from embassay.core.errors import ModelNotFoundError
 from embassay.core.types import JsonObject
 from embassay.models.exported.pooling import LEGACY, configured
 from embassay.models.light.architecture import Architecture, NotSupportedError, Shapes
-from embassay.models.neural.locations import read_json
-from embassay.models.neural.modules import modules, own_code
-from embassay.models.neural.weights import tensor_shapes
+from embassay.models.neural.model_files import read_json, tensor_shapes
+from embassay.models.neural.modules import modules, own_code, settings_of, transformer_settings
 
 IDENTITY, TANH = "torch.nn.modules.linear.Identity", "torch.nn.modules.activation.Tanh"
 """The activations of a Dense module, by their names in its configuration."""
@@ -90,7 +89,9 @@ class LightModel:
         (kind, transformer), *others = modules(folder)
         if _name(kind) != "Transformer":
             raise NotSupportedError(f"its first module is {_name(kind)}")
-        settings = read_json(transformer / "sentence_bert_config.json")
+        if settings_of(folder).get("truncate_dim"):
+            raise NotSupportedError("its configuration truncates vectors")
+        settings = transformer_settings(transformer)
         _check_settings(transformer / "sentence_bert_config.json", settings, TRANSFORMER_SETTINGS)
         if settings.get("module_output_name", "token_embeddings") != "token_embeddings":
             raise NotSupportedError("its transformer returns no token vectors")
@@ -188,6 +189,8 @@ def _check_tokenizer(folder: Path) -> None:
 def _poolings(path: Path) -> tuple[str, ...]:
     """Return the modes of a Pooling module."""
     settings = read_json(path)
+    if not settings.keys() & {"word_embedding_dimension", "embedding_dimension"}:
+        raise NotSupportedError("its pooling has no dimension")
     _check_settings(path, settings, {*POOLING_SETTINGS, *LEGACY})
     if settings.get("include_prompt", True) is not True:
         raise NotSupportedError("its pooling leaves out the prompt")

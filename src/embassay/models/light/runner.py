@@ -20,10 +20,10 @@ from embassay.models.exported.pooling import pool
 from embassay.models.light.architecture import POSITION_BIAS
 from embassay.models.light.graph import Array, build, position_bias
 from embassay.models.light.model import Dense, LightModel
-from embassay.models.neural.batching import TokenIds, check_finite
-from embassay.models.neural.model_options import unit
-from embassay.models.neural.tokenizer_files import TokenizerRunner, read_tokenizer
-from embassay.models.neural.weights import safetensors_files
+from embassay.models.light.tokenized import TokenIds, TokenizerRunner, read_tokenizer
+from embassay.models.neural.batching import check_finite
+from embassay.models.neural.derived import unit
+from embassay.models.neural.model_files import safetensors_files
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession, OrtValue
@@ -56,8 +56,6 @@ class LightRunner(TokenizerRunner):
     weights: list[OrtValue] = field(repr=False)
     dense: dict[Dense, tuple[Array, Array]] = field(repr=False)
     bias: Array | None = field(default=None, repr=False)
-    route: str = "light"
-    device: str = "cpu"
     tokens: int = LIGHT_TOKENS
     one_per_core = True
 
@@ -107,7 +105,11 @@ class LightRunner(TokenizerRunner):
     def is_stable(self) -> bool:
         """Return whether texts of equal length have the same vectors together and alone, bit by bit."""
         vocabulary = self.model.architecture.vocabulary
-        longest = self.model.architecture.positions - (self.model.architecture.padding or -1) - 1
+        longest = (
+            self.model.architecture.positions
+            - (-1 if self.model.architecture.padding is None else self.model.architecture.padding)
+            - 1
+        )
         for length in PROBE_LENGTHS:
             shape = PROBE_TEXTS, min(length, longest)
             # Large steps between the ids, so that the texts differ.

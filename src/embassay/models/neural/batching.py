@@ -1,88 +1,62 @@
-"""Batches of tokenised texts of equal length: in what order, and on which core they run."""
+"""Batches of texts with the same number of tokens, so that none is padded, the longest first.
+
+A text then has the vector that it has alone, up to rounding, whatever a model does with masks, with positions, and with
+the side on which its tokenizer would pad.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse, vstack
 
 from embassay.core.errors import EncoderError
-from embassay.core.processes.cores import cores, single_threads
-from embassay.core.vectors import DenseVectors, Indices, VectorBatch
+from embassay.core.samples.base import Role
+from embassay.core.vectors import DenseVectors, Indices, VectorMatrix
+from embassay.models.base import Batch, Route
 
-TokenIds = NDArray[np.int32]
 WINDOW = 32_768
 """Number of texts that are tokenised and sorted together; meanwhile the next ones are tokenised."""
 FIRST = 512
 """Number of texts in the first window, which is small because nothing can be encoded before it is tokenised."""
 CHUNK = 256
-"""Number of texts per call of the tokenizer, or of a model's own ``encode``."""
-FIRST_CHUNK = 16
-"""Number of texts in the first call of a model's own ``encode``."""
-LEAST = 128
-"""The smallest number of tokens for which another core is used."""
+"""Number of texts per call of a tokenizer."""
+TOKENS_ON_CPU = 1_024
+TOKENS_ON_DEVICE = 16_384
+"""Number of tokens in a batch, on the CPU and on other devices."""
 
 
 class Runner(ABC):
-    """A loaded model on one device.
+    """A loaded model.
 
     Attributes
     ----------
-    route
-        How it computes, for ``run.json``. With ``sentence-transformers`` it reads texts, otherwise tokens.
-    device
-        The name of the device.
     tokens
         Maximum number of tokens in a batch of more than one text.
-    one_per_core
-        Whether batches run side by side, each on a single thread; otherwise one batch uses all threads.
-    vocabulary
-        The number of tokens that the model has embeddings for; None if that is not known.
     """
 
-    route: str
-    device: str
     tokens: int
-    one_per_core: bool = False
-    vocabulary: int | None = None
+
+    @property
+    def route(self) -> Route:
+        """How it computes, for ``run.json``."""
+        return {}
 
     @abstractmethod
-    def token_ids(self, texts: Sequence[str], prompt: str) -> Iterable[Sequence[int]]:
-        """Return the token ids of a few texts with their prompt, truncated to the model's limit; at least one each."""
+    def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
+        """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first."""
 
-    @abstractmethod
-    def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
-        """Return the (n, d) vectors of tokenised texts of equal length."""
 
-    def tokenize(self, texts: Sequence[str], prompt: str) -> list[TokenIds]:
-        """Return :meth:`token_ids` of any number of texts.
-
-        Raises
-        ------
-        EncoderError
-            For a token without an embedding: the tokenizer belongs to another model.
-        """
-        ids: list[TokenIds] = []
-        for start in range(0, len(texts), CHUNK):
-            # int32, because the ids of all texts are in memory at once.
-            ids += [np.array(row, dtype=np.int32) for row in self.token_ids(texts[start : start + CHUNK], prompt)]
-        largest = max((int(row.max()) for row in ids), default=0)
-        if self.vocabulary is not None and largest >= self.vocabulary:
-            raise EncoderError(
-                f"the tokenizer returns the id {largest:,}, but the model has {self.vocabulary:,} tokens: "
-                "the tokenizer belongs to another model"
-            )
-        return ids
-
-    def encode_whole(self, texts: Sequence[str], prompt: str) -> DenseVectors:
-        """Return the (n, d) vectors of texts, by default one text at a time."""
-        return np.concatenate([self.forward([ids]) for ids in self.tokenize(texts, prompt)])
+def check_limit(limit: int | None, least: int) -> None:
+    """Raise EncoderError if a limit leaves no room beside ``least``, the number of special tokens of every text."""
+    if limit is not None and limit <= least:
+        raise EncoderError(
+            f"the limit of {limit} tokens is too short: every text has {least} special tokens; set "
+            f"max_length={least + 1} or more"
+        )
 
 
 def check_finite(rows: DenseVectors, place: str = "", advice: str = "") -> None:
@@ -91,62 +65,8 @@ def check_finite(rows: DenseVectors, place: str = "", advice: str = "") -> None:
         raise EncoderError(f"{place}the vectors contain NaN or infinity{advice}")
 
 
-def run(runner: Runner, texts: Sequence[str], prompt: str) -> Iterator[VectorBatch]:
-    """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first."""
-    if runner.route == "sentence-transformers":
-        # The model does not only read tokens, so its texts are not tokenised here.
-        # The first chunk is small, so that a slow model shows soon that it works.
-        for start, stop in pairwise([0, *range(FIRST_CHUNK, len(texts), CHUNK), len(texts)]):
-            yield np.arange(start, stop), runner.encode_whole(texts[start:stop], prompt)
-        return
-
-    def tokenize(window: Indices) -> list[TokenIds]:
-        return runner.tokenize([texts[n] for n in window], prompt)
-
-    with ThreadPoolExecutor(1) as tokenizer:
-        # While a window is encoded, the next one is tokenised in another thread.
-        pending: tuple[Indices, Future[list[TokenIds]]] | None = None
-        for window in windows(texts):
-            future = tokenizer.submit(tokenize, window)
-            if pending is not None:
-                yield from _encoded_window(runner, *pending)
-            pending = window, future
-        if pending is not None:
-            yield from _encoded_window(runner, *pending)
-
-
-def _encoded_window(runner: Runner, window: Indices, tokens: Future[list[TokenIds]]) -> Iterator[VectorBatch]:
-    ids = tokens.result()
-    for places, rows in _encoded(runner, ids):
-        yield window[places], rows
-
-
-def _encoded(runner: Runner, ids: Sequence[TokenIds]) -> Iterator[VectorBatch]:
-    """Yield (indices, vectors) of tokenised texts."""
-    lengths = [len(text) for text in ids]
-    limit = runner.tokens
-    threads: AbstractContextManager[ThreadPoolExecutor] = ThreadPoolExecutor(1)
-    if runner.one_per_core:
-        # If there are few texts, batches are smaller, so that every core has one.
-        limit = min(limit, max(LEAST, sum(lengths) // cores()))
-        threads = single_threads(max(1, min(cores(), sum(lengths) // LEAST)))
-
-    def forward(places: Indices) -> VectorBatch:
-        return places, runner.forward([ids[n] for n in places])
-
-    with threads as pool:
-        futures = deque(pool.submit(forward, places) for places in batches(lengths, limit))
-        try:
-            while futures:
-                # No name for the future: with an error, it would keep this frame, and so the model, alive.
-                yield futures.popleft().result()
-        finally:
-            for future in futures:
-                future.cancel()
-
-
-def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterator[VectorBatch]]) -> DenseVectors:
-    """Return the (n, d) vectors of n > 0 texts; each distinct text is encoded once.
+def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterator[Batch]]) -> VectorMatrix:
+    """Return the (n, d) vectors of n > 0 texts, dense or CSR; each distinct text is encoded once.
 
     Parameters
     ----------
@@ -154,14 +74,13 @@ def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterato
         Called with the distinct texts; yields (indices into them, their vectors).
     """
     distinct = list(dict.fromkeys(texts))
-    matrix = np.zeros((0, 0), dtype=np.float32)
     # Batches come in any order.
-    for places, rows in batches(distinct):
-        if not matrix.size:
-            matrix = np.empty((len(distinct), rows.shape[1]), dtype=np.float32)
-        matrix[places] = rows
-    row_of = {text: row for row, text in enumerate(distinct)}
-    return np.asarray(matrix[[row_of[text] for text in texts]])
+    places, blocks = zip(*batches(distinct), strict=True)
+    row_of = {distinct[place]: row for row, place in enumerate(np.concatenate(places))}
+    rows = [row_of[text] for text in texts]
+    if issparse(blocks[0]):
+        return csr_array(vstack(blocks, format="csr")[rows])
+    return np.asarray(np.concatenate(blocks)[rows])
 
 
 def windows(texts: Sequence[str]) -> Iterator[Indices]:

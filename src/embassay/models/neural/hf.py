@@ -7,55 +7,42 @@ is ignored; the scheme ``st:`` uses it. The model is loaded when the first text 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from embassay.core.errors import SpecError
-from embassay.core.samples.base import Role
-from embassay.core.types import JsonObject, Runtime, content_hash
-from embassay.core.vectors import Indices, Similarity
-from embassay.models.light.architecture import NotSupportedError
+from embassay.core.errors import EncoderError, ModelNotFoundError, SpecError
+from embassay.core.types import JsonObject, Runtime
+from embassay.core.vectors import Similarity
+from embassay.models.light.architecture import FAMILIES, NotSupportedError
 from embassay.models.light.choice import choose_route
 from embassay.models.light.model import LightModel
-from embassay.models.neural.devices import check_place
-from embassay.models.neural.encoder import NeuralEncoder, check_code, check_no_adapter
-from embassay.models.neural.hf_files import (
-    DECODER_PARTS,
-    DIMENSIONS,
-    LAYERS,
-    ModelKind,
-    config_of,
-    find_tokenizer,
-    first_number,
-    kind_of,
-    limit_of,
-    mask_token,
-    of_tokenizer,
+from embassay.models.neural.library import UNUSED, LibraryRunner, check_weights, placement, quiet
+from embassay.models.neural.locations import find_tokenizer
+from embassay.models.neural.model import (
+    Model,
+    explicit,
+    file_warnings,
+    locate,
+    on_light_route,
+    with_prompts,
 )
-from embassay.models.neural.hf_loading import check_pooler, load_model, load_tokenizer
-from embassay.models.neural.hf_runner import PooledRunner, Pooling, templated_ids, within
-from embassay.models.neural.locations import find, read_json
-from embassay.models.neural.model_files import folder_files
-from embassay.models.neural.model_options import ModelOptions
-from embassay.models.neural.modules import check_tokenizer, modules, own_code_of
-from embassay.models.neural.tokenizer_files import check_limit, read_tokenizer
+from embassay.models.neural.model_files import folder_files, parameters, read_json
+from embassay.models.neural.modules import first_number, modules, own_code, transformer_limit
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from torch.nn import Module
+    from transformers import PreTrainedTokenizerBase
 
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
 TARGET = "MODEL or ./FOLDER"
-LIGHT_POOLINGS: Mapping[Pooling, str] = {"mean": "mean", "cls": "cls", "max": "max", "last": "lasttoken"}
-"""The poolings of the light route, by their names here."""
-OTHERS = r"modules\.json|config_sentence_transformers\.json|sentence_\w+_config\.json|\d+_\w+/.*"
+Pooling = Literal["mean", "cls", "max", "last", "mask", "pooler"]
+POOLINGS = {"mean": "mean", "cls": "cls", "max": "max", "last": "lasttoken"}
+"""The poolings that are modules of sentence-transformers, by their names here."""
+OTHERS = re.compile(r"modules\.json|config_sentence_transformers\.json|sentence_\w+_config\.json|\d+_\w+/.*")
 """File names that only sentence-transformers reads."""
+LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_transformer_layers", "num_layers", "encoder_layers")
+"""The names of a number in configurations; the first that a configuration has is used."""
 
 
 def create(
@@ -76,7 +63,7 @@ def create(
     device: str = "",
     normalize: bool = False,
     similarity: Similarity | None = None,
-) -> TransformersEncoder:
+) -> Model:
     """Find the model's files and describe it; nothing is loaded yet.
 
     Parameters
@@ -117,12 +104,14 @@ def create(
     SpecError
         If layer, template or pooling do not fit each other or the model, or it needs code of its own.
     """
-    options = ModelOptions(
+    place = f"encoder {target!r}"
+    options = explicit(
+        place,
         pooling=pooling,
-        layer=layer,
-        template=template,
-        tokenizer=tokenizer,
-        revision=revision,
+        layer=None if layer == -1 else layer,
+        template=template or None,
+        tokenizer=tokenizer or None,
+        revision=revision or None,
         query_prompt=query_prompt or None,
         document_prompt=document_prompt or None,
         text_prompt=text_prompt or None,
@@ -132,223 +121,162 @@ def create(
         normalize=normalize,
         similarity=similarity,
     )
-    options.check(f"encoder {target!r}")
-    place = device or runtime.device
-    check_place(place, runtime.backend)
-    found = find(target, revision, runtime, "-e hf:")
-    folder = modules(found.folder)[0][1]
-    tokens = folder
+    device = device or runtime.device
+    found = locate(target, runtime, options, device, "-e hf:")
+    folder = tokens = modules(found.folder)[0][1]
+    files = {folder: [name for name in folder_files(folder) if not OTHERS.fullmatch(name)]}
     if tokenizer:
-        tokens = find_tokenizer(tokenizer, runtime).folder
-    _check_files(target, folder, tokens, runtime)
-    encoder = TransformersEncoder(target, found, runtime, place, options, tokens=tokens)
-    _check_pooling(encoder)
-    options.check_dimensions(f"encoder {target!r}", first_number(encoder.config, DIMENSIONS))
-    light, _ = choose_route(target, encoder.describe_light, runtime.backend, place, dtype)
-    return replace(encoder, light=light)
+        tokens = find_tokenizer(tokenizer)
+        files[tokens] = [name for name in folder_files(tokens) if not name.endswith((".safetensors", ".bin"))]
+    config = _config(folder)
+    kind = _kind(config)
+    pooling = pooling or ("last" if kind == "a decoder" else "mean")
+    _check_pooling(place, pooling, layer, template, first_number(config, LAYERS))
 
+    def describe() -> LightModel:
+        if layer != -1 or template or tokenizer or pooling not in POOLINGS:
+            raise NotSupportedError("it has an option that only torch has")
+        return LightModel.pooled(folder, POOLINGS[pooling])
 
-@dataclass(frozen=True)
-class TransformersEncoder(NeuralEncoder):
-    """A transformers model with pooled hidden states; it is loaded when the first text is encoded.
-
-    Attributes
-    ----------
-    tokens
-        The folder of the tokenizer's files.
-    """
-
-    scheme = "hf"
-    tokens: Path = Path()
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A hash of the files of model and tokenizer, and of all options that change vectors."""
-        names = [name for name in folder_files(self.folder) if not re.fullmatch(OTHERS, name)]
-        model_files = self.runtime.hashes(self.folder, names)
-        tokenizer_files: dict[str, str] = {}
-        if self.tokens != self.folder:
-            tokenizer_files = self.runtime.hashes(self.tokens, filter(of_tokenizer, folder_files(self.tokens)))
-        explicit = self.options.explicit
-        settings = {name: explicit.get(name) for name in ("layer", "template", "dim", "normalize", "max_length")}
-        runs_own_code = bool(self.runtime.trust_remote_code and self._own_code)
-        files = ["hf", model_files, tokenizer_files]
-        return content_hash([*files, self.pooling, settings, self.prompts, self.options.dtype, runs_own_code])
-
-    @cached_property
-    def folder(self) -> Path:
-        """The folder of the transformer."""
-        return modules(self.found.folder)[0][1]
-
-    @cached_property
-    def config(self) -> JsonObject:
-        """The model's configuration."""
-        return config_of(self.folder)
-
-    @cached_property
-    def kind(self) -> ModelKind:
-        """Encoder, decoder, or a model with both, of which only the encoder is used."""
-        return kind_of(self.config, self.folder)
-
-    @property
-    def pooling(self) -> Pooling:
-        """The pooling. Default: the last token of a decoder, which alone attends to all others; otherwise the mean."""
-        if self.options.pooling:
-            return cast("Pooling", self.options.pooling)
-        return "last" if self.kind == "decoder" else "mean"
-
-    @property
-    def _model_limit(self) -> int | None:
-        # The option replaces the tokenizer's limit.
-        return limit_of(self.config, self.tokens, self.options.max_length)
-
-    def count_tokens(self, texts: Sequence[str], role: Role) -> Indices:
-        """Return the number of tokens of each text before truncation: prompt, template, special tokens included."""
-        template = self.options.template
-        prompted = [self.prompts[role] + text for text in texts]
-        if (self.tokens / "tokenizer.json").is_file():
-            wholes = [within(template, text) for text in prompted]
-            counts = [len(encoding.ids) for encoding in self._tokenizer.encode_batch(wholes)]
-        else:
-            # The library makes a tokenizer from other files. Counting tokens needs no weights.
-            counts = [len(ids) for ids in templated_ids(self._library_tokenizer, template, prompted)]
-        # A text without tokens is encoded as one special token.
-        return np.maximum(np.array(counts, dtype=np.int64), 1)
-
-    @property
-    def _left_out(self) -> tuple[str, ...]:
-        if self.kind == "both":
-            return DECODER_PARTS
-        return ()
-
-    def describe_light(self) -> LightModel:
-        """Return the model for the light route.
-
-        Raises
-        ------
-        NotSupportedError
-            If the light route cannot run it with these options.
-        """
-        for name in ("layer", "template", "tokenizer"):
-            if name in self.options.explicit:
-                raise NotSupportedError(f"it has the option {name}")
-        if self.pooling not in LIGHT_POOLINGS:
-            raise NotSupportedError(f"pooling={self.pooling} is not its own")
-        return LightModel.pooled(self.folder, LIGHT_POOLINGS[self.pooling])
-
-    def load(self, device: str) -> PreTrainedModel:
-        """Load the model."""
-        model = load_model(self.folder, self.kind, self.options.dtype, self.runtime.trust_remote_code, device)
-        if self.pooling == "pooler":
-            check_pooler(model, self.folder)
-        check_limit(self.max_tokens, len(self._library_tokenizer("")["input_ids"]))
-        return model
-
-    def _runner_of(self, model: PreTrainedModel) -> PooledRunner:
-        return PooledRunner(
-            model=model,
-            dtype=self.options.dtype,
-            backend=self.runtime.backend,
-            tokenizer=self._library_tokenizer,
-            pooling=self.pooling,
-            layer=self.options.layer,
-            template=self.options.template,
-            limit=self.max_tokens,
+    warnings = []
+    if "pooling" not in options:
+        warnings.append(f"pooling={pooling} is used by default, because the model is {kind}")
+    if (found.folder / "modules.json").is_file():
+        warnings.append(
+            "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them"
         )
-
-    @cached_property
-    def _library_tokenizer(self) -> PreTrainedTokenizerBase:
-        return load_tokenizer(self.tokens, self.runtime.trust_remote_code)
-
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        # Without the library, which takes seconds to import.
-        return read_tokenizer(self.tokens)
-
-    @cached_property
-    def _own_code(self) -> tuple[str, ...]:
-        """The classes that the model and its tokenizer bring along as code."""
-        return tuple(dict.fromkeys((*own_code_of(self.folder), *own_code_of(self.tokens))))
-
-    def _warnings(self) -> list[str]:
-        warnings = []
-        if not self.options.pooling:
-            warnings.append(f"pooling={self.pooling} is used by default, because the model is {_SAID[self.kind]}")
-        if self.pooling == "cls" and self.kind == "decoder":
-            warnings.append(
-                "the first token of a decoder does not attend to the other tokens, so pooling=cls says little "
-                "about a text"
-            )
-        if (self.found.folder / "modules.json").is_file():
-            warnings.append(
-                "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them"
-            )
-        warnings += self._code_warnings(self._own_code)
-        if self.runtime.trust_remote_code and self.tokens != self.folder and own_code_of(self.tokens):
-            warnings.append(f"--trust-remote-code also runs the code of tokenizer={self.options.tokenizer}")
-        return warnings
+    warnings += file_warnings(target, found, [*own_code(folder), *own_code(tokens)], runtime)
+    model = Model(
+        scheme="hf",
+        target=target,
+        found=found,
+        runtime=runtime,
+        device=device,
+        files=files,
+        tokens=tokens,
+        options=options,
+        prompts=with_prompts({}, options),
+        limit=transformer_limit(folder, tokens, max_length),
+        load=_load,
+        parameters=lambda: parameters(folder),
+        settings={"pooling": pooling, "layer": layer, "template": template or "{text}"},
+        known_route={"device": device, "dtype": dtype},
+        warnings=tuple(warnings),
+    )
+    light, _ = choose_route(target, describe, runtime.backend, device, dtype)
+    return on_light_route(model, light)
 
 
-_SAID: Mapping[ModelKind, str] = {
-    "encoder": "an encoder",
-    "decoder": "a decoder",
-    "both": "an encoder with a decoder, and only the encoder is used",
-}
+def _config(folder: Path) -> JsonObject:
+    """Return a model's configuration; for a model with several parts, merged with that of its text part."""
+    config = read_json(folder / "config.json")
+    if not {"model_type", "architectures", "auto_map"} & config.keys():
+        raise ModelNotFoundError(
+            f"{folder}: not a transformers model: its config.json names neither model_type nor architectures"
+        )
+    return {**config, **(config.get("text_config") or {})}
 
 
-def _check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> None:
-    """Raise an error if a folder has no transformers model or no tokenizer, or needs code that is not trusted."""
-    check_no_adapter(target, folder)
-    config_of(folder)
-    for place, needs_no_code in ((folder, _known_to_library), (tokens, _tokenizer_known_to_library)):
-        code = own_code_of(place)
-        # The library is imported only for a model with code.
-        if code and not needs_no_code(place):
-            check_code(target, code, runtime.trust_remote_code)
-    if tokens == folder:
-        check_tokenizer(target, folder, ", or set tokenizer=")
+def _kind(config: JsonObject) -> str:
+    """Return what a model is, for messages: an encoder, a decoder, or both."""
+    if config.get("is_encoder_decoder"):
+        return "an encoder with a decoder, and only the encoder is used"
+    model_type, names = config.get("model_type"), config.get("architectures") or ()
+    is_decoder = config.get("is_decoder") or any(str(name).endswith("ForCausalLM") for name in names)
+    # The library, whose tables tell most decoders, takes seconds to import.
+    if not is_decoder and model_type not in (*FAMILIES, "xlnet"):
+        from transformers.models.auto import modeling_auto as auto
+
+        is_causal = model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+        is_decoder = is_causal and model_type not in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    reads_both_ways = config.get("use_bidirectional_attention") or config.get("is_causal") is False
+    return "a decoder" if is_decoder and not reads_both_ways else "an encoder"
 
 
-def _check_pooling(encoder: TransformersEncoder) -> None:
-    """Raise SpecError for a layer that does not exist, and a template without the text or the mask token."""
-    target, options = encoder.target, encoder.options
-    layer, layers = options.layer, first_number(encoder.config, LAYERS)
+def _check_pooling(place: str, pooling: Pooling, layer: int, template: str, layers: int | None) -> None:
+    """Raise SpecError for a layer that does not exist, and for a template without a text or without a mask token."""
     if layers is not None and not -layers - 1 <= layer <= layers:
         raise SpecError(
-            f"encoder {target!r}, option 'layer': must be from {-layers - 1} to {layers}, is {layer}; "
+            f"{place}, option 'layer': must be from {-layers - 1} to {layers}, is {layer}; "
             "0 is the embeddings, -1 the last layer"
         )
-    template = options.template
     if template and template.count("{text}") != 1:
-        raise SpecError(f"encoder {target!r}, option 'template': must contain {{text}} exactly once, is {template!r}")
-    if encoder.pooling == "pooler" and layer != -1:
-        raise SpecError(f"encoder {target!r}: pooling=pooler is computed from the last layer; leave layer out")
-    if encoder.pooling != "mask":
-        return
-    mask = mask_token(encoder.tokens)
-    if not template:
-        wanted = f'template=This sentence : "{{text}}" means {mask or "[MASK]"} .'
-        raise SpecError(f"encoder {target!r}: pooling=mask needs a template with the mask token, for example {wanted}")
-    if mask is not None and template.count(mask) != 1:
+        raise SpecError(f"{place}, option 'template': must contain {{text}} exactly once, is {template!r}")
+    if pooling == "pooler" and layer != -1:
+        raise SpecError(f"{place}: pooling=pooler is computed from the last layer; leave layer out")
+    if pooling == "mask" and not template:
         raise SpecError(
-            f"encoder {target!r}, option 'template': must contain the mask token {mask!r} exactly once, is {template!r}"
+            f"{place}: pooling=mask needs a template with the mask token, for example "
+            'template=This sentence : "{text}" means [MASK] .'
         )
 
 
-def _known_to_library(folder: Path) -> bool:
-    """Return whether the library itself has this type of model."""
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+def _load(model: Model) -> LibraryRunner:
+    """Load the model as a transformer and a pooling of sentence-transformers."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling as PoolingModule
 
-    return config_of(folder).get("model_type") in CONFIG_MAPPING_NAMES
+    (folder, _), *_ = model.files.items()
+    pooling, dtype = model.settings["pooling"], model.options.get("dtype", "float32")
+    device, device_map = placement(model.device)
+    library = {"trust_remote_code": model.runtime.trust_remote_code, "local_files_only": True}
+    # A model of its own code may only have a class with a head.
+    classes = read_json(folder / "config.json").get("auto_map") or {"AutoModel": ""}
+    with quiet("transformers", "sentence_transformers"):
+        transformer = Transformer(
+            str(folder),
+            transformer_task="feature-extraction" if "AutoModel" in classes else "text-generation",
+            model_kwargs={"dtype": dtype, "device_map": device_map, **library},
+            processor_kwargs={**library, "model_max_length": model.limit or int(1e30)},
+            config_kwargs=library,
+            # Texts of a batch have equal lengths, and a tokenizer may have no token for padding.
+            processing_kwargs={"text": {"padding": False}},
+            modality_config={"text": {"method": "forward", "method_output_name": _output(model)}},
+            module_output_name="sentence_embedding" if pooling == "pooler" else "token_embeddings",
+            tokenizer_name_or_path=None if model.tokens == folder else str(model.tokens),
+        )
+        check_weights(transformer.model, folder, UNUSED if pooling != "pooler" else UNUSED[1:])
+    encoder = getattr(transformer.model, "base_model", transformer.model)
+    transformer.model = encoder.get_encoder() if encoder.config.is_encoder_decoder else encoder
+    if pooling == "pooler" and getattr(encoder, "pooler", None) is None:
+        raise EncoderError("pooling=pooler cannot be used: the model has no pooling layer")
+    transformer.transformer_task = "feature-extraction"
+    transformer.tokenizer.model_input_names = ["input_ids", "attention_mask"]
+    if pooling == "mask":
+        later = [_mask_pooling(model.options["template"], transformer.tokenizer)]
+    elif pooling == "pooler":
+        later = []
+    else:
+        later = [PoolingModule(transformer.get_embedding_dimension(), POOLINGS[pooling])]
+    loaded = SentenceTransformer(modules=[transformer, *later], device=device)
+    return LibraryRunner(loaded, dtype, model.settings["template"], model.limit)
 
 
-def _tokenizer_known_to_library(folder: Path) -> bool:
-    """Return whether the library itself has the tokenizer of this folder, by its class or by the type of model."""
-    if "auto_map" not in read_json(folder / "tokenizer_config.json"):
-        return True
-    from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
+def _output(model: Model) -> str | tuple[str, int]:
+    """Return where the output of a transformer has the vectors of tokens, or the pooled one."""
+    if model.settings["pooling"] == "pooler":
+        return "pooler_output"
+    return ("hidden_states", model.settings["layer"]) if "layer" in model.options else "last_hidden_state"
 
-    if read_json(folder / "config.json").get("model_type") in TOKENIZER_MAPPING_NAMES:
-        return True
-    name = str(read_json(folder / "tokenizer_config.json").get("tokenizer_class"))
-    return any(tokenizer_class_from_name(class_name) for class_name in (name, f"{name}Fast"))
+
+def _mask_pooling(template: str, tokenizer: PreTrainedTokenizerBase) -> Module:
+    """Return the module that takes the vector of a template's mask token (Jiang et al. 2022, section 3)."""
+    import torch
+
+    mask = tokenizer.mask_token
+    if mask is None or template.count(mask) != 1:
+        raise EncoderError(f"pooling=mask needs a template with the tokenizer's mask token ({mask}) exactly once")
+
+    class MaskPooling(torch.nn.Module):  # type: ignore[misc]
+        def forward(self, features: dict[str, Any]) -> dict[str, Any]:
+            states, is_mask = features["token_embeddings"], (features["input_ids"] == tokenizer.mask_token_id).int()
+            # A text may contain the mask token, too: that of the template is the first or the last one.
+            if mask in template.partition("{text}")[0]:
+                places = is_mask.argmax(dim=1)
+            else:
+                places = is_mask.shape[1] - 1 - is_mask.flip(1).argmax(dim=1)
+            rows = torch.arange(len(states), device=states.device)
+            return {**features, "sentence_embedding": states[rows, places]}
+
+    return MaskPooling()

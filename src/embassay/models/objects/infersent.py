@@ -24,7 +24,7 @@ from embassay.core.types import Card, Runtime, check_device, content_hash
 from embassay.core.vectors import DenseVectors
 from embassay.models.base import Route, UnknownWords, spec_of
 from embassay.models.loaded import LoadedEncoder
-from embassay.models.neural.devices import available_device
+from embassay.models.neural.library import available_device
 from embassay.models.static.word_files import WordVectors, read, recognise
 from embassay.models.tokens import count_unknown, need_nltk
 

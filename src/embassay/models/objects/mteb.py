@@ -8,24 +8,23 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from embassay.core.errors import SpecError, UnknownNameError
 from embassay.core.samples.base import Role
-from embassay.core.types import Card, Runtime, check_device, content_hash
-from embassay.core.vectors import DenseVectors
-from embassay.models.base import Route, spec_of, supported_similarity
+from embassay.core.types import Runtime, check_device
+from embassay.models.base import Batch
 from embassay.models.checks import check_whole
-from embassay.models.loaded import LoadedEncoder
-from embassay.models.neural.devices import available_device
-from embassay.models.neural.library_messages import quiet, reason
-from embassay.models.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
-from embassay.models.objects.mteb_registry import known_prompts, loader_name, odd_prompts, runs_own_code, written
+from embassay.models.neural.batching import Runner, windows
+from embassay.models.neural.library import available_device, quiet
+from embassay.models.neural.locations import ModelFiles
+from embassay.models.neural.model import Model, explicit, with_prompts
+from embassay.models.objects.mteb_model import ANSWERS, SAME, encode, prompts_of, similarity_of
 
 if TYPE_CHECKING:
     from mteb.models import EncoderProtocol, ModelMeta
@@ -33,11 +32,35 @@ if TYPE_CHECKING:
 EXTRA = "mteb"
 REQUIRES = ("mteb", "torch", "transformers", "sentence_transformers")
 TARGET = "NAME"
-MANY = ("cross-encoder", "hybrid", "late-interaction", "sparse")
+MANY = {"cross-encoder", "hybrid", "late-interaction", "sparse"}
 """Kinds of models that do not return one dense vector per text."""
+PLAIN = (
+    "sentence_transformer_wrapper.SentenceTransformerEncoderWrapper "
+    "sentence_transformer_wrapper.sentence_transformers_loader instruct_wrapper.InstructSentenceTransformerModel "
+    "model_implementations.kalm_models.KALMWrapper model_implementations.model2vec_models.Model2VecModel "
+    "model_implementations.qwen3_models.q3e_instruct_loader model_implementations.uae_models.UAEWrapper "
+    "model_implementations.random_baseline.RandomEncoderBaseline"
+).split()
+"""Loaders of mteb 2.26.24, in ``mteb.models``, that run no code of a repository unless an option allows it.
+
+The list names the safe loaders, so that a loader that a later mteb adds is not trusted.
+"""
 
 
-def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None = None, batch: int = 32) -> MtebEncoder:
+@dataclass
+class RegistryRunner(Runner):
+    """A model that mteb has loaded."""
+
+    model: EncoderProtocol
+    batch: int
+
+    def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
+        """Yield (indices into ``texts``, their (m, d) vectors), longest texts first; mteb adds the prompt."""
+        for window in windows(texts):
+            yield window, encode(self.model, [texts[n] for n in window], role, self.batch)
+
+
+def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None = None, batch: int = 32) -> Model:
     """Look the model up in the registry; it is loaded when the first text is encoded.
 
     Parameters
@@ -60,101 +83,65 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
         trusted.
     """
     place = f"encoder 'mteb:{target}'"
-    check_whole(place, dim=dim, batch=batch)
+    options = explicit(place, dim=dim)
+    check_whole(place, batch=batch)
     device = device or runtime.device
     check_device(device)
     meta = _meta(target)
     if meta.loader is None:
         raise SpecError(f"{place}: mteb lists the scores of this model but cannot load it")
-    if kinds := set(meta.model_type or ()) & set(MANY):
-        raise SpecError(f"{place}: {min(kinds)} models do not return one vector per text")
-    if meta.modalities and "text" not in meta.modalities:
-        raise SpecError(f"{place}: the model reads only {' and '.join(sorted(meta.modalities))}, not text")
-    # The registry lacks the dimensions of a few models.
-    offered = [meta.embed_dim] if isinstance(meta.embed_dim, int) else list(meta.embed_dim or ())
-    if dim and offered and dim not in offered:
-        raise SpecError(f"{place}, option 'dim': must be {' or '.join(map(str, offered))}, is {dim}")
+    if MANY.intersection(meta.model_type or ()) or "text" not in (meta.modalities or ["text"]):
+        raise SpecError(f"{place} does not return one vector per text")
     if runs_own_code(meta) and not runtime.trust_remote_code:
         raise SpecError(f"{place} may run its own code; if you trust it, add --trust-remote-code LABEL")
-    return MtebEncoder(target, meta, runtime, device, dim, batch)
+    version = importlib.metadata.version("mteb")
+    # Functions among the settings are written with their place in memory.
+    settings = re.sub(r" at 0x\w+", "", repr([meta.experiment_kwargs, meta.loader_kwargs]))
+    prompts = prompts_of(meta.loader_kwargs.get("model_prompts") or {})
+    notes = []
+    if meta.use_instructions and not prompts:
+        notes.append("the model takes instructions that mteb's registry does not list; they are not shown here")
+    if not re.fullmatch(r"[0-9a-f]{40}", meta.revision or "") or "API" in meta.framework:
+        notes.append("mteb's registry names no commit of this model: a change of its weights is not noticed")
 
-
-@dataclass(frozen=True, eq=False)
-class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
-    """A model of the registry; it is loaded when the first text is encoded.
-
-    Attributes
-    ----------
-    meta
-        mteb's ``ModelMeta``.
-    """
-
-    name: str
-    meta: ModelMeta = field(repr=False)
-    runtime: Runtime = field(repr=False)
-    device: str = "auto"
-    dim: int | None = None
-    batch: int = 32
-
-    @property
-    def card(self) -> Card:
-        """The properties of the model in the registry."""
-        tokens = self.meta.max_tokens
-        has_limit = tokens and np.isfinite(tokens)
-        return Card(
-            spec_of(f"mteb:{self.name}", {"dim": self.dim}),
-            target=f"mteb:{self.name}",
-            options={"dim": self.dim} if self.dim else {},
-            revision=self.meta.revision or "",
-            parameters=self.meta.n_parameters,
-            max_tokens=int(tokens) if has_limit else None,
-            prompts=known_prompts(self.meta),
-            warnings=(*odd_prompts(self.meta), *self._identity_warnings()),
-            similarity=supported_similarity(similarity_of(self.meta)),
-        )
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A hash of name, revision, mteb's version, loader, settings, and the instructions put before texts."""
-        # Everything in the registry that its vectors depend on.
-        settings = {**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs}
-        version = importlib.metadata.version("mteb")
-        model = [self.name, self.meta.revision, version, loader_name(self.meta), written(settings), self.dim]
-        return content_hash(["mteb", *model, SAME, ANSWERS])
-
-    def route(self) -> Route:
-        """Return how the model runs, for ``run.json``."""
-        return {"device": self.device, "batch": self.batch, "mteb": importlib.metadata.version("mteb")}
-
-    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
-        """Return (n, d) float32, each text with its role's prompt.
-
-        Raises
-        ------
-        EncoderError
-            If the model cannot be loaded.
-        """
-        if not texts:
-            return np.zeros((0, 1), dtype=np.float32)
-        return encode(self.model, texts, role, self.batch)
-
-    def load(self) -> EncoderProtocol:
-        """Load the model with the registry's loader."""
-        device = available_device(self.device)
+    def load(model: Model) -> RegistryRunner:
         with quiet(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return self.meta.load_model(device=device, embed_dim=self.dim)
+            return RegistryRunner(meta.load_model(device=available_device(device), embed_dim=dim), batch)
 
-    def explain(self, error: Exception) -> str:
-        """Return the first line of mteb's error."""
-        return reason(error)
+    return Model(
+        scheme="mteb",
+        target=target,
+        found=ModelFiles(Path(), meta.revision or ""),
+        runtime=runtime,
+        device=device,
+        files={},
+        options=options,
+        prompts=with_prompts(prompts, {}),
+        limit=int(meta.max_tokens) if meta.max_tokens and np.isfinite(meta.max_tokens) else None,
+        load=load,
+        parameters=lambda: meta.n_parameters,
+        similarity=similarity_of(meta),
+        settings={"model": [meta.revision, version, loader_name(meta), settings], "instructions": [SAME, ANSWERS]},
+        known_route={"device": device, "batch": batch, "mteb": version},
+        warnings=tuple(notes),
+    )
 
-    def _identity_warnings(self) -> list[str]:
-        """Return a warning if the fingerprint does not identify the weights."""
-        has_commit = re.fullmatch(r"[0-9a-f]{40}", self.meta.revision or "") is not None
-        if has_commit and "API" not in self.meta.framework:
-            return []
-        return ["mteb's registry names no commit of this model: a change of its weights is not noticed"]
+
+def runs_own_code(meta: ModelMeta) -> bool:
+    """Return whether code of the model's repository may run when it is loaded.
+
+    Every loader that is not in :data:`PLAIN` may run it, except those of services, which load no model.
+    """
+    if re.search(r"'trust_remote_code': (?!False)", repr([meta.experiment_kwargs, meta.loader_kwargs])):
+        return True
+    return "API" not in meta.framework and loader_name(meta).removeprefix("mteb.models.") not in PLAIN
+
+
+def loader_name(meta: ModelMeta) -> str:
+    """Return the loader's full name: ``module.qualname``."""
+    loader = getattr(meta.loader, "func", meta.loader)
+    return f"{loader.__module__}.{loader.__qualname__}"
 
 
 def _meta(target: str) -> ModelMeta:

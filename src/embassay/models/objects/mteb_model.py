@@ -66,33 +66,8 @@ def encode(
 
 def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
     """Return the prompts by role, for roles that have one among a model's named prompts."""
-    prompts = {}
-    for role, names in PROMPTS.items():
-        for name in names:
-            if model_prompts.get(name):
-                prompts[str(role)] = model_prompts[name]
-                break
-    return prompts
-
-
-def instruction(settings: Mapping[str, object], role: Role) -> str:
-    """Return the text that mteb's loader of instruction models puts before a text, without loading a model.
-
-    Parameters
-    ----------
-    settings
-        The loader's arguments: ``instruction_template``, ``prompts_dict`` …
-    """
-    from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
-
-    if role == "document" and not settings.get("apply_instruction_to_passages", True):
-        return ""
-    # Made without its constructor, which would load the weights.
-    bare = object.__new__(InstructSentenceTransformerModel)
-    for name in ("instruction_template", "prompts_dict", "prompt_priority"):
-        if settings.get(name) is not None:
-            setattr(bare, name, settings[name])
-    return str(bare.get_task_instruction(task_of(role), _prompt_type(role)))
+    prompts = {str(role): next(filter(None, map(model_prompts.get, names)), "") for role, names in PROMPTS.items()}
+    return {role: prompt for role, prompt in prompts.items() if prompt}
 
 
 def _prompt_type(role: Role) -> PromptType | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from embassay.core.errors import EncoderError
 from embassay.core.types import Runtime
-from embassay.models.base import spec_of
-from embassay.models.neural.library_model import LibraryModel
+from embassay.models.neural.library import LibraryRunner
+from embassay.models.neural.model import configured_model, explicit
 from embassay.models.rerank.pairs import PairScorer
 
 EXTRA = "rerank"
@@ -33,18 +35,15 @@ def of_model(
     SpecError
         If it needs code of its own that is not trusted.
     """
-    found = LibraryModel.of("CrossEncoder", target, runtime, "-e rerank:", revision, device, max_length)
+    options = explicit(f"encoder {target!r}", revision=revision or None, max_length=max_length)
+    model = configured_model("CrossEncoder", "rerank", target, runtime, options, device)
 
     def score(query: str, texts: list[str]) -> object:
-        labels = found.model.num_labels
-        if labels != 1:
-            raise EncoderError(f"{target} has {labels} scores for a pair, and a reranker has one")
-        return found.model.predict([(query, text) for text in texts], show_progress_bar=False)
+        library = cast("LibraryRunner", model.runner).model
+        if library.num_labels != 1:
+            raise EncoderError(f"{target} has {library.num_labels} scores for a pair, and a reranker has one")
+        return library.predict([(query, text) for text in texts], show_progress_bar=False)
 
     return PairScorer(
-        name=target,
-        spec=spec_of(f"rerank:{target}", {"revision": revision, "max_length": max_length}),
-        fingerprint=found.fingerprint,
-        score=score,
-        release=found.release,
+        name=target, spec=model.card.spec, fingerprint=model.fingerprint, score=score, release=model.release
     )

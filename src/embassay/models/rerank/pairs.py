@@ -19,9 +19,9 @@ from embassay.core.samples.base import Role
 from embassay.core.types import Card
 from embassay.core.vectors import DenseVectors, Indices, VectorBatch
 from embassay.models.base import BaseEncoder, Route
-from embassay.models.endpoint.spending import Spending
 from embassay.models.neural.batching import encode_distinct
 from embassay.models.objects.matrices import off_device
+from embassay.models.services.spending import Spending
 
 
 def pair(query: str, text: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -11,22 +12,15 @@ from embassay.core.errors import EndpointError, SpecError
 from embassay.core.formatting import counted
 from embassay.core.types import Runtime, content_hash
 from embassay.core.vectors import DenseVectors
-from embassay.models.base import Route, spec_of
-from embassay.models.checks import check_whole
-from embassay.models.endpoint.access import check_amounts, open_endpoint
-from embassay.models.endpoint.attempts import Retries
-from embassay.models.endpoint.client import Endpoint
-from embassay.models.endpoint.spending import Spending, guess
-from embassay.models.remote.embeddings import ANSWER_BYTES, ENTRY_BYTES, is_too_large
+from embassay.models.base import spec_of
 from embassay.models.rerank.pairs import PairScorer
+from embassay.models.services.service import BLANK, Service, used_tokens
+from embassay.models.services.spending import guess
 
 EXTRA = "api"
 REQUIRES = ("httpx2",)
-BLANK = " "
-"""Sent in place of an empty text, which services refuse."""
-CHARACTER_BYTES = 12
-"""Maximum bytes of a character in JSON; services may repeat the texts."""
-RETRIES = Retries()
+ANSWER_BYTES, ENTRY_BYTES, CHARACTER_BYTES = 1 << 16, 256, 12
+"""Maximum bytes of an answer without its entries, of an entry, and of a character: services may repeat the texts."""
 
 
 def of_service(
@@ -63,32 +57,30 @@ def of_service(
     SpecError
         If an option is out of range, the address or the key is missing, or the key would travel unencrypted.
     """
-    place = f"encoder 'rerank:api:{target}'"
+    spec = f"rerank:api:{target}"
+    place = f"encoder {spec!r}"
     if not base_url:
         raise SpecError(f"{place}: set base_url=, the address before /rerank, such as https://api.jina.ai/v1")
-    check_whole(place, concurrency=concurrency)
-    check_amounts(place, price=price, budget=budget, timeout=timeout)
-    endpoint = open_endpoint(
+    service = Service(
         place,
         base_url,
         key_env,
         timeout=timeout,
         concurrency=concurrency,
-        retries=RETRIES,
-        spending=Spending(price, budget),
-        tell=lambda line: runtime.tell(f"rerank:api:{target}: {line}"),
+        price=price,
+        budget=budget,
+        tell=runtime.tell,
     )
-    service = PairService(endpoint, target)
     return PairScorer(
         name=target,
-        spec=spec_of(f"rerank:api:{target}", {"base_url": endpoint.address.shown, "version": version}),
-        fingerprint=content_hash(["rerank api", endpoint.address.place, endpoint.address.query, target, version]),
+        spec=spec_of(spec, {"base_url": service.url, "version": version}),
+        fingerprint=content_hash(["rerank api", service.place, service.query, target, version]),
         cached=bool(version),
-        score=service.score,
-        each=endpoint.each,
+        score=PairService(service, target).score,
+        each=service.each,
         route=service.route,
-        release=endpoint.close,
-        spending=endpoint.spending,
+        release=service.close,
+        spending=service.spending,
     )
 
 
@@ -102,7 +94,7 @@ class PairService:
         Whether the service is TEI, whose requests have other fields; the first answer tells.
     """
 
-    endpoint: Endpoint
+    service: Service
     model: str
     is_tei: bool = False
 
@@ -114,38 +106,31 @@ class PairService:
         EndpointError
             If there is no usable answer.
         """
-        sent = [text or BLANK for text in texts]
-        payload: dict[str, object] = {"model": self.model, "query": query or BLANK, "documents": sent}
+        return self.service.in_parts(lambda part: self._ask(query or BLANK, part), [text or BLANK for text in texts])
+
+    def _ask(self, query: str, texts: Sequence[str]) -> DenseVectors:
+        payload: dict[str, object] = {"model": self.model, "query": query, "documents": texts}
         # Another thread may find out while this one waits for its answer.
         as_tei = self.is_tei
         if as_tei:
             # It refuses long texts unless it may truncate them.
-            payload = {"query": query or BLANK, "texts": sent, "truncate": True}
-        tokens = sum(guess(query + text) for text in sent)
-        longest = ANSWER_BYTES + sum(ENTRY_BYTES + CHARACTER_BYTES * len(text) for text in sent)
+            payload = {"query": query, "texts": texts, "truncate": True}
         try:
-            answer = self.endpoint.post("/rerank", payload, tokens=tokens, longest=longest)
+            return self.service.ask(
+                "/rerank",
+                payload,
+                lambda answer: (read_scores(answer, len(texts)), used_tokens(answer)),
+                longest=ANSWER_BYTES + sum(ENTRY_BYTES + CHARACTER_BYTES * len(text) for text in texts),
+                tokens=sum(guess(query + text) for text in texts),
+            )
         except EndpointError as error:
-            if "missing field `texts`" in error.said and not as_tei:
-                self.is_tei = True
-                return self.score(query, texts)
-            if len(texts) == 1 or not is_too_large(error.status, error.said):
+            if as_tei or "missing field `texts`" not in error.said:
                 raise
-            half = len(texts) // 2
-            return np.concatenate([self.score(query, texts[:half]), self.score(query, texts[half:])])
-        try:
-            return read_scores(answer, len(texts))
-        except ValueError as error:
-            raise self.endpoint.error(str(error), 200) from None
-
-    def route(self) -> Route:
-        """Return requests, tokens and cost."""
-        spent = self.endpoint.spending
-        names = ("requests", "retries", "tokens", "cost")
-        return {"url": self.endpoint.address.shown, **{name: getattr(spent, name) for name in names}}
+        self.is_tei = True
+        return self._ask(query, texts)
 
 
-def read_scores(answer: object, number: int) -> DenseVectors:
+def read_scores(answer: Any, number: int) -> DenseVectors:
     """Return the (number,) scores of an answer, in the order of the texts.
 
     Raises
@@ -153,12 +138,10 @@ def read_scores(answer: object, number: int) -> DenseVectors:
     ValueError
         If the answer does not have one number for each text.
     """
-    entries = answer.get("results") if isinstance(answer, dict) else answer
+    entries: Any = answer.get("results") if isinstance(answer, dict) else answer
     try:
         # Protobuf leaves out a number that is 0.
-        score_of = {
-            entry.get("index", 0): entry.get("relevance_score", entry.get("score")) for entry in cast("Any", entries)
-        }
+        score_of = {entry.get("index", 0): entry.get("relevance_score", entry.get("score")) for entry in entries}
         return np.array([float(score_of[place]) for place in range(number)], dtype=np.float32)
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         problem = f"the answer has not for each of {counted(number, 'text')} an 'index' and a 'relevance_score'"

@@ -42,7 +42,7 @@ class SeriesRecord(TypedDict):
     diagnostic: str
     corpus: str
     name: str
-    kind: Literal["curve", "histogram", "matrix", "points", "table"]
+    kind: Literal["curve", "histogram", "matrix", "table"]
 
 
 @with_config(ConfigDict(extra="forbid", allow_inf_nan=False))

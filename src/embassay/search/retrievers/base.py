@@ -23,7 +23,7 @@ from embassay.core.samples.retrieval import Question, first_passages
 from embassay.core.types import Card, Corpus, Encoder
 from embassay.core.vectors import Indices, Vectors
 from embassay.models.base import Route
-from embassay.models.endpoint.spending import Spending
+from embassay.models.services.spending import Spending
 
 DEPTH = 100
 """How many documents a list holds, unless the retriever says otherwise."""

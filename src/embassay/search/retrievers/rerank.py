@@ -20,9 +20,9 @@ from embassay.core.types import Runtime, content_hash
 from embassay.core.vectors import Indices
 from embassay.models.base import Route, spec_of
 from embassay.models.checks import check_whole
-from embassay.models.endpoint.spending import guess
 from embassay.models.rerank import cross_encoder, function, service
 from embassay.models.rerank.pairs import PairScorer, pair
+from embassay.models.services.spending import guess
 from embassay.search.retrievers.base import FOR_THIS_RUN, PARTS_HINT, Lists, Questions, Retriever
 
 TARGET = "MODEL, api:MODEL or python:module:callable"

@@ -18,8 +18,8 @@ from embassay.core.errors import SourceError
 from embassay.core.store.paths import source_path
 from embassay.core.tables.records import read_table
 from embassay.core.tables.texts import read_text
-from embassay.testsets.english.frames import Around, around_adjective, around_verb
-from embassay.testsets.english.tagger import possible
+from embassay.testsets.english.parser import possible
+from embassay.testsets.english.syntax import Around, around_adjective, around_verb, dependents
 from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.words import Tagged, Words, inflected, word_at
 
@@ -28,9 +28,6 @@ _PARTS = {"adjective": "a", "verb": "v"}
 _SUBJECTS = frozenset({"prs", "prs3", "it", "they"})
 _EMPTIED = wordset("than as way until till before after once lest")
 """Words before a clause that cannot sensibly be negated: ``than I thought``, ``until it starts``."""
-_WITHIN_CLAUSE = frozenset(
-    {"PRP", "DT", "PRP$", "NN", "NNS", "NNP", "JJ", "RB", "MD", "TO", "VBP", "VBZ", "VBD", "VB", "VBN"}
-)
 
 
 @dataclass(frozen=True)
@@ -152,21 +149,15 @@ def _is_single_word(tagged: Tagged, index: int) -> bool:
 
 def _is_in_empty_clause(words: Words, index: int) -> bool:
     """Return whether a word's clause cannot sensibly be negated: ``than I thought``, ``until it starts``."""
-    clause_start = index - 1
-    while word_at(words, clause_start).tag in _WITHIN_CLAUSE:
-        if words[clause_start].lowercase in _EMPTIED:
-            break
-        clause_start -= 1
-    has_subject = clause_start < index - 1
-    if has_subject and word_at(words, clause_start).lowercase in _EMPTIED:
+    word, verb = words[index], index
+    if not word.tag.startswith("VB"):
+        verb = word.head
+    if any(words[place].lowercase in _EMPTIED for place in dependents(words, verb) if place < verb):
         return True
-
     # "What I thought it was", "the cook I think he is".
-    subject = word_at(words, index - 1)
-    if words[index].lemma not in {"think", "believe"} or subject.tag != "PRP":
-        return False
     before_subject = word_at(words, index - 2)
-    return before_subject.tag.startswith("NN") or before_subject.lowercase in {"what", "who", "which"}
+    is_relative = before_subject.tag.startswith("NN") or before_subject.lowercase in {"what", "who", "which"}
+    return is_relative and word.lemma in {"think", "believe"} and word_at(words, index - 1).tag == "PRP"
 
 
 def _inflected(words: Words, index: int, entry: ListedWord) -> Replacement | None:

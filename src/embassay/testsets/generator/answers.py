@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from embassay.corpora.queries.passages import spaced
-from embassay.models.endpoint.chat import CUT_OFF, FAILED, TOO_LONG, ChatAnswer
+from embassay.models.services.chat import CUT_OFF, FAILED, TOO_LONG, ChatAnswer
 from embassay.stats.lexical.language import language_of
 
 REFUSED = "the generator refused"

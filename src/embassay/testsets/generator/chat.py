@@ -10,10 +10,10 @@ from pathlib import Path
 from embassay.core.errors import EncoderError, EndpointError, MissingExtraError, SpecError
 from embassay.core.formatting import counted
 from embassay.core.types import content_hash
-from embassay.models.endpoint.access import OPENAI, OPENAI_KEY, check_amounts, check_whole, open_endpoint
-from embassay.models.endpoint.attempts import LostError, Retries
-from embassay.models.endpoint.chat import FAILED, Chat, ChatAnswer
-from embassay.models.endpoint.spending import Spending, guess
+from embassay.models.checks import check_whole
+from embassay.models.services.chat import FAILED, Chat, ChatAnswer
+from embassay.models.services.service import OPENAI, OPENAI_KEY, Service
+from embassay.models.services.spending import guess
 from embassay.run.specs import bind, parse
 from embassay.testsets.base import Advance, Resource, silent
 from embassay.testsets.generator.answers import cleaned, instructions_of, problem_of
@@ -37,18 +37,18 @@ class ChatGenerator:
         self._sent = set[str]()
         self._taken = set[str]()
         # Failures since the last answer.
-        self._failures = list[LostError]()
+        self._failures = list[EndpointError]()
         self._models = set[str]()
 
     @property
     def name(self) -> str:
         """Model and host."""
-        return f"{self.chat.model} at {self.chat.endpoint.address.host}"
+        return f"{self.chat.model} at {self.chat.service.host}"
 
     @property
     def spec_shown(self) -> str:
         """The spec without secrets: model, address, and all that its answers depend on."""
-        address = self.chat.endpoint.address.shown
+        address = self.chat.service.url
         parts = [self.chat.model]
         if address != OPENAI:
             parts.append(f"base_url={address}")
@@ -85,7 +85,7 @@ class ChatGenerator:
             except EncoderError as error:
                 raise EncoderError(f"generator {self.chat.model!r}: {error}") from None
             finally:
-                self.chat.endpoint.close()
+                self.chat.service.close()
         self._models.update(answer.model for answer in answers.values() if answer.model)
         instructions = instructions_of(hashes)
         replies = list[Reply]()
@@ -117,7 +117,7 @@ class ChatGenerator:
         if answer_lengths:
             length = round(sum(answer_lengths) / len(answer_lengths))
         total = sum(guess(prompt) + length for prompt in unanswered)
-        return total, self.chat.endpoint.spending.cost_of(total)
+        return total, self.chat.service.spending.cost_of(total)
 
     def material(self) -> Resource:
         """Return model and host; the version is the model's name as returned by the service."""
@@ -127,15 +127,13 @@ class ChatGenerator:
     def notes(self) -> tuple[str, ...]:
         """Return requests, tokens and cost of this build, and how many answers were taken from the journal."""
         notes = list[str]()
-        spending = self.chat.endpoint.spending
+        spending = self.chat.service.spending
         if spending.requests or spending.retries or not self._taken:
             note = f"{self.name} answered {counted(spending.requests, 'request')}: about {spending.tokens:,} tokens"
             if spending.cost is not None:
                 note += f", cost {spending.cost:.4g} at {spending.price:g} per million"
             if spending.retries:
                 note += f"; sent again: {counted(spending.retries, 'request')}"
-            if spending.lost:
-                note += f"; {counted(spending.lost, 'lost answer')} counted at maximum length"
             notes.append(f"{note}.")
         if self._taken:
             taken = counted(len(self._taken), "answer")
@@ -153,10 +151,10 @@ class ChatGenerator:
         self._taken |= from_earlier_build
         # The cost of these requests in an earlier build counts towards the budget.
         tokens = sum(journal[prompt_hash].tokens for prompt_hash in from_earlier_build)
-        self.chat.endpoint.spending.begin_with(tokens)
+        self.chat.service.spending.earlier += tokens
         advance(len(answers), len(hashes))
         missing = [prompt for prompt in hashes if prompt not in answers]
-        with closing(self.chat.endpoint.each(self._ask, missing)) as results:
+        with closing(self.chat.service.each(self._ask, missing)) as results:
             for place, answer in results:
                 answers[missing[place]] = answer
                 advance(len(answers), len(hashes))
@@ -168,7 +166,9 @@ class ChatGenerator:
         """Ask for one answer; return an empty one that is marked as failed where no attempt brings one."""
         try:
             answer = self.chat.ask(prompt)
-        except LostError as error:
+        except EndpointError as error:
+            if error.kind not in ("failed", "lost"):
+                raise
             self._failures.append(error)
             if len(self._failures) >= IN_A_ROW:
                 raise
@@ -183,7 +183,7 @@ class ChatGenerator:
     def _explained(self, error: EndpointError, hashes: Mapping[str, str]) -> EncoderError | SpecError:
         """Return an error that names the generator and what is kept."""
         message = f"generator {self.chat.model!r}: "
-        if isinstance(error, LostError) and len(self._failures) > 1:
+        if error.kind in ("failed", "lost") and len(self._failures) > 1:
             message += f"{len(self._failures)} requests in a row have no answer; the last: "
         message += str(error)
         answers = sum(prompt_hash in self.journal.answers for prompt_hash in hashes.values())
@@ -199,17 +199,16 @@ class ChatGenerator:
         """Return the hash of everything that an answer depends on."""
         chat = self.chat
         seed = [] if chat.seed is None else [chat.seed]
-        return content_hash([chat.model, chat.endpoint.address.place, chat.temperature, chat.max_tokens, prompt, *seed])
+        return content_hash([chat.model, chat.service.place, chat.temperature, chat.max_tokens, prompt, *seed])
 
 
 # --- From a spec to a generator ---
 
 __all__ = ["ChatGenerator", "Generator", "Reply", "Request", "create", "generator"]
 EXTRA, REQUIRES = "api", ("httpx2",)
-RETRIES = Retries()
 
 
-def generator(spec: str, journal: Path | None, retries: Retries = RETRIES) -> ChatGenerator:
+def generator(spec: str, journal: Path | None) -> ChatGenerator:
     """Make the generator that a spec names; nothing is sent yet.
 
     Parameters
@@ -218,8 +217,6 @@ def generator(spec: str, journal: Path | None, retries: Retries = RETRIES) -> Ch
         ``MODEL[,option=value…]``; the options are those of :func:`create`.
     journal
         The file where answers are kept and looked up; None to keep them in memory only.
-    retries
-        How often and how soon a failed request is sent again.
 
     Raises
     ------
@@ -231,13 +228,12 @@ def generator(spec: str, journal: Path | None, retries: Retries = RETRIES) -> Ch
         raise SpecError("generator: name the model first; write MODEL[,option=value…]")
     if any(importlib.util.find_spec(package) is None for package in REQUIRES):
         raise MissingExtraError("the generator", EXTRA)
-    return create(parsed.head, journal, retries, **bind(create, parsed.options, f"generator {parsed.head!r}"))
+    return create(parsed.head, journal, **bind(create, parsed.options, f"generator {parsed.head!r}"))
 
 
 def create(
     model: str,
     journal: Path | None,
-    retries: Retries = RETRIES,
     *,
     base_url: str = "",
     key_env: str = OPENAI_KEY,
@@ -277,18 +273,8 @@ def create(
         If an option is out of range, the key is missing, or it would be sent unencrypted.
     """
     place = f"generator {model!r}"
-    check_whole(place, max_tokens=max_tokens, concurrency=concurrency)
-    check_amounts(place, price=price, budget=budget, timeout=timeout)
+    check_whole(place, max_tokens=max_tokens)
     if not 0 <= temperature <= 2:
         raise SpecError(f"{place}, option 'temperature': must be from 0 to 2, is {temperature}")
-    if budget is not None and price is None:
-        raise SpecError(f"{place}, option 'budget': also set price=, the price of a million tokens")
-    # Part of the message when the budget is spent.
-    where_answers_are = ""
-    if journal:
-        where_answers_are = f"answers are kept in {journal}"
-    spending = Spending(price, budget, where_answers_are)
-    endpoint = open_endpoint(
-        place, base_url, key_env, timeout=timeout, concurrency=concurrency, retries=retries, spending=spending
-    )
-    return ChatGenerator(Chat(endpoint, model, temperature, max_tokens, seed), Journal(journal))
+    service = Service(place, base_url, key_env, timeout=timeout, concurrency=concurrency, price=price, budget=budget)
+    return ChatGenerator(Chat(service, model, temperature, max_tokens, seed), Journal(journal))

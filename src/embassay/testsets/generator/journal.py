@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 
 from embassay.core.errors import OutputError, SourceError
-from embassay.models.endpoint.chat import ChatAnswer
+from embassay.models.services.chat import ChatAnswer
 
 REQUEST = "request"
 """The field that holds the hash of the request."""

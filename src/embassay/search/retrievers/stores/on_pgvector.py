@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from embassay.core.errors import EncoderError, first_line_of
 from embassay.core.vectors import Indices
-from embassay.models.endpoint.secrets import hider
+from embassay.models.services.secrets import hider
 from embassay.search.retrievers.stores.index import Ask, Collection, Numbers, Rows
 
 METHODS = {"hnsw": "hnsw", "ivf": "ivfflat"}

@@ -1,0 +1,505 @@
+"""Which one-word edits does an encoder notice?
+
+Chiang, Chuang, Glass & Lee (2023), "Revealing the Blind Spot of Sentence Encoder Evaluation by HEROS". The cosine of an
+original with each of its edits (a synonym, an antonym, a typo, another word, two negations), corrected for anisotropy:
+
+    cos_norm = (cos − cos_avg) / (1 − cos_avg)
+
+with cos_avg the mean cosine of the first half of the originals with the rest (:func:`normalised`). There is no overall
+score: which edits *should* be near depends on the task. The contrasts say which edit is nearer than which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property, partial
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.core.claims import COUNT, LIMIT, Template
+from embassay.core.layout import Column, Curves, Drawings, GroupedBars, SeriesTable, SizeTable
+from embassay.core.result import Estimate, Finding, Row, Series
+from embassay.core.samples.minimal_pairs import ALL_EDITS
+from embassay.core.samples.minimal_pairs import MinimalPairs as Sample
+from embassay.core.types import Corpus, Draws
+from embassay.core.vectors import VectorMatrix, Vectors
+from embassay.diagnostics.findings import against_chance, than_chance, written
+from embassay.diagnostics.method import ItemMethod, ItemView, Stored
+from embassay.diagnostics.metrics.metric import Direction, Meaning, Metric
+from embassay.diagnostics.metrics.summary import Figures, MetricSummary
+from embassay.diagnostics.overlap import OVERLAP_METRICS, overlap_rows
+from embassay.stats.density import density
+from embassay.stats.geometry.closeness import all_pairs, mean_cosine, paired_cosine
+from embassay.stats.lexical.overlap import METRICS as OVERLAP
+from embassay.stats.lexical.overlap import overlap, pairs_of
+from embassay.stats.resample import ABSENT
+from embassay.stats.units import Bools, Floats
+
+CITATION = """@inproceedings{chiang2023,
+  author = {Chiang, Cheng-Han and Chuang, Yung-Sung and Glass, James and Lee, Hung-yi},
+  title = {Revealing the Blind Spot of Sentence Encoder Evaluation by {HEROS}},
+  booktitle = {Proceedings of the 8th Workshop on Representation Learning for NLP},
+  year = {2023},
+  doi = {10.18653/v1/2023.repl4nlp-1.24}
+}"""
+NAME = "minimal_pairs"
+VERSION = 1
+"""To be raised with each change after which the same vectors have other scores or figures."""
+MEANING = Meaning("negation contrast", "originals", about=("negation",))
+HEADLINE = ("synonym", "negation_main")
+CONTRASTS = (HEADLINE, ("synonym", "antonym"), ("synonym", "typo"), ("negation_antonym", "negation_main"))
+"""Differences of two edits' normalised similarity to the same original (the paper's section 4)."""
+LABELS = {
+    "synonym": "synonym",
+    "antonym": "antonym",
+    "typo": "typo",
+    "random_mlm": "random word",
+    "negation_main": "main verb negated",
+    "negation_antonym": "chosen word negated",
+    "random_word": "random word of the corpus",
+    "number": "number changed",
+    "entity": "name changed",
+    "role_swap": "subject and object exchanged",
+}
+"""What edits are called in charts."""
+NOT_RANKED = Template(
+    "Encoders are not ranked: this needs originals with a synonym and a negation of the main verb.",
+    "an edit of the headline is missing",
+    LIMIT,
+    title="Not ranked",
+    severity="medium",
+)
+COLLAPSED_VECTORS = Template(
+    "{encoder} gives all texts almost the same vector: random pairs have a mean cosine of {cosine:.6f}.",
+    "the mean cosine is 1 up to a millionth",
+    COUNT,
+    title="All texts get almost the same vector",
+    severity="high",
+    consequence="It is of no use for search: every text is as near as any other.",
+)
+CHANCES = than_chance(
+    "{encoder} puts a synonym nearer than {description} for {share} of the originals{mean_contrast}.",
+    "Than {edit}?",
+    above="A synonym is nearer than {edit}{on_average}",
+    both="A synonym is not shown to be nearer than {edit}",
+    below="{edit} is nearer than a synonym{on_average}",
+    consequence="A text that says the contrary is found before one that says the same in other words.",
+)
+NEARER = {
+    "synonym>negation_main": ("a negation", "the negation of its main verb"),
+    "synonym>antonym": ("an antonym", "an antonym"),
+}
+"""The orderings that findings are about, each also a contrast: what a synonym is compared with, short and in full."""
+KEEPING, CHANGING = ("synonym", "typo"), ("antonym", "negation_main", "negation_antonym")
+"""Edits that keep the meaning of a text, and those that change it."""
+STORED = ("cosine", "random_pair", "percentile")
+"""The stored values that the figures of an encoder are computed from; the others describe the corpus."""
+COLLAPSED = 1e-6
+"""An encoder whose mean cosine is this close to 1 has collapsed: there is nothing to normalise by."""
+NO_BASELINE = "random pairs need two originals with vectors that are not zero"
+RANKED = 1000
+"""Originals of each half whose pairs the percentiles are based on, at most: up to a million pairs."""
+POINTS = 241
+"""Points of each density curve."""
+
+
+def create(*, compare: Literal["headline", "all"] = "headline") -> MinimalPairs:
+    """Make the diagnostic.
+
+    Parameters
+    ----------
+    compare
+        Which metrics are compared pair by pair: ``headline`` (the contrast synonym − negation_main) or ``all``
+        (also the other contrasts, and the similarity of each edit).
+    """
+    return MinimalPairs(compare=compare)
+
+
+def normalised(cosine: Floats, average: float) -> Floats:
+    """Return the cosine corrected for anisotropy, (cos − cos_avg)/(1 − cos_avg).
+
+    Parameters
+    ----------
+    cosine
+        (n,) of originals with an edit; NaN is undefined, ``ABSENT`` no such edit.
+    average
+        cos_avg, the mean cosine of random pairs; NaN if there are no random pairs.
+
+    Returns
+    -------
+    (n,) at most 1, larger is more similar: 1 for equal directions, 0 for the mean of random pairs, negative below it.
+    NaN for a collapsed encoder and where ``average`` is NaN.
+    """
+    # False also for NaN, so that a missing average gives NaN.
+    can_be_normalised = average <= 1 - COLLAPSED
+    if not can_be_normalised:
+        return np.where(cosine == ABSENT, ABSENT, np.nan)
+    return (cosine - average) / (1 - average)
+
+
+class EditsView(ItemView):
+    """One encoder's originals and edits."""
+
+    @property
+    def average(self) -> float:
+        """The mean cosine of random pairs; NaN if there are no random pairs."""
+        return self.scores.scalars.get("average", float("nan"))
+
+    @cached_property
+    def edits(self) -> tuple[str, ...]:
+        """The edits that some original has."""
+        has_edit = (self.scores.values["cosine"] != ABSENT).any(axis=0)
+        return tuple(edit for edit, some in zip(ALL_EDITS, has_edit, strict=True) if some)
+
+    def of_edit(self, name: str, edit: str) -> Floats | None:
+        """Return (n,) values of an edit, ABSENT where an original lacks it; None where all of them do.
+
+        Parameters
+        ----------
+        name
+            ``cosine``, in [−1, 1]; ``percentile``, the share of random pairs that are less similar, in [0, 1]; or
+            ``similarity``, the cosine corrected for anisotropy, at most 1.
+        """
+        if edit not in self.edits:
+            return None
+        if name == "similarity":
+            return normalised(self.scores.values["cosine"][:, ALL_EDITS.index(edit)], self.average)
+        return self.scores.values[name][:, ALL_EDITS.index(edit)]
+
+    def contrast(self, first: str, second: str, name: str = "similarity", *, order: bool = False) -> Floats | None:
+        """Return (n,) how much more similar to the original the first edit is than the second.
+
+        With ``order`` 1 where it is more similar, ½ in a tie, 0 otherwise. ABSENT where an original lacks one of them,
+        NaN where one is undefined; None where all originals lack one.
+        """
+        a, b = self.of_edit(name, first), self.of_edit(name, second)
+        if a is None or b is None:
+            return None
+        # ABSENT is infinite, and infinity less infinity is NaN, which is replaced.
+        with np.errstate(invalid="ignore"):
+            difference = a - b
+        if order:
+            difference = 0.5 + 0.5 * np.sign(difference)
+        return np.where((a == ABSENT) | (b == ABSENT), ABSENT, difference)
+
+    @property
+    def right(self) -> Floats:
+        """(n,) whether a synonym is nearer than the negation of the main verb; NaN without these edits."""
+        return self._of_headline(self.contrast(*HEADLINE, "cosine", order=True))
+
+    @property
+    def margin(self) -> Floats:
+        """(n,) the contrast of the headline."""
+        return self._of_headline(self.contrast(*HEADLINE))
+
+    def _of_headline(self, values: Floats | None) -> Floats:
+        return super().right if values is None else np.where(np.isfinite(values), values, np.nan)
+
+    def shown(self, index: int) -> tuple[Mapping[str, float], Mapping[str, str]]:
+        """Return the cosine of each edit with its original."""
+        cosines = self.scores.values["cosine"][index]
+        return dict(zip(ALL_EDITS, cosines, strict=True)), {}
+
+
+def _of_edits(name: str, **declared: Any) -> Iterator[Metric]:
+    """Yield a mean of the values of each edit."""
+    for edit in ALL_EDITS:
+        # How near another edit should be depends on the task.
+        yield Metric(
+            name,
+            edit,
+            of=partial(EditsView.of_edit, name=name, edit=edit),
+            kind="mean",
+            better="neither",
+            values=STORED,
+            reason=_without_baseline,
+            **declared,
+        )
+
+
+def _contrasts(name: str, condition: str, **declared: Any) -> Iterator[Metric]:
+    """Yield by how much an edit is more similar to the original than another."""
+    for first, second in CONTRASTS:
+        headline = dict[str, Any]()
+        if (first, second, condition) == (*HEADLINE, ""):
+            # The margin is a tenth of the contrast that all-MiniLM-L6-v2 has. The deviation was 0.03 to 0.11 in the
+            # runs of the documentation: less between variants of one model.
+            headline = {"headline": True, "heading": "synonym − negation", "margin": 0.01, "deviation": 0.1}
+        yield Metric(
+            "contrast",
+            f"{first}-{second}",
+            condition,
+            of=partial(EditsView.contrast, first=first, second=second, name=name),
+            kind="mean",
+            better=_better(first, second),
+            level="0",
+            chance=0.0,
+            # No choice is wrong here, so an original without a vector cannot be counted as wrong.
+            undefined_is_wrong=False,
+            values=STORED,
+            reason=_without_baseline,
+            **headline,
+            **declared,
+        )
+
+
+def _nearer(first: str, second: str) -> Metric:
+    """Return how often an edit is nearer to the original than another."""
+    return Metric(
+        "nearer",
+        f"{first}>{second}",
+        of=lambda view: view.contrast(first, second, "cosine", order=True),
+        kind="share",
+        better=_better(first, second),
+        meaning="share of originals that are nearer to the first edit than to the second; a tie counts half",
+        chance=0.5,
+        values=STORED,
+    )
+
+
+def _better(first: str, second: str) -> Direction:
+    """Return which is better: that the first edit is nearer than the second (higher), or the contrary."""
+    # A synonym and a typo keep the meaning; an antonym and a negation change it. Of others it depends on the task.
+    if first in KEEPING and second in CHANGING:
+        return "higher"
+    return "lower" if first in CHANGING and second in KEEPING else "neither"
+
+
+def _without_baseline(view: EditsView, inside: Bools, estimate: Estimate) -> str | None:
+    """Return why a mean is undefined where that is because there are no random pairs."""
+    return NO_BASELINE if estimate.undefined and np.isnan(view.average) else None
+
+
+def _baseline(view: EditsView) -> Estimate:
+    """Return the mean cosine of random pairs; no interval, because every resample uses the same."""
+    originals, units = len(view.scores.item), len(np.unique(view.scores.unit))
+    if np.isnan(view.average):
+        return Estimate(None, None, None, 0, 0, originals, NO_BASELINE)
+    return Estimate(view.average, None, None, originals, units)
+
+
+METRICS = (
+    *_of_edits(
+        "similarity",
+        high=1,
+        compared="on request",
+        term="Normalised similarity",
+        explanation=(
+            "The cosine, scaled so that 1 means the same text and 0 the average of two random texts. It can be "
+            "compared between encoders."
+        ),
+        meaning="mean cosine with the original, corrected for anisotropy",
+    ),
+    *_of_edits("cosine", low=-1, high=1, compared="within one encoder", meaning="mean cosine with the original"),
+    *_of_edits(
+        "percentile",
+        low=0,
+        high=1,
+        format="percent",
+        meaning="mean share of random pairs that are less similar than the edit",
+    ),
+    *_contrasts(
+        "similarity",
+        "",
+        compared="on request",
+        meaning="normalised similarity of the first edit minus that of the second",
+    ),
+    *_contrasts(
+        "cosine", "raw", compared="within one encoder", meaning="mean cosine of the first edit minus that of the second"
+    ),
+    *(_nearer(first, second) for first, second in combinations(ALL_EDITS, 2)),
+    Metric(
+        "baseline",
+        of=_baseline,
+        kind="computed",
+        better="neither",
+        low=-1,
+        high=1,
+        compared="within one encoder",
+        values=STORED,
+        meaning="mean cosine of random pairs of originals",
+    ),
+    *OVERLAP_METRICS,
+)
+_EDITS = tuple(LABELS.items())
+DRAWINGS = Drawings(
+    "Chiang, Chuang, Glass & Lee (2023), Revealing the Blind Spot of Sentence Encoder Evaluation by HEROS",
+    (
+        GroupedBars(
+            "Normalised similarity of each edit to its original",
+            "similarity",
+            _EDITS,
+            blocks="published",
+            note="The paper's figures 1 and 2, with its blocks by training data. Which edits should be near depends on "
+            "the task.",
+        ),
+        Curves("How near edits are, and random pairs", "density", split=True),
+    ),
+    (
+        SeriesTable(
+            "Published figures, and yours by training data",
+            "published",
+            note="Lexical overlap (table 1) is printed, similarities are drawn (figures 1 and 2). Groups are those of "
+            "the paper, and of group=.",
+        ),
+        SizeTable(
+            "Typos and synonyms by the size of the model",
+            (Column("typo", "similarity", "typo"), Column("synonym", "similarity", "synonym")),
+            note="The paper finds that of encoders fine-tuned from T5 the larger ones are less sensitive to typos, and "
+            "as sensitive to synonyms.",
+        ),
+    ),
+    "A similarity of 0 is that of two random originals, whose mean cosine is the baseline.",
+)
+
+
+class MinimalPairs(ItemMethod):
+    """The diagnostic; see the module's documentation."""
+
+    shape = "minimal_pairs"
+    view = EditsView
+    metrics = METRICS
+    chances = CHANCES
+    paper = "heros"
+
+    def values(self, corpus: Corpus[Sample], vectors: Vectors) -> Stored:
+        """Return the cosine of each original with its edits, and with other originals.
+
+        ``cosine`` and ``percentile`` (n, edits), ``random_pair`` (n,), and ``lexical`` (n, edits × overlap metrics).
+        Columns are in the order of ``ALL_EDITS``; ABSENT where an original has no such edit, NaN where a vector is
+        zero. ``average`` is cos_avg.
+        """
+        samples = corpus.samples
+        originals = vectors.take(s.original for s in samples)
+        cosine = np.full((len(samples), len(ALL_EDITS)), ABSENT)
+        lexical = np.full((len(samples), len(ALL_EDITS), len(OVERLAP)), ABSENT)
+        for column, edit in enumerate(ALL_EDITS):
+            edited = {place: dict(s.edits)[edit] for place, s in enumerate(samples) if edit in dict(s.edits)}
+            if edited:
+                rows, texts = list(edited), list(edited.values())
+                cosine[rows, column] = paired_cosine(originals[rows], vectors.take(texts))
+                lexical[rows, column] = overlap(pairs_of([samples[row].original for row in rows], texts))
+        # The paper's cos_avg: the first half of the originals with the rest.
+        half = len(samples) // 2
+        return {
+            "cosine": cosine,
+            "random_pair": random_pairs(originals),
+            "percentile": percentiles(originals, cosine),
+            "lexical": lexical.reshape(len(samples), -1),
+            "average": mean_cosine(originals[:half], originals[half:]) if half else float("nan"),
+        }
+
+    def rows(self, figures: Figures[EditsView], draws: Draws) -> list[Row]:
+        """Return the metrics, and the lexical overlap of all pairs and of each edit's."""
+        scores, edits = figures.board[0], figures.views[0].edits
+        lexical = scores.values["lexical"].reshape(len(scores.item), len(ALL_EDITS), len(OVERLAP))
+        groups = {edit: (lexical[:, ALL_EDITS.index(edit)], scores.unit) for edit in edits}
+        every = np.concatenate([values for values, _ in groups.values()]), np.tile(scores.unit, len(edits))
+        return [*figures.rows(draws), *overlap_rows(scores, draws, {"all": every, **groups})]
+
+    def findings(self, figures: Figures[EditsView], summary: MetricSummary) -> Iterator[Finding]:
+        """Yield how often a synonym is nearer than a negation and than an antonym; an even chance has 50 %.
+
+        Where the mean contrast says the opposite of the majority of the originals, the finding says both.
+        """
+        if not set(HEADLINE) <= set(figures.views[0].edits):
+            yield NOT_RANKED.finding(figures.board[0].origin)
+        for view in figures.requested:
+            if view.average > 1 - COLLAPSED:
+                yield COLLAPSED_VECTORS.finding(view.scores.origin, encoder=view.encoder, cosine=view.average)
+                continue
+            for subset, (edit, description) in NEARER.items():
+                share = summary.row_of.get((view.encoder, "nearer", subset, ""))
+                # There is no interval under MIN_UNITS units.
+                if share is None or not (side := against_chance(share, 0.5)):
+                    continue
+                contrast = summary.row_of[view.encoder, "contrast", subset.replace(">", "-"), ""]
+                severity = on_average = mean_contrast = ""
+                if {side, against_chance(contrast, 0.0)} == {"above", "below"}:
+                    severity = "medium"
+                    on_average = " for most originals, but not on average"
+                    mean = written(contrast, "number")
+                    mean_contrast = f", but the mean contrast is {mean}: the other originals differ by more"
+                yield self.chances[side].finding(
+                    share,
+                    severity=severity,
+                    encoder=view.encoder,
+                    edit=edit,
+                    description=description,
+                    share=written(share),
+                    on_average=on_average,
+                    mean_contrast=mean_contrast,
+                )
+
+    def series(self, figures: Figures[EditsView], summary: MetricSummary) -> Iterator[Series]:
+        """Yield the density of the cosine of each edit, and of random pairs."""
+        samples = list[tuple[str, str, Floats]]()
+        for view in figures.views:
+            edits = {LABELS[edit]: view.scores.values["cosine"][:, ALL_EDITS.index(edit)] for edit in view.edits}
+            for line, values in {"random pair": view.scores.values["random_pair"], **edits}.items():
+                samples.append((view.encoder, line, values[np.isfinite(values)]))
+        smallest = min(float(values.min(initial=0.0)) for *_, values in samples)
+        # Rounded down to a tenth, and a tenth more, because a kernel density reaches beyond the values.
+        at = np.linspace(max(-1.0, float(np.floor(10 * smallest) / 10) - 0.1), 1.0, POINTS)
+        lines = [
+            {"encoder": encoder, "line": line, "y": density(values, at, -1.0, 1.0).tolist()}
+            for encoder, line, values in samples
+        ]
+        data = {"x": "cosine with the original", "y": "density", "at": at.tolist(), "lines": lines}
+        yield Series(NAME, figures.board.corpus, "density", "curve", data)
+
+
+def random_pairs(originals: VectorMatrix) -> Floats:
+    """Return the (n,) cosines of n pairs of an original of the first half with one of the second.
+
+    From four originals on, all pairs are different. NaN for a single original.
+    """
+    n = originals.shape[0]
+    half = n // 2
+    if not half:
+        return np.full(n, np.nan)
+    # Each turn through the first half is paired with the second half, shifted by one place more.
+    place = np.arange(n)
+    first, turn = place % half, place // half
+    second = half + (first + turn) % (n - half)
+    return paired_cosine(originals[first], originals[second])
+
+
+def percentiles(originals: VectorMatrix, cosine: Floats, ranked: int = RANKED) -> Floats:
+    """Return the share of random pairs that are less similar than each edit, ties half; absent edits stay absent.
+
+    The pairs are those of the baseline: each original of the first half with each of the second.
+
+    Parameters
+    ----------
+    originals
+        (n, d) vectors.
+    cosine
+        (n, edits) of each original with its edits.
+    ranked
+        Evenly spaced originals of each half that are used, at most.
+    """
+    n = originals.shape[0]
+    half = n // 2
+    undefined = np.where(cosine == ABSENT, ABSENT, np.nan)
+    if not half:
+        return undefined
+    first, second = _evenly_spaced(0, half, ranked), _evenly_spaced(half, n, ranked)
+    pairs = all_pairs(originals[first], originals[second]).ravel()
+    # Beyond nine digits the product depends on the machine's kernels.
+    pairs = np.sort(np.round(pairs[~np.isnan(pairs)], 9))
+    if not pairs.size:
+        return undefined
+    rounded = np.round(cosine, 9)
+    less_similar = np.searchsorted(pairs, rounded, "left")
+    at_most_as_similar = np.searchsorted(pairs, rounded, "right")
+    share = (less_similar + at_most_as_similar) / (2 * pairs.size)
+    return np.where(np.isfinite(cosine), share, cosine)
+
+
+def _evenly_spaced(start: int, end: int, most: int) -> NDArray[np.int64]:
+    """Return at most ``most`` evenly spaced places from start to end − 1."""
+    return np.unique(np.linspace(start, end - 1, min(most, end - start)).astype(np.int64))

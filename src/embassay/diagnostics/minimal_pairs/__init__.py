@@ -1,1 +1,0 @@
-"""Minimal pairs (Chiang et al. 2023)."""

@@ -1,1 +1,0 @@
-"""SemAntoNeg (Vahtola et al. 2022)."""

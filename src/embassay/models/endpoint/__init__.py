@@ -1,1 +1,0 @@
-"""The one HTTP client, for encoders and generators that are services: retries, a budget, several requests at a time."""

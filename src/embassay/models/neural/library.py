@@ -1,0 +1,264 @@
+"""Models that sentence-transformers runs: loaded, checked for missing weights, and fed texts of equal length."""
+
+from __future__ import annotations
+
+import logging
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from embassay.core.errors import EncoderError, UnknownNameError, first_line_of
+from embassay.core.samples.base import Role
+from embassay.core.types import check_device
+from embassay.core.vectors import DenseVectors
+from embassay.models.base import Batch, Route
+from embassay.models.neural.batching import (
+    CHUNK,
+    TOKENS_ON_CPU,
+    TOKENS_ON_DEVICE,
+    Runner,
+    batches,
+    check_finite,
+    check_limit,
+    windows,
+)
+from embassay.models.neural.model_files import tensor_shapes
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+BACKENDS = ("auto", "light", "torch")
+"""What ``--backend`` may name."""
+UNUSED = ("pooler", "lm_head", "position_ids")
+"""Parts of the names of tensors that may be missing, because no vector depends on them."""
+
+
+@dataclass
+class LibraryRunner(Runner):
+    """A model of sentence-transformers on one device; :attr:`tokens` is lowered when memory runs out.
+
+    Its own ``encode`` makes the vectors, so that all that its files say is done.
+
+    Attributes
+    ----------
+    template
+        A text into which each text is inserted at ``{text}``.
+    limit
+        The number of tokens after which texts are truncated; None for no limit.
+    is_sparse
+        Whether its vectors are.
+    """
+
+    model: Any
+    dtype: str = "float32"
+    template: str = "{text}"
+    limit: int | None = None
+    is_sparse: bool = False
+    tokens: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Set the size of batches for the device, and the limit of the model's tokenizer."""
+        self.tokens = TOKENS_ON_CPU if self.model.device.type == "cpu" else TOKENS_ON_DEVICE
+        if self.limit and self.limit != self.model.max_seq_length:
+            self.model.max_seq_length = self.limit
+        if self.model.transformers_model is not None:
+            check_limit(self.limit, len(self.model.tokenizer("")["input_ids"]))
+
+    @property
+    def route(self) -> Route:
+        """How it computes, for ``run.json``."""
+        route = {"device": str(self.model.device), "backend": "torch", "tokens_per_batch": self.tokens}
+        return {**route, "batch_invariant": False}
+
+    def batches(self, texts: Sequence[str], prompt: str, role: Role) -> Iterator[Batch]:
+        """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first."""
+        if self.template != "{text}":
+            texts, prompt = [self._templated(prompt + text) for text in texts], ""
+        for window in windows(texts):
+            chosen = [texts[n] for n in window]
+            lengths = self._lengths([prompt + text for text in chosen])
+            for places in batches(lengths, self.tokens):
+                # The model cannot encode a text without any token.
+                full = [chosen[n] if lengths[n] else self._nothing() for n in places]
+                rows = self.encode(full, prompt, role)
+                yield window[places], csr_array(rows) if self.is_sparse else rows
+
+    def encode(self, texts: list[str], prompt: str, role: Role) -> DenseVectors:
+        """Return the (n, d) float32 vectors of texts of equal length. If memory runs out, the batch is halved.
+
+        Raises
+        ------
+        EncoderError
+            If a single text does not fit into memory, or a vector is not finite.
+        """
+        # An empty prompt is passed too, because the library would use the model's default prompt for None.
+        options = {"prompt": prompt, "task": None if role == "text" else role, "batch_size": len(texts)}
+        try:
+            rows = self.model.encode(texts, convert_to_tensor=True, show_progress_bar=False, **options)
+            vectors: DenseVectors = rows.to_dense().float().cpu().numpy()
+        except (RuntimeError, MemoryError) as error:
+            if not isinstance(error, MemoryError) and "memory" not in str(error):
+                raise
+            if len(texts) == 1:
+                raise EncoderError("a text does not fit into memory; set max_length=") from error
+            self.tokens = max(1, self.tokens // 2)
+            middle = len(texts) // 2
+            return np.concatenate([self.encode(half, prompt, role) for half in (texts[:middle], texts[middle:])])
+        # Half precision overflows earlier than float32.
+        check_finite(vectors, advice="" if self.dtype == "float32" else "; set dtype=float32")
+        return vectors
+
+    def _lengths(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text; 1 for a model that is not a transformer, and does not pad."""
+        if self.model.transformers_model is None or not callable(self.model.tokenizer):
+            return [1] * len(texts)
+        lengths: list[int] = []
+        for start in range(0, len(texts), CHUNK):
+            chunk = list(texts[start : start + CHUNK])
+            lengths += map(len, self.model.tokenizer(chunk, truncation=True, verbose=False)["input_ids"])
+        return lengths
+
+    def _templated(self, text: str) -> str:
+        """Return the longest beginning of a text that fits with the template, which is never truncated, within it."""
+
+        def length(characters: int) -> int:
+            tokens = self.model.tokenizer(self.template.replace("{text}", text[:characters]), truncation=False)
+            return len(tokens["input_ids"])
+
+        characters = len(text)
+        if self.limit and length(characters) > self.limit:
+            check_limit(self.limit, length(0))
+            characters = bisect_right(range(1, characters), self.limit, key=length)
+        return self.template.replace("{text}", text[:characters])
+
+    def _nothing(self) -> str:
+        """Return the text for a text without tokens: the start token, otherwise the end or the padding token."""
+        tokenizer = self.model.tokenizer
+        return tokenizer.bos_token or tokenizer.eos_token or tokenizer.pad_token or ""
+
+
+def check_weights(model: PreTrainedModel, folder: Path, unused: Sequence[str] = UNUSED) -> None:
+    """Raise an error if weights of a loaded model are missing from the files of its folder: they are random then.
+
+    A name may also be absent because the weight is tied to another one or was renamed. Only the library knows that, so
+    if a name is absent, the library loads the model once more, with accelerate without its values.
+
+    Raises
+    ------
+    EncoderError
+        With the number of missing weights and the names of the first ones.
+    """
+    stored = frozenset(tensor_shapes(folder))
+    prefix = f"{model.base_model_prefix}."
+
+    def is_used(name: str) -> bool:
+        return not any(part in name for part in unused)
+
+    # The files of a model with a head have the name of the base model before each name.
+    absent = [n for n in model.state_dict() if not stored & {n, prefix + n, n.removeprefix(prefix)}]
+    if not any(map(is_used, absent)):
+        return
+    place = {"device_map": "meta"} if find_spec("accelerate") else {}
+    _, info = type(model).from_pretrained(
+        str(folder), config=model.config, local_files_only=True, output_loading_info=True, **place
+    )
+    missing = sorted(filter(is_used, info["missing_keys"]))
+    if missing:
+        raise EncoderError(
+            f"{len(missing)} of the model's weights are missing from its files (first: {', '.join(missing[:3])})"
+        )
+
+
+def check_place(device: str, backend: str) -> None:
+    """Raise an error if the device or the backend has an unknown name."""
+    check_device(device)
+    if backend not in BACKENDS:
+        raise UnknownNameError("backend", backend, BACKENDS)
+
+
+def placement(device: str) -> tuple[str | None, str | None]:
+    """Return the device and the device map for the library, which places a model itself for ``auto``.
+
+    With accelerate, ``auto`` uses several GPUs if there are; without it, a model is on one device.
+
+    Raises
+    ------
+    EncoderError
+        If the device is not available.
+    """
+    if device != "auto":
+        return available_device(device), None
+    return None, "auto" if find_spec("accelerate") else None
+
+
+def available_device(device: str) -> str:
+    """Return the name of a device for torch; for ``auto``, the fastest kind that is available.
+
+    Raises
+    ------
+    EncoderError
+        If the device is not available.
+    """
+    import torch
+
+    if device == "auto":
+        from sentence_transformers.util import get_device_name
+
+        return str(get_device_name())
+    try:
+        torch.zeros(1, device=device)
+    except Exception as error:
+        # Of whatever kind: torch has another one for each kind of device.
+        raise EncoderError(f"device {device!r} is not available ({first_line_of(error)}); leave --device out") from None
+    return device
+
+
+def devices_here() -> list[str]:
+    """Return the devices on which torch can run models here: ``cpu``, and the names of the GPUs."""
+    import torch
+
+    devices = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+    if torch.backends.mps.is_available():
+        devices.append("mps")
+    return ["cpu", *devices]
+
+
+@contextmanager
+def quiet(*loggers: str) -> Iterator[None]:
+    """Hide the progress bars of transformers, and the messages of these loggers; errors are still raised."""
+    from transformers.utils import logging as transformers_logging
+
+    bar = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.disable_progress_bar()
+    with ExitStack() as stack:
+        if bar:
+            stack.callback(transformers_logging.enable_progress_bar)
+        stack.enter_context(quiet_loggers(*loggers))
+        yield
+
+
+@contextmanager
+def quiet_loggers(*names: str) -> Iterator[None]:
+    """Hide the messages that libraries log under these names."""
+    levels = {logging.getLogger(name): logging.getLogger(name).level for name in names}
+    for logger in levels:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in levels.items():
+            logger.setLevel(level)
+
+
+def reason(error: Exception) -> str:
+    """Return the first line of a library's error, or advice if the error is that the model needs its own code."""
+    if "trust_remote_code" in str(error):
+        return "the model brings its own code; if you trust it, add --trust-remote-code LABEL"
+    return first_line_of(error)

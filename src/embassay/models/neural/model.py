@@ -1,0 +1,367 @@
+"""A model that is described by its files and loaded for the first text; each scheme is a recipe that makes one.
+
+The models of ``st:``, ``hf:`` and ``sparse:`` and rerankers run with sentence-transformers, those that the light route
+knows without torch; the graphs of ``onnx:`` run with onnxruntime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from embassay.core.errors import EmbassayError, EncoderError, ModelNotFoundError, SpecError
+from embassay.core.samples.base import ROLES, Role
+from embassay.core.types import Card, Runtime, content_hash
+from embassay.core.vectors import Indices, VectorMatrix
+from embassay.models.base import BaseEncoder, Batch, Prompts, Route, supported_similarity
+from embassay.models.checks import check_whole
+from embassay.models.light.model import LightModel
+from embassay.models.light.runner import LIGHT_TOKENS, LightRunner
+from embassay.models.light.tokenized import read_tokenizer
+from embassay.models.neural.batching import Runner, encode_distinct
+from embassay.models.neural.derived import Options, derived_vectors
+from embassay.models.neural.library import LibraryRunner, check_place, check_weights, placement, quiet, reason
+from embassay.models.neural.locations import LOCAL_FOLDER, PUBLISHED_WEIGHTS, ModelFiles, find, is_path
+from embassay.models.neural.model_card import training_datasets
+from embassay.models.neural.model_files import SAFE, folder_files, parameters
+from embassay.models.neural.modules import (
+    configured_prompts,
+    has_tokenizer,
+    modules,
+    own_code,
+    own_modules,
+    settings_of,
+    token_limit,
+)
+from embassay.models.neural.prompts import missing_prompts, unprompted_texts
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+OF_VECTORS = ("dim", "normalize", "vectors")
+"""Options that are applied to finished vectors."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model(BaseEncoder):
+    """A model; it is loaded when the first text is encoded.
+
+    Attributes
+    ----------
+    target
+        The model's name or folder.
+    found
+        The folder with its files, and their revision.
+    files
+        The names of the files on which vectors depend, by their folder.
+    tokens
+        The folder of the tokenizer; None if its tokens cannot be counted.
+    options
+        The options of the spec; the device is not among them.
+    prompts
+        The prompt of each role; empty if it has none.
+    limit
+        The number of tokens after which texts are truncated; None for no limit.
+    load
+        Loads the model.
+    parameters
+        Counts its parameters; None if that is not known.
+    settings
+        What else vectors depend on.
+    known_route
+        How the model runs, as far as it is known before loading.
+    """
+
+    scheme: str
+    target: str
+    found: ModelFiles
+    runtime: Runtime = field(repr=False)
+    device: str = "auto"
+    files: Mapping[Path, Sequence[str]] = field(repr=False, hash=False)
+    tokens: Path | None = field(default=None, repr=False)
+    options: Options = field(hash=False)
+    prompts: Prompts = field(repr=False, hash=False)
+    limit: int | None
+    load: Callable[[Self], Runner] = field(repr=False, compare=False)
+    parameters: Callable[[], int | None] = field(default=lambda: None, repr=False, compare=False)
+    similarity: str = "cosine"
+    settings: Options = field(default_factory=dict, hash=False)
+    known_route: Route = field(default_factory=dict, hash=False)
+    warnings: tuple[str, ...] = ()
+    missing_prompts: str = ""
+    light: LightModel | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The model's name or folder."""
+        return self.target
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all files of the model and its tokenizer, and of all options that change vectors."""
+        files = [self.runtime.hashes(folder, names) for folder, names in self.files.items()]
+        settings = {name: self.options.get(name) for name in (*OF_VECTORS, "max_length")}
+        dtype = self.options.get("dtype", "float32")
+        runs_own_code = self.runtime.trust_remote_code and any(map(own_code, self.files))
+        return content_hash([self.scheme, *files, self.prompts, {**settings, **self.settings}, dtype, runs_own_code])
+
+    @cached_property
+    def card(self) -> Card:
+        """The properties of the encoder that its files contain."""
+        head = f"{self.scheme}:{self.target}"
+        spec = [f"{name}={'true' if value is True else value}" for name, value in self.options.items()]
+        # Whoever sets a prompt, be it an empty one, has chosen.
+        has_chosen = any(self.prompts.values()) or any(f"{role}_prompt" in self.options for role in ROLES)
+        missing = "" if has_chosen else self.missing_prompts
+        warnings = [*self.warnings, *filter(None, [missing]), *unprompted_texts(self.prompts)]
+        similarity = self.options.get("similarity", self.similarity)
+        if similarity not in ("cosine", "dot"):
+            warnings.append(f"the model's similarity {similarity!r} is not supported; cosine is used instead")
+        backend = "" if self.runtime.backend == "auto" else self.runtime.backend
+        return Card(
+            ",".join([head, *spec]),
+            target=head,
+            options=self.options,
+            revision=self.found.revision,
+            parameters=self.parameters(),
+            prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
+            missing_prompts=missing,
+            max_tokens=self.limit,
+            full=self.full,
+            warnings=tuple(warnings),
+            similarity=supported_similarity(similarity),
+            route="light" if self.light else backend,
+        )
+
+    @cached_property
+    def full(self) -> Self | None:
+        """The same model without the options that are applied to finished vectors; None where there are none."""
+        options = {name: value for name, value in self.options.items() if name not in OF_VECTORS}
+        return None if options == self.options else replace(self, options=options)
+
+    def derive(self, rows: VectorMatrix) -> VectorMatrix:
+        """Return this encoder's vectors from those of :attr:`full`; see :func:`derived_vectors`."""
+        return derived_vectors(rows, self.options) if self.full else rows
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
+        """Return (n, d) float32, each text with its role's prompt; equal texts are encoded once."""
+        if not texts:
+            return np.zeros((0, self.options.get("dim", 1)), dtype=np.float32)
+        return encode_distinct(texts, lambda distinct: self.batches(distinct, role))
+
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[Batch]:
+        """Yield (indices into ``texts``, their (m, d) float32 vectors) of each batch as soon as it is ready."""
+        for places, rows in self.runner.batches(texts, self.prompts[role], role):
+            yield places, self.derive(rows)
+
+    def batch_invariant(self) -> bool:
+        """Return whether a text has the same vector in every batch, bit by bit: on the light route."""
+        return self.light is not None
+
+    @cached_property
+    def runner(self) -> Runner:
+        """The loaded model.
+
+        Raises
+        ------
+        EncoderError
+            If it cannot be loaded.
+        """
+        if self.full:
+            return self.full.runner
+        try:
+            return self.load(self)
+        except EmbassayError:
+            raise
+        except Exception as error:
+            raise EncoderError(f"the model cannot be loaded: {reason(error)}") from error
+
+    def prepare(self) -> None:
+        """Load the model."""
+        _ = self.runner
+
+    def release(self) -> None:
+        """Release the loaded model; it is loaded again for the next text."""
+        vars(self).pop("runner", None)
+        if self.full:
+            self.full.release()
+
+    def route(self) -> Route:
+        """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
+        runner: Runner | None = vars(self.full or self).get("runner")
+        return {**self.known_route, **(runner.route if runner else {})}
+
+    def count_tokens(self, texts: Sequence[str], role: Role) -> Indices | None:
+        """Return the number of tokens of each text before truncation: prompt, template, special tokens included.
+
+        None if the model has no ``tokenizer.json``.
+        """
+        if self._tokenizer is None:
+            return None
+        template = self.settings.get("template", "{text}")
+        prompted = [template.replace("{text}", self.prompts[role] + text) for text in texts]
+        # A text without tokens is encoded as one special token.
+        return np.array([max(1, len(encoding.ids)) for encoding in self._tokenizer.encode_batch(prompted)])
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer | None:
+        # Without the library, which takes seconds to import.
+        return read_tokenizer(self.tokens) if self.tokens and (self.tokens / "tokenizer.json").is_file() else None
+
+    def name_of_weights(self) -> str:
+        """Return what papers call the model of a local folder; empty if its weights are not known, or with options."""
+        weights = self.found.folder / SAFE[0]
+        if self.scheme == "st" and self.found.revision == LOCAL_FOLDER and not self.options and weights.is_file():
+            digest = self.runtime.sha256(weights)
+            return next((name for name, known in PUBLISHED_WEIGHTS.items() if known == digest), "")
+        return ""
+
+    def training_datasets(self) -> tuple[str, ...]:
+        """Return the data sets that the model card beside the model's files names as training data."""
+        return training_datasets(self.found.folder) if self.files else ()
+
+
+def explicit(place: str, **options: Any) -> Options:
+    """Return the options that are set. None, False and the precision of float32 are the defaults of all options.
+
+    Parameters
+    ----------
+    place
+        What the options belong to, for messages: ``"encoder 'bge-m3'"``.
+
+    Raises
+    ------
+    SpecError
+        For a length or a dimension under 1.
+    """
+    # The layer 0 is no default, although it equals False.
+    unset = {name for name, value in options.items() if value is None or value is False or value == "float32"}
+    chosen = {name: options[name] for name in sorted(options.keys() - unset)}
+    check_whole(place, max_length=chosen.get("max_length"), dim=chosen.get("dim"))
+    return chosen
+
+
+def with_prompts(prompts: Mapping[Any, str], options: Options) -> Prompts:
+    """Return the prompt of each role: that of the options, else the model's own."""
+    return {role: options.get(f"{role}_prompt", prompts.get(role, "")) for role in ROLES}
+
+
+def locate(target: str, runtime: Runtime, options: Options, device: str, how: str) -> ModelFiles:
+    """Find the files of a model that runs with sentence-transformers, and check them.
+
+    Parameters
+    ----------
+    how
+        The text before a folder's name in a message's advice, for example ``-e sparse:``.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If the model is not available, is an adapter, or lacks a tokenizer: the library would use an empty one.
+    UnknownNameError
+        For an unknown device or backend.
+    SpecError
+        If it needs modules of its own that are not trusted.
+    """
+    check_place(device, runtime.backend)
+    found = find(target, options.get("revision", ""), runtime, how)
+    code = own_modules(found.folder)
+    if code and not runtime.trust_remote_code:
+        raise SpecError(
+            f"encoder {target!r} brings its own code ({', '.join(code)}); "
+            "if you trust it, add --trust-remote-code LABEL"
+        )
+    if (found.folder / "adapter_config.json").is_file():
+        raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
+    kind, transformer = modules(found.folder)[0]
+    needs_tokenizer = kind.endswith(".Transformer") and "tokenizer" not in options
+    if needs_tokenizer and not (has_tokenizer(found.folder) or has_tokenizer(transformer)):
+        raise ModelNotFoundError(
+            f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
+            ", or, with hf:, set tokenizer="
+        )
+    return found
+
+
+def file_warnings(target: str, found: ModelFiles, code: Sequence[str], runtime: Runtime) -> list[str]:
+    """Return warnings about the code that a model brings along, and if its files may not be those that are meant."""
+    warnings = []
+    if code and not runtime.trust_remote_code:
+        warnings.append("the model brings its own code, which is not run without --trust-remote-code")
+    if any("--" in name for name in code):
+        warnings.append("the model's code is in another repository and is not part of the fingerprint")
+    # A name on the hub has one slash at most.
+    if found.revision == LOCAL_FOLDER and not is_path(target) and target.count("/") <= 1:
+        warnings.append(f"{target} is read from this folder, not from the hub; to be sure, write ./{target}")
+    return warnings
+
+
+def configured_model(kind: str, scheme: str, target: str, runtime: Runtime, options: Options, device: str) -> Model:
+    """Return a model that sentence-transformers loads as its files say.
+
+    Parameters
+    ----------
+    kind
+        The name of its class in sentence-transformers.
+    device
+        Empty for the run's device.
+    """
+    device = device or runtime.device
+    found = locate(target, runtime, options, device, "-e " if scheme == "st" else f"-e {scheme}:")
+    folder, settings = found.folder, settings_of(found.folder)
+    limits = (options.get("max_length"), token_limit(folder))
+    first_module, transformer = modules(folder)[0]
+
+    def load(model: Model) -> LibraryRunner:
+        import sentence_transformers
+
+        one_device, device_map = placement(device)
+        dtype = options.get("dtype", "float32")
+        with quiet("transformers", "sentence_transformers"):
+            loaded = getattr(sentence_transformers, kind)(
+                str(folder),
+                device=one_device,
+                trust_remote_code=runtime.trust_remote_code,
+                model_kwargs={"dtype": dtype, "device_map": device_map},
+                local_files_only=True,
+            )
+            if first_module.endswith(".Transformer"):
+                check_weights(loaded.transformers_model, transformer)
+        return LibraryRunner(loaded, dtype, limit=model.limit, is_sparse=kind == "SparseEncoder")
+
+    return Model(
+        scheme=scheme,
+        target=target,
+        found=found,
+        runtime=runtime,
+        device=device,
+        files={folder: folder_files(folder)},
+        tokens=transformer if (transformer / "tokenizer.json").is_file() else folder,
+        options=options,
+        prompts=with_prompts(configured_prompts(folder), options),
+        limit=min(filter(None, limits), default=None),
+        load=load,
+        parameters=lambda: parameters(folder),
+        similarity=settings.get("similarity_fn_name") or "cosine",
+        known_route={"device": device, "dtype": options.get("dtype", "float32")},
+        warnings=tuple(file_warnings(target, found, own_code(folder), runtime)),
+        missing_prompts=missing_prompts(target, settings.get("prompts") or {}),
+    )
+
+
+def on_light_route(model: Model, light: LightModel | None) -> Model:
+    """Return a model that runs on the light route; the model itself if it cannot."""
+    if light is None:
+        return model
+    route = {"device": "cpu", "dtype": "float32", "backend": "light"}
+    return replace(
+        model,
+        light=light,
+        load=lambda described: LightRunner.load(light, described.limit),
+        known_route={**route, "tokens_per_batch": LIGHT_TOKENS, "batch_invariant": True},
+    )

@@ -1,0 +1,290 @@
+"""A service that answers as OpenAI's ``/embeddings`` does, near or far: ``api:MODEL``.
+
+Texts are sent to the service, which may cost money. With ``price=``, a dry run estimates the cost; with ``budget=``,
+the run stops before it costs more. Nothing is sent before the first text is encoded or the fingerprint is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.core.errors import EncoderError, SpecError, quoted
+from embassay.core.formatting import counted
+from embassay.core.samples.base import Role
+from embassay.core.types import Card, Runtime, content_hash
+from embassay.core.vectors import DenseVectors, Indices, Similarity, VectorBatch
+from embassay.models.base import BaseEncoder, Prompts, Route, spec_of
+from embassay.models.checks import check_whole
+from embassay.models.neural.prompts import unprompted_texts
+from embassay.models.probe import PROBES, remembered, settled, steps
+from embassay.models.services.service import BLANK, OPENAI, OPENAI_KEY, Service, used_tokens
+from embassay.models.services.spending import guess
+
+EXTRA = "api"
+REQUIRES = ("httpx2",)
+TARGET = "MODEL"
+MOST, MOST_TOKENS = 2048, 8000
+"""Maximum number of texts in a request, and approximate maximum number of tokens."""
+ANSWER_BYTES, ENTRY_BYTES, NUMBER_BYTES = 1 << 16, 256, 32
+"""Maximum bytes of an answer: without its vectors, of a vector without its numbers, and of a number."""
+MOST_DIMENSIONS = 1 << 14
+"""The maximum number of dimensions of the first vectors; afterwards their number is known."""
+NO_VECTOR = "NaN or infinity, or not a list of numbers"
+LARGEST = float(np.finfo(np.float32).max)
+
+
+def create(
+    target: str,
+    runtime: Runtime,
+    *,
+    base_url: str = "",
+    key_env: str = OPENAI_KEY,
+    dim: int | None = None,
+    price: float | None = None,
+    budget: float | None = None,
+    batch: int = 128,
+    query_prompt: str = "",
+    document_prompt: str = "",
+    text_prompt: str = "",
+    similarity: Similarity = "cosine",
+    concurrency: int = 4,
+    timeout: float = 120.0,
+) -> ApiEncoder:
+    """Describe the service; nothing is sent yet.
+
+    Parameters
+    ----------
+    base_url
+        Its address, without ``/embeddings``; ``$OPENAI_BASE_URL`` by default, else OpenAI's.
+    key_env
+        The name of the environment variable that holds the key; ``key_env=`` sends none.
+    dim
+        Request vectors of this many dimensions, from models that can shorten them.
+    price, budget
+        Price of a million tokens, and the maximum cost of a run.
+    batch
+        Maximum number of texts per request.
+    query_prompt, document_prompt, text_prompt
+        Prompt put before each text of that role.
+    similarity
+        Similarity of queries and documents.
+    concurrency
+        Maximum number of simultaneous requests.
+    timeout
+        Seconds for one attempt, from connecting to the last byte of the answer.
+
+    Raises
+    ------
+    SpecError
+        If an option is out of range, the key is missing, or it would travel unencrypted.
+    """
+    place = f"encoder 'api:{target}'"
+    check_whole(place, dim=dim, batch=batch)
+    if batch > MOST:
+        raise SpecError(f"{place}, option 'batch': must be {MOST} or less, is {batch}")
+    service = Service(
+        place,
+        base_url,
+        key_env,
+        timeout=timeout,
+        concurrency=concurrency,
+        price=price,
+        budget=budget,
+        tell=runtime.tell,
+    )
+    prompts: Prompts = {"text": text_prompt, "query": query_prompt, "document": document_prompt}
+    return ApiEncoder(service, target, runtime, prompts, similarity, batch, dim)
+
+
+@dataclass(eq=False)
+class ApiEncoder(BaseEncoder):
+    """An encoder that sends texts to a service, in simultaneous requests of several texts.
+
+    Attributes
+    ----------
+    dim
+        The dimensions to request; None for the model's own.
+    batch
+        Maximum number of texts per request.
+    """
+
+    service: Service
+    name: str
+    runtime: Runtime = field(repr=False)
+    prompts: Prompts
+    similarity: Similarity = "cosine"
+    batch: int = 128
+    dim: int | None = None
+    _empty_texts: int = 0
+    _width: int | None = None
+    _probe: DenseVectors | EncoderError | None = field(default=None, repr=False)
+
+    @property
+    def card(self) -> Card:
+        """The properties of the encoder that are known without a request."""
+        options = {
+            "base_url": "" if self.service.url == OPENAI else self.service.url,
+            "dim": self.dim,
+            "document_prompt": self.prompts["document"],
+            "query_prompt": self.prompts["query"],
+            "similarity": self.similarity,
+            "text_prompt": self.prompts["text"],
+        }
+        return Card(
+            spec_of(f"api:{self.name}", options),
+            target=f"api:{self.name}",
+            options={name: value for name, value in options.items() if value},
+            prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
+            warnings=tuple(unprompted_texts(self.prompts)),
+            similarity=self.similarity,
+            remote=True,
+            price=self.service.spending.price,
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of address, model, dimensions, prompts, and of the vectors of sixteen short texts.
+
+        The first access costs a request.
+
+        Raises
+        ------
+        EncoderError
+            If the service fails; the failure is remembered until :meth:`release`.
+        """
+        if self._probe is None:
+            try:
+                self._probe = settled(self.runtime.remembered, self._key, self.encode(PROBES))
+            except EncoderError as error:
+                self._probe = error
+        if isinstance(self._probe, EncoderError):
+            raise self._probe
+        return content_hash([self._key, steps(self._probe)])
+
+    def known_fingerprint(self) -> str | None:
+        """Return the last fingerprint, without a request; None if there is none."""
+        probe = self._probe
+        if not isinstance(probe, np.ndarray):
+            probe = remembered(self.runtime.remembered, self._key)
+        return None if probe is None else content_hash([self._key, steps(probe)])
+
+    @property
+    def _key(self) -> str:
+        return content_hash(["api", self.service.place, self.name, self.dim, self.prompts, PROBES])
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
+        """Return (n, d) float32, each text with its role's prompt."""
+        parts = sorted(self.batches(texts, role), key=lambda part: part[0][0])
+        return np.concatenate([np.zeros((0, self._width or 1), np.float32), *(rows for _, rows in parts)])
+
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
+        """Yield (indices into ``texts``, their vectors) of each answer as it comes, so that paid vectors are kept."""
+        # Services reject an empty text. A space has as little content, and gets a vector.
+        inputs = [self.prompts[role] + text or BLANK for text in texts]
+        self._empty_texts += inputs.count(BLANK)
+        requests = packed(inputs, self.batch)
+        asked = self.service.each(
+            lambda places: self.service.in_parts(self._ask, [inputs[place] for place in places]), requests
+        )
+        missing: list[int] = []
+        for number, rows in asked:
+            has_vector = ~np.isnan(rows[:, 0])
+            places = np.array(requests[number])
+            missing += places[~has_vector].tolist()
+            yield places[has_vector], rows[has_vector]
+        if missing:
+            problem = f"no vector for the text {quoted(inputs[missing[0]])}: {NO_VECTOR}"
+            if len(missing) > 1:
+                problem += f" ({len(missing)} such texts)"
+            raise self.service.error(f"{problem}; change or leave out such texts; the vectors of all others are kept")
+
+    def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:
+        """Return the (n,) estimated number of tokens of each text, prompt included."""
+        return np.array([guess(self.prompts[role] + text) for text in texts], dtype=np.int64)
+
+    def outlook(self, tokens: int) -> list[str]:
+        """Return what a dry run says of sending so many tokens: their number, their cost, what exceeds the budget."""
+        return self.service.spending.outlook(tokens)
+
+    def route(self) -> Route:
+        """Return requests, tokens and cost, for ``run.json``. None of it changes the meaning of a vector."""
+        return {**self.service.route(), "empty_texts": self._empty_texts}
+
+    def release(self) -> None:
+        """Close connections, and forget a probe that failed."""
+        self.service.close()
+        if isinstance(self._probe, EncoderError):
+            self._probe = None
+
+    def _ask(self, inputs: Sequence[str]) -> DenseVectors:
+        """Return the (n, d) vectors of texts by one request."""
+        payload: dict[str, object] = {"model": self.name, "input": inputs}
+        if self.dim:
+            payload["dimensions"] = self.dim
+        expected = self.dim or self._width
+        longest = ANSWER_BYTES + len(inputs) * (ENTRY_BYTES + (expected or MOST_DIMENSIONS) * NUMBER_BYTES)
+
+        def read(answer: object) -> tuple[DenseVectors, int | None]:
+            return read_vectors(answer, inputs, expected), used_tokens(answer)
+
+        rows = self.service.ask("/embeddings", payload, read, longest=longest, tokens=sum(map(guess, inputs)))
+        self._width = rows.shape[1]
+        return rows
+
+
+def packed(texts: Sequence[str], most: int, tokens: int = MOST_TOKENS) -> list[list[int]]:
+    """Divide indices of texts into requests of at most ``most`` texts and about ``tokens`` tokens, or of one text."""
+    requests: list[list[int]] = []
+    total = 0
+    for place, text in enumerate(texts):
+        total += guess(text)
+        if not requests or len(requests[-1]) == most or total > tokens:
+            requests.append([])
+            total = guess(text)
+        requests[-1].append(place)
+    return requests
+
+
+def read_vectors(answer: object, texts: Sequence[str], expected: int | None) -> DenseVectors:
+    """Return the (n, d) float32 vectors of an answer, in the order of the texts; NaN for a text without a vector.
+
+    Raises
+    ------
+    ValueError
+        If the answer does not have one entry for each text, other dimensions than expected, or no vector at all.
+    """
+    data = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
+        raise ValueError(f"the answer has no list of embeddings ('data'), but {quoted(answer)}")
+    if len(data) != len(texts):
+        raise ValueError(f"the answer has {counted(len(data), 'vector')} for {counted(len(texts), 'text')}")
+    if any("index" in entry for entry in data):
+        # Protobuf leaves out a number that is 0.
+        entry_of = {str(entry.get("index", 0)): entry for entry in data}
+        if len(entry_of) < len(data) or not entry_of.keys() <= set(map(str, range(len(data)))):
+            raise ValueError(f"the 'index' values of the vectors are not 0 to {len(texts) - 1}, each once")
+        data = [entry_of[str(place)] for place in range(len(data))]
+    rows = [row_of(entry.get("embedding")) for entry in data]
+    widths = {len(row) for row in rows if len(row)}
+    if not widths:
+        raise ValueError(f"no vector for the text {quoted(texts[0])}: {NO_VECTOR}")
+    expected = expected or max(widths)
+    wrong = widths - {expected}
+    if wrong:
+        raise ValueError(f"the vectors have {max(wrong)} dimensions instead of {expected}")
+    missing = np.full(expected, np.nan)
+    return np.array([row if len(row) else missing for row in rows], dtype=np.float32)
+
+
+def row_of(embedding: object) -> NDArray[np.float64]:
+    """Return the (d,) numbers of a vector; none if it is not a list of finite numbers."""
+    with suppress(TypeError, ValueError, OverflowError):
+        row = np.array(embedding, dtype=np.float64)
+        if row.ndim == 1 and row.size and np.abs(row).max() <= LARGEST:
+            return row
+    return np.zeros(0)

@@ -1,0 +1,151 @@
+"""The protocol of OpenAI's ``/chat/completions``: a prompt, its answer, and the tokens used."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from embassay.core.errors import EndpointError
+from embassay.models.services.service import Service, used_tokens
+from embassay.models.services.spending import guess
+
+FILTERED, CUT_OFF, TOO_LONG, FAILED = "content_filter", "length", "context_length", "failed"
+"""Finish reasons: withheld by the service, ended at the token limit, prompt too long, no answer after all attempts."""
+LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"
+"""The name of the token limit, and its name for newer models, which reject the old one."""
+ABOUT_THE_PROMPT = (400, 403, 422, 451)
+"""HTTP statuses that may be caused by one prompt, so that other prompts may be answered."""
+REASONING_BYTES, TOKEN_BYTES = 1 << 20, 256
+"""Maximum bytes of an answer without its text (mostly reasoning), and of a token of text: a token may have 20
+characters, and an escaped character has 12 bytes."""
+_WITHHELD = re.compile(r"content.(?:management|filter|policy)|flagged|moderation", re.I)
+_TOO_LONG = re.compile(r"context.(?:length|window|size)|prompt is too long|maximum context", re.I)
+
+
+@dataclass(frozen=True)
+class ChatAnswer:
+    """The answer to a prompt.
+
+    Attributes
+    ----------
+    text
+        The text of the service, with its parts joined; empty if there is none.
+    finish
+        The finish reason: ``stop``, ``length``, ``content_filter`` …; ``context_length`` for a prompt that is too long.
+    refused
+        Whether the service reports that the model refused, or withholds the answer.
+    prompt_tokens, completion_tokens
+        Number of tokens used, estimated if the service reports none or 0; both 0 if nothing was generated.
+    model
+        The name of the model that answered, as the service reports it.
+    """
+
+    text: str = ""
+    finish: str = ""
+    refused: bool = False
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    model: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """The total number of tokens used."""
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass
+class Chat:
+    """A chat model. Each prompt is answered independently of the others.
+
+    Attributes
+    ----------
+    temperature
+        0 for the most likely answer, more for variety.
+    max_tokens
+        Maximum number of tokens of an answer.
+    seed
+        A seed for the service; None to send none. Few services guarantee reproducible answers.
+    """
+
+    service: Service
+    model: str
+    temperature: float = 0.0
+    max_tokens: int = 512
+    seed: int | None = None
+    _limit_name: str = LIMIT
+
+    def ask(self, prompt: str) -> ChatAnswer:
+        """Send a prompt and return the answer. A prompt that the service rejects has an answer without a text.
+
+        Raises
+        ------
+        EndpointError
+            If there is no answer after all attempts, or if it is not an answer of a chat.
+        EncoderError
+            If the budget would be exceeded.
+        """
+        limit_name = self._limit_name
+        payload = {
+            "model": self.model,
+            "messages": [{"role": "user", "content": prompt}],
+            "temperature": self.temperature,
+            limit_name: self.max_tokens,
+        }
+        if self.seed is not None:
+            payload["seed"] = self.seed
+        try:
+            return self.service.ask(
+                "/chat/completions",
+                payload,
+                lambda answer: self._read(answer, prompt),
+                longest=REASONING_BYTES + self.max_tokens * TOKEN_BYTES,
+                tokens=guess(prompt) + self.max_tokens,
+            )
+        except EndpointError as error:
+            if limit_name == LIMIT and error.status == 400 and NEW_LIMIT in error.said:
+                # Newer models reject the old name, so the new one is used from now on.
+                self._limit_name = NEW_LIMIT
+                return self.ask(prompt)
+            may_be_the_prompt = error.status in ABOUT_THE_PROMPT
+            if error.status == 413 or (may_be_the_prompt and _TOO_LONG.search(error.said)):
+                return ChatAnswer(finish=TOO_LONG)
+            if may_be_the_prompt and _WITHHELD.search(error.said):
+                return ChatAnswer(finish=FILTERED, refused=True)
+            raise
+
+    def _read(self, answer: Any, prompt: str) -> tuple[ChatAnswer, int]:
+        """Return an answer, and its tokens, without secrets: it is written to the journal, samples and data cards."""
+        choices = answer.get("choices") if isinstance(answer, dict) else None
+        if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+            raise ValueError("the answer is not a chat completion; check the address")
+        choice = choices[0] if choices else {}
+        message = choice.get("message")
+        message = message if isinstance(message, dict) else {}
+        text = text_of(message.get("content"))
+        finish, model = map(self.service.one_line, map(text_of, (choice.get("finish_reason"), answer.get("model"))))
+        # A number that is missing or 0 is estimated: some local servers report 0 for everything.
+        prompt_tokens = used_tokens(answer, "prompt_tokens") or guess(prompt)
+        # The total may include tokens of reasoning that are not counted as part of the answer.
+        remainder = (used_tokens(answer, "total_tokens") or 0) - prompt_tokens
+        completion_tokens = max(used_tokens(answer, "completion_tokens") or 0, remainder, 0)
+        if not completion_tokens and text:
+            completion_tokens = guess(text)
+        result = ChatAnswer(
+            text=self.service.hide(text),
+            finish=finish,
+            refused=finish == FILTERED or bool(message.get("refusal")),
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            model=model,
+        )
+        return result, result.tokens
+
+
+def text_of(content: object) -> str:
+    """Return the text of a message's content, with its parts joined; empty if there is none."""
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    # Lone surrogates are replaced, so that the text can be written to a file.
+    text = "".join(text for text in texts if isinstance(text, str))
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
