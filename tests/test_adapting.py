@@ -293,7 +293,7 @@ def test_a_stopped_adaptation_goes_on(base, tmp_path, trainers, monkeypatch, cap
     assert "The shift between your texts and general ones was not measured" in said.out
     questions = tmp_path / "a" / "questions" / "handbook.jsonl"
     assert f"  embassay run \\\n  -c {questions},split=test \\\n  -e base={base} \\\n" in said.err
-    assert "  -d retrieval,transforms=all --seed 0 --resamples 50 -o RUN\n" in said.err
+    assert "  -d retrieval,transforms=all,paper=true --seed 0 --resamples 50 -o RUN\n" in said.err
 
 
 def test_a_dry_run_says_what_would_be_done(base, tmp_path, trainers, capsys):
