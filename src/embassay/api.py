@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
     from embassay.testsets.base import Advance, Built
     from embassay.testsets.generator.base import Request
     from embassay.testsets.options import Language
-    from embassay.training.adaptation.options import AdaptOptions
-    from embassay.training.adaptation.pipeline import Adapted
-    from embassay.training.trained import Trained
+    from embassay.training.adapt import Adapted
+    from embassay.training.options import AdaptOptions
+    from embassay.training.stage import Trained
 
 
 def _renderer() -> Renderer:
@@ -349,9 +348,8 @@ def adapt(
     EncoderError
         If a training fails; finished work is kept, and the same call continues.
     """
-    from embassay.training.adaptation.options import AdaptOptions
-    from embassay.training.adaptation.pipeline import Adaptation
-    from embassay.training.adaptation.request import AdaptRequest
+    from embassay.training.adapt import Adaptation, AdaptRequest
+    from embassay.training.options import AdaptOptions
 
     request = AdaptRequest(
         base,
@@ -402,6 +400,7 @@ def train(
     """
     from embassay.testsets.base import silent
     from embassay.training.options import KINDS
+    from embassay.training.train import train as carry_out
 
     if kind not in KINDS:
         raise UnknownNameError("kind of training", kind, KINDS)
@@ -409,12 +408,8 @@ def train(
     for name in options:
         if name not in known:
             raise UnknownNameError(f"option of the training of {kind}", name, known)
-    trainer = import_module(f"embassay.training.{kind}")
     chosen = KINDS[kind](**options)
-    trained: Trained = trainer.train(
-        source_path(text), output_path(out), chosen, overwrite=overwrite, advance=advance or silent
-    )
-    return trained
+    return carry_out(source_path(text), output_path(out), chosen, overwrite=overwrite, advance=advance or silent)
 
 
 def build(

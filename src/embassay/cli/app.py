@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import warnings
@@ -254,7 +255,8 @@ def exit_code_of(arguments: list[str] | None) -> int:
         # --help and --version return no code.
         return FINE
     except CycloptsError as error:
-        problem = str(error)
+        # Of a number out of its range only the limit, without the words of pydantic for programmers.
+        problem = re.sub(r"(?s)\d+ validation error.*? Input should (.*?) \[type=.*", r"It must \1", str(error))
         if isinstance(error, UnusedCliTokensError):
             problem = f"no option and no argument: {' '.join(error.unused_tokens or ())}"
         command = " ".join(("embassay", *(error.command_chain or ())))
