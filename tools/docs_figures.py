@@ -347,18 +347,21 @@ def generating_made() -> str:
 
 def reproduced_papers() -> str:
     """The exhibits of the papers of which some figure can be compared; EMBASSAY_MODELS names the weights."""
-    from embassay.cli.papers.bench import Bench
-    from embassay.cli.papers.exhibit import DIFFERS, REPRODUCED
-    from embassay.cli.papers.tables import reproduced, summary, written
+    from embassay.cli.papers import NOT_AVAILABLE, Bench, figures, papers, published
+    from embassay.cli.reproduce import summary, written
     from embassay.core.errors import say
 
     models = os.environ.get("EMBASSAY_MODELS")
-    bench = Bench(data(""), Path(models) if models else None)
+    exhibits = []
     with tempfile.TemporaryDirectory() as folder:
-        shown = list(reproduced(bench, "", Path(folder), lambda paper, exhibit: say(f"{paper}, {exhibit.name}")))
-    compared = [one for one in shown if one.count(REPRODUCED) or one.count(DIFFERS)]
+        bench = Bench(data(""), Path(models) if models else None, Path(folder))
+        for paper in papers():
+            for exhibit in published(paper)["exhibits"]:
+                say(f"{paper}, {exhibit['name']}")
+                exhibits.append(list(figures(paper, exhibit, bench)))
+    compared = [lines for lines in exhibits if any(line["standing"] != NOT_AVAILABLE for line in lines)]
     # The last line counts the figures of all exhibits.
-    return written(compared, "markdown").replace(summary(compared), summary(shown))
+    return written(compared, "markdown").replace(summary(compared), summary(exhibits))
 
 
 def metrics() -> str:
