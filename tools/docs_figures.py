@@ -31,7 +31,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import metadata
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from docstring_parser import parse
 
@@ -347,17 +347,17 @@ def generating_made() -> str:
 
 def reproduced_papers() -> str:
     """The exhibits of the papers of which some figure can be compared; EMBASSAY_MODELS names the weights."""
-    from embassay.cli.papers import NOT_AVAILABLE, Bench, figures, papers, published
-    from embassay.cli.reproduce import summary, written
+    from embassay.cli.papers import NOT_AVAILABLE, Bench, figures, published
+    from embassay.cli.reproduce import Paper, summary, written
     from embassay.core.errors import say
 
     models = os.environ.get("EMBASSAY_MODELS")
     exhibits = []
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(data(""), Path(models) if models else None, Path(folder))
-        for paper in papers():
+        for paper in get_args(Paper):
             for exhibit in published(paper)["exhibits"]:
-                say(f"{paper}, {exhibit['name']}")
+                say(f"{paper}, {exhibit['exhibit']}")
                 exhibits.append(list(figures(paper, exhibit, bench)))
     compared = [lines for lines in exhibits if any(line["standing"] != NOT_AVAILABLE for line in lines)]
     # The last line counts the figures of all exhibits.

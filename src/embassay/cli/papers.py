@@ -1,31 +1,32 @@
 """What the five papers print, each figure beside the one that is measured here.
 
-Comes in: ``core/data/papers/PAPER.json``, and the data and weights on this machine. Goes out: lines of text, a figure in
-each, with its standing. An exhibit has ``columns``, and ``rows`` with the texts that the paper prints. A cell has the
+Comes in: ``core/data/papers/PAPER.json``, and the data and weights on this machine. Goes out: a line of texts for each
+figure, with its standing. An exhibit has ``columns``, and ``rows`` with the texts that the paper prints. A cell has the
 settings of its exhibit, of its row (``settings`` of the paper) and of its column, the later before the earlier:
 
 * ``data``: its name in ``data.json``, or that of a built-in corpus; ``diagnostic``;
-* ``metric``, with ``{psi}`` for the ``psi`` of the row; ``part``, the low or high end of its interval; ``of``, the label
-  of its encoder;
-* ``weights``, a file or folder of the models, called as the row by default, empty if nobody can have them; ``spec``: how
-  ``-e`` takes it, with ``{}`` for its path;
-* ``factor`` to the unit of the paper; ``digits`` of what is not printed; ``within``, the difference of equal figures;
-* ``known``, why figures differ; ``not_comparable``, why they are not compared; ``not_printed``, why there is none;
-* ``measure``, the function below that measures the cell, ``figure`` by default.
+* ``metric``, with ``{psi}`` for the ``psi`` of the row; ``part``: the low or high end of its interval; ``of``: the
+  label of its encoder;
+* ``weights``: a file or folder of the models, called as the row by default, empty if nobody can have them; ``spec``:
+  how ``-e`` takes it, with ``{}`` for its path;
+* ``factor`` to the unit of the paper; ``digits`` of what is not printed; ``within``: the difference of equal figures;
+* ``known``: why figures differ; ``not_comparable``: why they are not compared; ``not_printed``: why there is none;
+* ``measure``: the function below that measures the cell, ``figure`` by default.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from statistics import correlation, mean
 from typing import Any
 
-from embassay.core.errors import InputError, UnknownNameError
+from embassay.core.errors import InputError
 from embassay.core.result import Result
 from embassay.core.types import Runtime, content_hash, sha256_of
 from embassay.diagnostics.published import published
@@ -36,7 +37,6 @@ from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus
 from embassay.run.runs.folder import RunFolder
 
-PAPERS = ("composition", "localization", "heros", "retrieval", "semantoneg")
 REPRODUCED, DIFFERS, NOT_AVAILABLE = "reproduced", "differs", "not available"
 MODEL = "model"
 """The label of the only encoder of a run."""
@@ -71,7 +71,6 @@ class Bench:
     models: Path | None
     out: Path
     hub: bool = False
-    results: dict[Path, Result] = field(default_factory=dict)
 
     def corpus(self, name: str) -> str:
         """Return data as ``-c`` takes them; the name of a built-in corpus as it is.
@@ -81,14 +80,16 @@ class Bench:
         MissingError
             If they are not in the folder, or are another version than the papers'.
         """
-        data = published("data").get(name, {"path": "", "files": {}, "spec": name})
-        if data["path"] and not (self.data and (self.data / data["path"]).exists()):
+        if name not in published("data"):
+            return name
+        data = published("data")[name]
+        path = self.data / data["path"] if self.data else None
+        if path is None or not path.exists():
             raise MissingError(f"{name} is not at hand (--data FOLDER with {data['path']}; {data['origin']})")
-        folder = self.data or Path()
-        for path, known in data["files"].items():
-            if not sha256_of(folder / path).startswith(known):
-                raise MissingError(f"{name} is of another version: the SHA-256 of {path} does not begin with {known}")
-        return str(data["spec"].format(folder / data["path"]))
+        for file, known in data["files"].items():
+            if not sha256_of(path / file).startswith(known):
+                raise MissingError(f"{name}: {path / file} is of another version: its SHA-256 is not {known}…")
+        return str(data["spec"].format(path))
 
     def encoder(self, cell: Settings) -> str:
         """Return the spec of the encoder of a cell.
@@ -119,28 +120,17 @@ class Bench:
 
     def run(self, cell: Settings, **encoders: str) -> Result:
         """Return the result of the diagnostic of a cell on its data, for encoders given as specs by label."""
-        specs = [f"{label}={spec}" for label, spec in encoders.items()]
-        corpus, diagnostic = self.corpus(cell["data"]), cell["diagnostic"]
-        folder = self.out / content_hash([specs, corpus, diagnostic])
-        if folder not in self.results:
-            request = RunRequest(specs, corpus, [diagnostic], baselines=False, quiet=True, examples=0, cache="default")
-            outcome = execute(prepare(request), RunFolder(folder))
-            outcome.check()
-            self.results[folder] = outcome.result
-        return self.results[folder]
+        specs = tuple(f"{label}={spec}" for label, spec in encoders.items())
+        return result_of(specs, self.corpus(cell["data"]), cell["diagnostic"], self.out)
 
 
-def papers(chosen: str = "") -> Sequence[str]:
-    """Return the paper that is named, or all five.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such paper.
-    """
-    if chosen and chosen not in PAPERS:
-        raise UnknownNameError("paper", chosen, PAPERS)
-    return [chosen] if chosen else PAPERS
+@cache
+def result_of(specs: tuple[str, ...], corpus: str, diagnostic: str, out: Path) -> Result:
+    """Return the result of a run, whose scores are kept in a folder of their own; several cells share it."""
+    request = RunRequest(specs, corpus, [diagnostic], baselines=False, quiet=True, examples=0, cache="default")
+    outcome = execute(prepare(request), RunFolder(out / content_hash([*specs, corpus, diagnostic])))
+    outcome.check()
+    return outcome.result
 
 
 def cells(paper: str, exhibit: Settings) -> Iterator[Settings]:
@@ -157,14 +147,14 @@ def cells(paper: str, exhibit: Settings) -> Iterator[Settings]:
 def figures(paper: str, exhibit: Settings, bench: Bench) -> Iterator[Line]:
     """Yield the figures of an exhibit."""
     for cell in cells(paper, exhibit):
-        line = {"paper": paper, "exhibit": cell["name"], "title": cell["title"]}
-        line |= {name: cell[name] for name in ("row", "column", "published")}
         try:
             value, signature = MEASURES[cell.get("measure", "figure")](cell, bench)
-            measured, standing, note = compared(cell, value)
         except MissingError as error:
             measured, standing, note, signature = "", NOT_AVAILABLE, str(error), ""
-        yield line | {"measured": measured, "standing": standing, "note": note, "signature": signature}
+        else:
+            measured, standing, note = compared(cell, value)
+        of_paper = {name: cell[name] for name in ("paper", "exhibit", "title", "row", "column", "published")}
+        yield of_paper | {"measured": measured, "standing": standing, "note": note, "signature": signature}
 
 
 def compared(cell: Settings, value: Value) -> tuple[str, str, str]:
@@ -172,15 +162,12 @@ def compared(cell: Settings, value: Value) -> tuple[str, str, str]:
     printed = cell["published"]
     digits = len(printed.partition(".")[2]) if printed else cell.get("digits", 0)
     measured = f"{value:.{digits}f}" if isinstance(value, float) else value or ""
+    why_not = cell.get("not_comparable") if printed else cell["not_printed"]
+    if why_not or not measured:
+        return measured, NOT_AVAILABLE, why_not or "undefined here"
     within = cell.get("within", 0)
-    if not printed:
-        return measured, NOT_AVAILABLE, cell["not_printed"]
-    if "not_comparable" in cell:
-        return measured, NOT_AVAILABLE, "; ".join(cell[why] for why in ("not_comparable", "known") if why in cell)
-    if not measured:
-        return measured, NOT_AVAILABLE, "undefined here"
     # Sums of decimals are not exact: 98.37 + .25 is not below 98.62.
-    if measured == printed or (within and abs(float(measured) - float(printed)) <= within + 1e-9):
+    if measured == printed or abs(float(measured) - float(printed)) <= within + 1e-9:
         return measured, REPRODUCED, cell.get("agrees", f"within {within:g}" if within else "equal digits")
     return measured, DIFFERS, cell.get("known", "unexplained")
 
@@ -211,7 +198,7 @@ def group_mean(cell: Settings, bench: Bench) -> Measured:
 
 def pearson(cell: Settings, bench: Bench) -> Measured:
     """Return the correlation over models of two columns, by their places, that the table of a row prints."""
-    (table,) = (each for each in published(cell["paper"])["exhibits"] if each["name"] == cell["row"])
+    (table,) = (each for each in published(cell["paper"])["exhibits"] if each["exhibit"] == cell["row"])
     rows = [[float(texts[place]) for place in cell["places"]] for texts in table["rows"].values()]
     return correlation(*zip(*rows, strict=True)), ""
 
@@ -220,7 +207,7 @@ def entry(cell: Settings, bench: Bench) -> Measured:
     """Return the printed answer to an input if an entry of the input has it as the right option."""
     entries = load_corpus(bench.corpus(cell["data"])).samples
     is_there = any((each.input, each.paraphrase) == (cell["row"], cell["published"]) for each in entries)
-    return cell["published"] if is_there else "no such entry", ""
+    return cell["published"] if is_there else None, ""
 
 
 def count(cell: Settings, bench: Bench) -> Measured:

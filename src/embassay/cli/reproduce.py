@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from cyclopts import Parameter
 from cyclopts.types import ResolvedExistingDirectory
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from embassay.cli.papers import Line
     from embassay.reports.tables import Table
 
+Paper = Literal["composition", "localization", "heros", "retrieval", "semantoneg"]
 Form = Literal["text", "csv", "markdown"]
 
 
 def reproduce(
-    paper: str = "",
+    paper: Paper | None = None,
     /,
     *,
     data: Annotated[ResolvedExistingDirectory | None, Parameter(env_var="EMBASSAY_DATA")] = None,
@@ -40,7 +41,7 @@ def reproduce(
     Parameters
     ----------
     paper
-        composition, localization, heros, retrieval or semantoneg; all five by default.
+        All five by default.
     data
         Folder with the data of the papers, as --list names them.
     models
@@ -54,19 +55,18 @@ def reproduce(
     list_
         Print what each table needs and how long it takes, and compute nothing.
     """
-    from embassay.cli.papers import Bench, figures, papers, published
+    from embassay.cli.papers import Bench, figures, published
     from embassay.core.store.paths import output_path
     from embassay.reports.terminal import print_line, print_table, stdout
 
     console = stdout()
     bench = Bench(data, models, output_path(out), hub)
     exhibits = []
-    for name in papers(paper):
-        content = published(name)
+    for name in [paper] if paper else get_args(Paper):
         if list_:
-            print_line(console, f"{name}: {content['title']}")
-        for exhibit in content["exhibits"]:
-            title = f"{exhibit['name']}: {exhibit['title']}"
+            print_line(console, f"{name}: {published(name)['title']}")
+        for exhibit in published(name)["exhibits"]:
+            title = f"{exhibit['exhibit']}: {exhibit['title']}"
             if list_:
                 print_line(console, f"{title}. {exhibit['needs']}", 2)
             else:
@@ -74,16 +74,16 @@ def reproduce(
                 exhibits.append(list(figures(name, exhibit, bench)))
     if list_:
         return FINE
-    if format_ == "text":
-        for content in map(table, exhibits):
-            print_line(console, content.title)
-            if content.rows:
-                print_table(content, console)
-            print_line(console, content.note, 2)
-        print_line(console, summary(exhibits))
-    else:
-        sys.stdout.write(written(exhibits, format_))
     say(f"The scores are in {bench.out}.")
+    if format_ != "text":
+        sys.stdout.write(written(exhibits, format_))
+        return FINE
+    for content in map(table, exhibits):
+        print_line(console, content.title)
+        if content.rows:
+            print_table(content, console)
+        print_line(console, content.note, 2)
+    print_line(console, summary(exhibits))
     return FINE
 
 
