@@ -8,8 +8,9 @@ from typing import get_args
 import pytest
 
 from embassay.cli.app import exit_code_of
-from embassay.cli.papers import MEASURES, Bench, MissingError, cells, compared, figures, published, result_of
+from embassay.cli.papers import MEASURES, Bench, MissingError, cells, compared, figures, result_of
 from embassay.cli.reproduce import Paper
+from embassay.diagnostics.published import published
 
 SEMANTONEG = "semantoneg/SemAntoNeg_v1.0.json"
 ENTRY = '{"id": 0, "input": "I\'m fat.", "candidates": ["I\'m thin.", "I\'m not fat.", "I\'m not thin."], "label": 2}\n'

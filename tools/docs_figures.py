@@ -347,9 +347,10 @@ def generating_made() -> str:
 
 def reproduced_papers() -> str:
     """The exhibits of the papers of which some figure can be compared; EMBASSAY_MODELS names the weights."""
-    from embassay.cli.papers import NOT_AVAILABLE, Bench, figures, published
+    from embassay.cli.papers import NOT_AVAILABLE, Bench, figures
     from embassay.cli.reproduce import Paper, summary, written
     from embassay.core.errors import say
+    from embassay.diagnostics.published import published
 
     models = os.environ.get("EMBASSAY_MODELS")
     exhibits = []

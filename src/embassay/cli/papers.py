@@ -187,7 +187,7 @@ def figure(cell: Settings, bench: Bench) -> Measured:
 
 def group_mean(cell: Settings, bench: Bench) -> Measured:
     """Return the mean of a figure over the models of a group that are on this machine."""
-    values = []
+    values = list[Any]()
     for model in cell["models"]:
         try:
             values.append(figure({**cell, "row": model}, bench)[0])

@@ -55,8 +55,9 @@ def reproduce(
     list_
         Print what each table needs and how long it takes, and compute nothing.
     """
-    from embassay.cli.papers import Bench, figures, published
+    from embassay.cli.papers import Bench, figures
     from embassay.core.store.paths import output_path
+    from embassay.diagnostics.published import published
     from embassay.reports.terminal import print_line, print_table, stdout
 
     console = stdout()
