@@ -63,7 +63,7 @@ def test_what_is_known_of_a_figure_is_said():
 )
 def test_each_cell_can_be_measured_and_each_text_stands_in_a_column(paper, exhibit):
     for texts in exhibit["rows"].values():
-        assert len(texts) <= len(exhibit["columns"])
+        assert len(texts) in (0, len(exhibit["columns"]))
     for cell in cells(paper, exhibit):
         assert cell.get("measure", "figure") in MEASURES
         assert cell["published"] or cell.get("not_printed") or "drawing" in cell

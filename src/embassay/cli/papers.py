@@ -21,7 +21,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import zip_longest
 from pathlib import Path
 from statistics import correlation, mean
 from typing import Any
@@ -137,8 +136,9 @@ def cells(paper: str, exhibit: Settings) -> Iterator[Settings]:
     """Yield the cells of an exhibit, row by row."""
     settings = published(paper)["settings"]
     for row, texts in exhibit["rows"].items():
-        for (column, of_column), text in zip_longest(exhibit["columns"].items(), texts, fillvalue=""):
-            # A row may lack a column.
+        for place, (column, of_column) in enumerate(exhibit["columns"].items()):
+            # A row of a drawing has no texts; one that lacks a column has None there.
+            text = texts[place] if texts else ""
             if text is not None:
                 own = {"paper": paper, "row": row, "column": column, "published": text}
                 yield {**exhibit, **settings.get(row, {}), **of_column, **own}
