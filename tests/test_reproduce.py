@@ -155,9 +155,18 @@ def test_data_of_another_version_is_not_compared(bare, capsys):
 def test_weights_that_are_not_what_their_name_says_are_refused(bare):
     folder = bare / "models/all-mpnet-base-v2"
     folder.mkdir(parents=True)
+    bench = Bench(None, bare / "models", bare)
+    with pytest.raises(MissingError, match="does not hold the weights of all-mpnet-base-v2"):
+        bench.encoder({"row": "all-mpnet-base-v2"})
     (folder / "model.safetensors").write_bytes(b"other weights")
     with pytest.raises(MissingError, match="does not hold the weights of all-mpnet-base-v2"):
-        Bench(None, bare / "models", bare).encoder({"row": "all-mpnet-base-v2"})
+        bench.encoder({"row": "all-mpnet-base-v2"})
+
+
+def test_a_folder_of_data_that_lacks_a_file_is_not_at_hand(bare):
+    (bare / "msrp").mkdir()
+    with pytest.raises(MissingError, match="MSRP is not at hand"):
+        Bench(bare, None, bare).corpus("MSRP")
 
 
 def test_scores_are_kept(bare):

@@ -2,7 +2,8 @@
 
 Comes in: ``core/data/papers/PAPER.json``, and the data and weights on this machine. Goes out: a line of texts for each
 figure, with its standing. An exhibit has ``columns``, and ``rows`` with the texts that the paper prints. A cell has the
-settings of its exhibit, of its row (``settings`` of the paper) and of its column, the later before the earlier:
+settings of its exhibit, of its row (``settings`` of the paper) and of its column; the column's override the row's, and
+those the exhibit's:
 
 * ``data``: its name in ``data.json``, or that of a built-in corpus; ``diagnostic``;
 * ``metric``, with ``{psi}`` for the ``psi`` of the row; ``part``: the low or high end of its interval; ``of``: the
@@ -48,6 +49,10 @@ Line = dict[str, str]
 """A figure: paper, exhibit, title, row, column, published, measured, standing, note, signature."""
 
 
+sha256 = cache(sha256_of)
+"""The hash of a file, which many cells ask for."""
+
+
 class MissingError(InputError):
     """Data or weights are not on this machine; the message says where they are looked for."""
 
@@ -82,11 +87,11 @@ class Bench:
         if name not in published("data"):
             return name
         data = published("data")[name]
-        path = self.data / data["path"] if self.data else None
-        if path is None or not path.exists():
+        path = (self.data or Path()) / data["path"]
+        if self.data is None or not all((path / file).exists() for file in data["files"]):
             raise MissingError(f"{name} is not at hand (--data FOLDER with {data['path']}; {data['origin']})")
         for file, known in data["files"].items():
-            if not sha256_of(path / file).startswith(known):
+            if known and not sha256(path / file).startswith(known):
                 raise MissingError(f"{name}: {path / file} is of another version: its SHA-256 is not {known}…")
         return str(data["spec"].format(path))
 
@@ -109,11 +114,11 @@ class Bench:
             if model is None and self.hub and spec == "{}":
                 return f"sentence-transformers/{name}"
             if model is None:
-                hub = ", or --hub" if spec == "{}" else ""
-                raise MissingError(f"the weights are not at hand (--models FOLDER with {name}{hub})")
+                or_hub = ", or --hub" if spec == "{}" else ""
+                raise MissingError(f"the weights are not at hand (--models FOLDER with {name}{or_hub})")
             path = model.folder
-        known = PUBLISHED_WEIGHTS.get(name)
-        if known and sha256_of(path / "model.safetensors") != known:
+        known, weights = PUBLISHED_WEIGHTS.get(name), path / "model.safetensors"
+        if known and not (weights.is_file() and sha256(weights) == known):
             raise MissingError(f"{path} does not hold the weights of {name}: their SHA-256 is not {known[:16]}…")
         return str(spec.format(path))
 
@@ -187,12 +192,14 @@ def figure(cell: Settings, bench: Bench) -> Measured:
 
 def group_mean(cell: Settings, bench: Bench) -> Measured:
     """Return the mean of a figure over the models of a group that are on this machine."""
-    values = list[Any]()
+    values = []
     for model in cell["models"]:
         try:
-            values.append(figure({**cell, "row": model}, bench)[0])
+            value, _ = figure({**cell, "row": model}, bench)
         except MissingError:
             continue
+        if isinstance(value, float):
+            values.append(value)
     return mean(values) if values else None, ""
 
 
