@@ -349,17 +349,13 @@ def reproduced_papers() -> str:
     """The exhibits of the papers of which some figure can be compared; EMBASSAY_MODELS names the weights."""
     from embassay.cli.papers import NOT_AVAILABLE, Bench, figures
     from embassay.cli.reproduce import Paper, summary, written
-    from embassay.core.errors import say
     from embassay.diagnostics.published import published
 
     models = os.environ.get("EMBASSAY_MODELS")
-    exhibits = []
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(data(""), Path(models) if models else None, Path(folder))
-        for paper in get_args(Paper):
-            for exhibit in published(paper)["exhibits"]:
-                say(f"{paper}, {exhibit['exhibit']}")
-                exhibits.append(list(figures(paper, exhibit, bench)))
+        of_papers = {paper: published(paper)["exhibits"] for paper in get_args(Paper)}
+        exhibits = [list(figures(paper, each, bench)) for paper, listed in of_papers.items() for each in listed]
     compared = [lines for lines in exhibits if any(line["standing"] != NOT_AVAILABLE for line in lines)]
     # The last line counts the figures of all exhibits.
     return written(compared, "markdown").replace(summary(compared), summary(exhibits))
