@@ -83,7 +83,8 @@ def reproduce(
         print_line(console, content.title)
         if content.rows:
             print_table(content, console)
-        print_line(console, content.note, 2)
+        if content.note:
+            print_line(console, content.note, 2)
     print_line(console, summary(exhibits))
     return FINE
 
