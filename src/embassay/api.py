@@ -238,7 +238,7 @@ def report(
     from embassay.reports.page import render
 
     path = output_path(path)
-    write(path, render(result, layouts(result), None, badges, notes).encode("utf-8", "replace"))
+    write(path, render(result, layouts(result), badges, notes).encode("utf-8", "replace"))
     return path
 
 

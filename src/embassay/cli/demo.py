@@ -110,7 +110,7 @@ class _Demonstration:
         from embassay.api import read
 
         answers = read(self.place / run).answers
-        return [(answer.question, answer.sentence) for answer in answers if answer.question in ("Use", "Not")]
+        return [(answer.question, answer.sentence) for answer in answers if answer.kind in ("use", "rejected")]
 
     def check(self, run: str, blessed: str) -> str:
         """Check a run against the baseline of another; return the outcome."""

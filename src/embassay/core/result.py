@@ -494,6 +494,24 @@ class Finding:
 
 
 Standing = Literal["shown", "not shown", "cannot be said", "counted"]
+ANSWER_KINDS = {
+    "use": "Use",
+    "highest": "Highest",
+    "instead": "Or",
+    "rejected": "Not",
+    "headline": "",
+    "step": "",
+    "screened": "",
+    "own": "",
+    "misses": "Misses",
+    "data": "Data",
+    "about": "About",
+}
+"""By kind of answer, in the order of reading, the question that stands before it; empty where each has its own.
+
+``use``, ``highest``, ``instead`` and ``rejected`` decide; ``headline`` says whether an encoder is better than chance;
+``step`` and ``screened`` are about set-ups; ``own`` is what else the diagnostic says.
+"""
 
 
 @dataclass(frozen=True)
@@ -502,12 +520,15 @@ class Answer(Finding):
 
     Attributes
     ----------
+    kind
+        One of ``ANSWER_KINDS``: its place among the answers.
     question
         In a word or two, to stand before the sentence: ``Use``, ``Not``.
     standing
         Whether the procedure behind it shows it, does not show it, or cannot say; or whether it is only counted.
     """
 
+    kind: str = "own"
     question: str = ""
     standing: Standing = "counted"
 

@@ -86,6 +86,7 @@ SEPARATES = Template(
     "the human scores are two labels",
     COUNT,
     title="How often cosines order two labels right",
+    kind="headline",
     question="Same or not?",
 )
 

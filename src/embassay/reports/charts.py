@@ -30,7 +30,7 @@ PARTS = (GREEN, ORANGE, BLUE, VERMILION, GREY)
 LINES = (BLUE, VERMILION, GREEN, ORANGE, "#8f4a7d", "#3a8fb7", GREY, "#5b4b00")
 """The first colours of lines; with more lines, others follow: see ``distinct_colours``."""
 GOLDEN_RATIO = 0.618034
-LINE = 34
+LINE = 28
 """Height of the line of one encoder, in pixels."""
 MANY_LINES = 15
 """With more lines than this, the axis of values is above them."""

@@ -108,17 +108,7 @@ def terms_of(diagnostics: Iterable[str]) -> tuple[Term, ...]:
     return tuple(terms.values())
 
 
-class Glossary:
-    """Explains each term once: where a page uses it first."""
-
-    def __init__(self, terms: Iterable[Term] = TERMS) -> None:
-        """Start a page, on which none of these terms has been explained."""
-        self._terms = tuple(terms)
-        self._explained: set[str] = set()
-
-    def first_uses(self, texts: Iterable[str]) -> tuple[Term, ...]:
-        """Return the terms that these texts use and that were not returned before."""
-        joined = "\n".join(texts)
-        terms = [term for term in self._terms if term.name not in self._explained and term.pattern.search(joined)]
-        self._explained.update(term.name for term in terms)
-        return tuple(terms)
+def used_terms(diagnostics: Iterable[str], texts: Iterable[str]) -> list[Term]:
+    """Return the terms of a page about these diagnostics that its texts use."""
+    joined = "\n".join(texts)
+    return [term for term in terms_of(diagnostics) if term.pattern.search(joined)]

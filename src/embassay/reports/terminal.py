@@ -16,8 +16,6 @@ from embassay.core.formatting import counted, visible
 from embassay.core.layout import Layout
 from embassay.core.result import Result, Verdict
 from embassay.reports.findings import support as words
-from embassay.reports.findings.costs import Latency
-from embassay.reports.findings.speed import MeasuredTimes
 from embassay.reports.scorecard import GAP, column_blocks
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
 
@@ -32,8 +30,6 @@ WHOLE = 1000
 def show(
     result: Result,
     layouts: Mapping[str, Layout],
-    times: Mapping[str, MeasuredTimes],
-    latency: Latency,
     console: Console,
     *,
     diagnostic: str = "",
@@ -61,7 +57,7 @@ def show(
             for line in table.signatures:
                 console.print(Text(line, style="dim"), soft_wrap=True)
         console.print()
-        console.print(_bullets(words.verdict(result, verdict, times, latency)))
+        console.print(_bullets(words.verdict(result, verdict)))
         console.print()
     if not diagnostic:
         of_the_run = [*words.whole_run(result), *(f"failed: {failure.sentence}" for failure in result.failed)]

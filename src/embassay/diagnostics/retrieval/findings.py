@@ -28,6 +28,7 @@ NOT_SHOWN = Template(
     INTERVAL,
     "not shown",
     title="Search is not shown to be better than chance",
+    kind="headline",
     question="Than chance?",
     severity="high",
     consequence="That it is of use for search on this corpus is not shown; more questions would tell.",

@@ -30,7 +30,7 @@ def place_of_step(step: str) -> int:
     return known.index(step) if step in known else len(known)
 
 
-# What a verdict rests on, speed and price
+# What a verdict is based on
 
 UNRANKED = Template("This diagnostic does not rank encoders.", "it has no headline", LIMIT)
 NO_BEST_ON_BUILTIN = Template(
@@ -38,22 +38,6 @@ NO_BEST_ON_BUILTIN = Template(
     "the corpus is built in; nothing is called better or worse",
     LIMIT,
 )
-TIME_OF_TEXTS = Template(
-    "It takes {share} the time of {other}: {texts} in {seconds:.2g} s, not {seconds_of_other:.2g} s.",
-    "of what stands beside the one to use, where both were timed on the same texts and one device (medians)",
-    COUNT,
-)
-TIME_OF_QUESTION = Template(
-    "A question takes {milliseconds} ms, {before} ms with {base}.",
-    "of each set-up that is derived from others, where all of these were timed, one after the other (medians)",
-    COUNT,
-)
-PRICE_OF_QUESTIONS = Template(
-    "1,000 questions cost about {price}, {before} with {base}.",
-    "of the same, where the prices of all services are known; estimated from the length of texts",
-    COUNT,
-)
-
 # The choice between encoders
 
 ONLY_BASELINES = Template(
@@ -110,7 +94,7 @@ USE = Template(
     "highest is at most the accepted one (the margin, or --accept), else the highest; docs/statistics.md",
     COUNT,
     title="The one to use",
-    question="Use",
+    kind="use",
     severity="high",
 )
 USE_NONE = replace(
@@ -125,7 +109,7 @@ HIGHEST_VALUE = replace(
     text="{encoder}. {headline}.{more}",
     when="where a higher value does not recommend an encoder, or a program made the queries",
     title="The highest value",
-    question="Highest",
+    kind="highest",
     severity="medium",
 )
 OR = Template(
@@ -133,7 +117,7 @@ OR = Template(
     "at most two cheaper ones that are not shown to be worse, and the highest where that is not the one to use",
     COUNT,
     title="Instead",
-    question="Or",
+    kind="instead",
     severity="medium",
 )
 NOT = Template(
@@ -142,7 +126,7 @@ NOT = Template(
     "two and a half margins, of which that is said",
     EXCHANGE,
     title="Not these",
-    question="Not",
+    kind="rejected",
     severity="medium",
 )
 VERSUS = Template("{encoder}: {difference}", "of each", COUNT)
@@ -155,7 +139,7 @@ NO_REASON = Template(
     "fewer than 10 units, or one that two thirds of the items have; of a correlation, one with a third of the items",
     LIMIT,
     title="No verdict",
-    question="Data",
+    kind="data",
     severity="medium",
 )
 STEP = Template(
@@ -163,6 +147,7 @@ STEP = Template(
     "of each set-up that is derived from another one, where that is said nowhere else; of a fusion against each part",
     COUNT,
     title="What {step} {encoder} adds",
+    kind="step",
     question="{question}",
     severity="medium",
 )
@@ -173,6 +158,7 @@ SCREENED = Template(
     "of each index, and of each other precision, size, server or export of a model, where the original is in the run",
     COUNT,
     title="What is listed of what the original finds",
+    kind="screened",
     question="{question}",
     severity="medium",
 )
@@ -182,7 +168,7 @@ DATA = Template(
     "of the pair that a choice depends on",
     POWER,
     title="What could be detected",
-    question="Data",
+    kind="data",
 )
 MORE_ITEMS = Template("; {target} need about {items}", "where that is not small already", POWER)
 ABOUT_OTHERS = Template(
@@ -190,7 +176,7 @@ ABOUT_OTHERS = Template(
     "of questions about documents",
     LIMIT,
     title="What it is about",
-    question="About",
+    kind="about",
 )
 ABOUT_THESE = replace(
     ABOUT_OTHERS,
@@ -305,7 +291,7 @@ MISSES = Template(
     "right on 75% or more, two different encoders or more were run, and people asked the questions",
     COUNT,
     title="Missed questions",
-    question="Misses",
+    kind="misses",
 )
 RESCUED = Template(
     "Against {opponent}, {encoder} rescues {rescued} and breaks {broken}.",
