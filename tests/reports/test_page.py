@@ -51,7 +51,6 @@ from embassay.core.types import Corpus
 from embassay.reports import charts
 from embassay.reports.findings.decision import Decision
 from embassay.reports.findings.limits import findings_of
-from embassay.reports.findings.speed import MeasuredTimes
 from embassay.reports.findings.support import verdict, whole_run
 from embassay.reports.layouts import layouts
 from embassay.reports.page import render
@@ -196,18 +195,11 @@ def found(**changes):
     return Verdict("d", "c", "accuracy", 100, 50, **{**usual, **changes})
 
 
-def timed(seconds, device="cpu", model=None):
-    """Times of one encoder by label, the same in each of three rounds."""
-    return {
-        name: MeasuredTimes(name, 64, (one,) * 3, (one,) * 3, device, model or name) for name, one in seconds.items()
-    }
-
-
-def lines_of(verdict_, seconds=None, headline=ACCURACY, own=(), **options):
+def lines_of(verdict_, headline=ACCURACY, own=(), **options):
     result = result_of(verdict_, **options)
     decided = Decision(result, verdict_, headline).findings() if verdict_.metric else ()
     findings = (*decided, *own)
-    return list(verdict(replace(result, findings=findings), verdict_, timed(seconds or {}), {}))
+    return list(verdict(replace(result, findings=findings), verdict_))
 
 
 ONE = Finding("low", "One finding.", "One", diagnostic="d", corpus="c")
@@ -232,12 +224,8 @@ def test_a_verdict_names_the_one_to_use_what_instead_and_what_not():
     ]
 
 
-def test_a_verdict_is_silent_on_unknown_speeds():
-    assert "the time of" not in " ".join(lines_of(found(), {"a": 10.0}))
-
-
 def test_below_chance_none_is_to_be_used():
-    lines = lines_of(found(chance=0.9), {"a": 1.0, "b": 2.0})
+    lines = lines_of(found(chance=0.9))
     assert lines[1] == "Use: None of them: the highest value is a. 80.0% [75.0, 85.0] accuracy, below chance (90.0%)."
     # A value below chance whose interval is not.
     assert "below" not in lines_of(found(chance=0.82))[1]

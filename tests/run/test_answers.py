@@ -11,8 +11,9 @@ from rich.console import Console
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.core.claims import COUNT, INTERVAL, LIMIT, STANDINGS, Template
-from embassay.core.result import Answer, Finding
+from embassay.core.result import ANSWER_KINDS, Answer, Finding
 from embassay.corpora.builtin.handbook import write_files
+from embassay.reports.answers import answer_sections
 from embassay.reports.layouts import layouts
 from embassay.reports.scorecard import Score, scorecard
 from embassay.reports.screen import LINES, show_summary
@@ -26,12 +27,12 @@ mine: 60 questions about 30 of 30 pages (they count as 43)
   Or            hashing: 8.3 points higher [−4.1, +21.5] (7 won, 2 lost), 1.3 times the bytes.
   Not           low: 21.7 points lower than hashing [−36.8, −6.2] (3 won, 16 lost). small: 31.7
                 points lower [−56.7, −6.5] (5 won, 24 lost).
-  Cut-off       No score is shown to separate the 8 unanswerable questions (AUC .48 [.29, .68]).
-                Results of mid below 0.105 may be dropped: at most 2 points of Success@5 are lost on
-                average (0.0 here); 3% of the results go.
   Than chance?  Search is not shown to be better than chance. small finds a right document among the
                 first 5 for 21.7% [12.0, 35.9] of the questions; random order has 16.9%. That it is
                 of use for search on this corpus is not shown; more questions would tell.
+  Cut-off       No score is shown to separate the 8 unanswerable questions (AUC .48 [.29, .68]).
+                Results of mid below 0.105 may be dropped: at most 2 points of Success@5 are lost on
+                average (0.0 here); 3% of the results go.
   Misses        28 questions. embassay show run --failures
   Data          A true difference of 21.8 points between mid and hashing would be detected 80% of
                 the time; 15 points need about 95 questions.
@@ -117,6 +118,10 @@ def test_missed_questions_are_counted_by_who_finds_them(result):
 def test_answers_are_in_the_file_and_come_back(place, result):
     content = json.loads((place / "run" / "result.json").read_text(encoding="utf-8"))
     assert [answer["question"] for answer in content["answers"]] == [answer.question for answer in result.answers]
+    places = [list(ANSWER_KINDS).index(answer["kind"]) for answer in content["answers"]]
+    assert places == sorted(places)
+    (section,) = answer_sections(result, layouts(result))
+    assert [answer for answer in result.answers if answer in section.answers] == list(section.answers)
     assert {"sentence", "value", "low", "high", "p", "counts", "standing", "link"} <= set(content["answers"][0])
     assert from_bytes(to_bytes(result), place / "x").answers == result.answers
 
@@ -127,7 +132,7 @@ def test_answers_are_in_the_file_and_come_back(place, result):
 def screen_of(result, width):
     """Return the first screen as text."""
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None, legacy_windows=False)
-    show_summary(result, layouts(result), {}, {}, console, "run")
+    show_summary(result, layouts(result), {}, console, "run")
     return console.file.getvalue()
 
 

@@ -61,7 +61,8 @@ def report(finished: FinishedRun) -> Iterator[str]:
         lines = [f"- **{escaped(answer.question)}** {escaped(text)}" for answer, text in section.texts()]
         yield "\n".join([f"## {escaped(section.title)}\n", *lines])
     card = scorecard(result, pages)
-    if card.questions:
+    # A column alone is in the tables below.
+    if len(card.questions) > 1:
         # In an indented block nothing is read as Markdown.
         lines = [f"    {line}" for line in card.lines(WIDTH)]
         yield "\n".join(["## Scorecard\n", *lines, f"\n{escaped(legend(card))}."])
