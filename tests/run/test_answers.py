@@ -198,48 +198,48 @@ def test_without_intervals_there_is_nothing_to_draw(result):
 # --- what is missed --------------------------------------------------------------------------------------
 
 
-def test_what_the_first_candidate_misses_is_shown_with_what_was_found_instead(place, result, capsys):
+def test_what_the_one_to_use_misses_is_shown_with_its_rank_and_who_finds_it(place, result, capsys):
     assert exit_code_of(["show", str(place / "run"), "--failures"]) == 0
     out = capsys.readouterr().out
     assert exit_code_of(["show", str(place / "run"), "retrieval", "--failures"]) == 0
     assert capsys.readouterr().out == out
-    wrong = result.failures("hashing", "retrieval").to_dicts()
-    assert out.startswith(f"Retrieval on mine: hashing is wrong about {len(wrong)} items; right about some of these: ")
-    for item in (wrong[0], wrong[-1]):
-        assert f"\n{item['item']}\n  question   {item['text_question'][:60]}" in out
+    (misses,) = [answer for answer in result.answers if answer.kind == "misses"]
+    wrong = result.failures("bm25", "retrieval").to_dicts()
+    by_none = misses.counts["found by none"]
+    assert (misses.encoder, misses.counts["missed"]) == ("bm25", len(wrong))
+    title, *_ = out.splitlines()
+    assert title.startswith(f"Retrieval on mine: bm25 is wrong about {len(wrong)} questions; right about these: ")
+    assert title.endswith(f"; no encoder is right about {by_none}")
+    assert out.count("; no encoder finds it)\n") == by_none
+    finders = {}
+    for row in result.scores("retrieval").to_dicts():
+        if row["correct"] and row["encoder"] != "random":
+            finders.setdefault(row["item"], []).append(row["encoder"])
+    for item in wrong:
+        who = f"found by {', '.join(finders[item['item']])}" if item["item"] in finders else "no encoder finds it"
+        assert (
+            f"\n{item['item']} (rank {item['value_rank']:.0f}; {who})\n  question   {item['text_question'][:60]}" in out
+        )
         assert f"  right      [{item['label_right']}] " in out
         assert f"  found      [{item['label_found1']}] {item['value_found1']:.3f} {item['text_found1'][:30]}" in out
-    places = [out.index(f"\n{item['item']}\n  question") for item in wrong]
+    places = [out.index(f"\n{item['item']} (rank") for item in wrong]
     assert places == sorted(places)
     assert np.all(np.diff([item["margin"] for item in wrong if item["margin"] is not None]) >= 0)
 
 
-def test_another_encoder_s_failures_are_shown_with_who_is_right_instead(place, result, capsys):
+def test_another_encoder_s_failures_are_shown(place, result, capsys):
     show = ["show", str(place / "run"), "--failures"]
     assert exit_code_of([*show, "-e", "small"]) == 0
-    title, other, *lines = capsys.readouterr().out.splitlines()
-    correct = {}
-    for row in result.scores("retrieval").to_dicts():
-        correct[row["encoder"], row["item"]] = row["correct"]
-
-    def missed(name):
-        return [item for (encoder, item), right in correct.items() if encoder == name and right is False]
-
-    def found(name, by):
-        return sum(bool(correct[by, item]) for item in missed(name))
-
-    assert f"small is wrong about {len(missed('small'))} items; " in title
-    assert f"hashing {found('small', 'hashing')}" in title
-    assert other.startswith(f"hashing is wrong about {len(missed('hashing'))} items; right about some of these: ")
-    assert f"bm25 {found('hashing', 'bm25')}" in other
-    assert "random" not in title + other
+    title, _, _, first, *_ = capsys.readouterr().out.splitlines()
     wrong = result.failures("small", "retrieval").to_dicts()
-    assert f"  question   {wrong[0]['text_question'][:60]}" in lines[2]
+    assert f"small is wrong about {len(wrong)} questions; " in title
+    assert "random" not in title
+    assert f"  question   {wrong[0]['text_question'][:60]}" in first
     assert exit_code_of([*show, "-e", "small", "--against", "hashing"]) == 0
     worse = result.failures("small", "retrieval", against="hashing").to_dicts()
     title, _, first, *_ = capsys.readouterr().out.splitlines()
-    assert title == f"Retrieval on mine: small is worse than hashing on {len(worse)} items"
-    assert first == worse[0]["item"]
+    assert title.startswith(f"Retrieval on mine: small is worse than hashing on {len(worse)} questions; ")
+    assert first.startswith(f"{worse[0]['item']} (rank ")
     assert exit_code_of([*show, "-e", "smal"]) == 2
     assert "unknown encoder 'smal'" in capsys.readouterr().err
     assert exit_code_of(["show", str(place / "run"), "-e", "small"]) == 2
