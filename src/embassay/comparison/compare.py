@@ -103,11 +103,11 @@ def _names(runs: Sequence[str | Path | Result]) -> list[str]:
     Raises
     ------
     SpecError
-        If a run is given twice.
+        If duplicate run.
     """
     places = [run if isinstance(run, Result) else Path(run).expanduser().resolve() for run in runs]
     if any(place == other for number, place in enumerate(places) for other in places[:number]):
-        raise SpecError("a run is given twice")
+        raise SpecError("duplicate run")
     names = ["result" if isinstance(place, Result) else place.name for place in places]
     return [name if names.count(name) == 1 else f"{name} {number}" for number, name in enumerate(names, start=1)]
 

@@ -305,10 +305,10 @@ METRICS = (
         "similarity",
         "",
         compared="on request",
-        meaning="normalised similarity of the first edit minus that of the second",
+        meaning="normalised similarity of the first edit minus the second's",
     ),
     *_contrasts(
-        "cosine", "raw", compared="within one encoder", meaning="mean cosine of the first edit minus that of the second"
+        "cosine", "raw", compared="within one encoder", meaning="mean cosine of the first edit minus the second's"
     ),
     *(_nearer(first, second) for first, second in combinations(ALL_EDITS, 2)),
     Metric(

@@ -81,7 +81,7 @@ NOT_SHOWN = replace(
 )
 CHANCES |= {"above": RELATED, "both": NOT_SHOWN, "": NOT_SHOWN}
 SEPARATES = Template(
-    "{encoder}: the cosine of a pair labelled {high:g} is above that of a pair labelled {low:g} in {area} of the cases "
+    "{encoder}: the cosine of a pair labelled {high:g} exceeds the cosine of a pair labelled {low:g} in {area} of the cases "
     "(AUC, {pairs}).",
     "the human scores are two labels",
     COUNT,

@@ -131,7 +131,7 @@ class Bench:
         """
         data = DATA[name]
         if self.data is None or not (self.data / data.path).exists():
-            raise MissingError(f"{name} is not at hand (--data FOLDER with {data.path}; {data.origin})")
+            raise MissingError(f"{name} is not available (--data FOLDER with {data.path}; {data.origin})")
         for path, known in data.files.items():
             found = sha256_of(self.data / path)[: len(known)]
             if found != known:
@@ -163,7 +163,7 @@ class Bench:
         if folder is None:
             if self.hub:
                 return f"{HUB}/{name}"
-            raise MissingError(f"the weights are not at hand (--models FOLDER with {name}, or --hub)")
+            raise MissingError(f"the weights are not available (--models FOLDER with {name}, or --hub)")
         known = PUBLISHED_WEIGHTS.get(name)
         if known and self.weights(name) != known:
             raise MissingError(f"{folder} does not hold the weights of {name}: their SHA-256 is not {known[:16]}…")
@@ -178,7 +178,7 @@ class Bench:
             If it is not there.
         """
         if not self.has_file(file):
-            raise MissingError(f"no weights are at hand (--models FOLDER with {file})")
+            raise MissingError(f"no weights are available (--models FOLDER with {file})")
         return self.models / file  # type: ignore[operator]
 
     def has_file(self, file: str) -> bool:

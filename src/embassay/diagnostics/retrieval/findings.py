@@ -50,7 +50,7 @@ LISTED = Template(
 HEADROOM = Template(
     "{encoder} has a right document among the first {depth} for {share} of the questions: a perfect reranker of these "
     "would add {gain} to {headline}.",
-    f"of encoders that were asked for, where there are more than {RERANKED} documents, and lists of so many",
+    f"of candidates, where there are more than {RERANKED} documents, and lists of at least that many",
     COUNT,
     title="Headroom for a reranker",
 )

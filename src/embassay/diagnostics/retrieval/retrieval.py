@@ -159,7 +159,7 @@ class Retrieval(RetrievalParameters):
             )
         if corpus.stored_documents and self.transforms != "none":
             raise SpecError(
-                f"corpus {corpus.name!r}: transforms={self.transforms} needs all vectors in memory, and those of "
+                f"corpus {corpus.name!r}: transforms={self.transforms} needs all vectors in memory, and the vectors of "
                 f"{corpus.stored_documents.path} are read from its parts; leave the option out"
             )
         if not any(sample.right for sample in corpus.samples):

@@ -42,7 +42,7 @@ NO_BEST_ON_BUILTIN = Template(
 
 ONLY_BASELINES = Template(
     "The run has only baselines.",
-    "no encoder was asked for",
+    "the run has no candidate",
     LIMIT,
     title="Only baselines",
     severity="medium",
@@ -50,7 +50,7 @@ ONLY_BASELINES = Template(
 )
 NO_CANDIDATE = Template(
     "No candidate finished; the figures are of baselines.",
-    "all encoders that were asked for failed",
+    "all candidates failed",
     LIMIT,
     title="No candidate finished",
     severity="high",
@@ -82,7 +82,7 @@ UNDEFINED_ITEMS = Template(
 )
 SAME_ENCODER = Template(
     "{encoders} are the same encoder (same fingerprint).",
-    "an encoder was asked for twice",
+    "two labels have the same fingerprint",
     COUNT,
     title="The same encoder",
     severity="high",
@@ -123,7 +123,7 @@ OR = Template(
 NOT = Template(
     "{rejected}.",
     "those that a verdict shows to be worse, p ≤ 0.05 in the family of the pair, and those that are lower by more than "
-    "two and a half margins, of which that is said",
+    "two and a half margins, marked as such",
     EXCHANGE,
     title="Not these",
     kind="rejected",
@@ -144,7 +144,7 @@ NO_REASON = Template(
 )
 STEP = Template(
     "{encoder}: {difference}.",
-    "of each set-up that is derived from another one, where that is said nowhere else; of a fusion against each part",
+    "of each set-up that is derived from another one, where no other answer compares the two; of a fusion against each part",
     COUNT,
     title="What {step} {encoder} adds",
     kind="step",
@@ -224,7 +224,7 @@ MADE_QUERIES = Template(
     "do not choose among the best, and they understate word matching (bm25).",
     "a program made the queries",
     LIMIT,
-    title="Queries that nobody asked",
+    title="Made queries",
     severity="high",
     action="Add real questions: -c {corpus}=…,questions=questions.csv (a question and the id of its right document in "
     "each line).",
@@ -241,7 +241,7 @@ FEW_SHARED_WORDS = Template(
 )
 MISSING_PROMPTS = Template(
     "{encoder}: {missing}.",
-    "no prompt is set, and the model's files name some, or its name is that of a family with prompts",
+    "no prompt is set, and the model's files name some, or its name is a family's with prompts",
     LIMIT,
     title="Prompts are not set",
     severity="high",
@@ -273,7 +273,7 @@ FEW_INDEPENDENT = Template(
 TRUNCATED = Template(
     "{encoder} reads {tokens} tokens of a text: it truncates {truncated:,} of the {texts} of {corpus} "
     "({share:.1%}){unread}.",
-    "it truncates a text; only documents are counted where it truncates one, and the tokens are those of all of them",
+    "it truncates a text; only documents are counted where it truncates one, and the tokens of all of them",
     LIMIT,
     title="Texts were truncated",
     consequence="Text after that point cannot be found.",
@@ -312,11 +312,11 @@ SHORT_PASSAGES = Template(
 DEPENDENT_QUESTIONS = Template(
     "{items:,} questions depend on each other, because they share right documents or a topic: they count as "
     "{effective:,.0f} to {items:,}{remedy}",
-    "the effective number of units is under half that of the questions",
+    "the effective number of units is under half the number of questions",
     LIMIT,
 )
 NO_DIFFERENCE_CAN_BE_SHOWN = Template(
-    "no difference can be shown with {units}; it takes {needed}",
+    "no difference can be shown with {units}; a test needs {needed}",
     "there are fewer",
     LIMIT,
 )
