@@ -69,6 +69,13 @@ def compare(
         If a run cannot be read, or the runs have nothing in common.
     SpecError
         For fewer than two runs, or an unknown label in the mapping.
+
+    Examples
+    --------
+    >>> before = ea.assay("m=bow", "handbook", "retrieval", baselines=False)
+    >>> after = ea.assay("m=hashing,dim=8", "handbook", "retrieval", baselines=False)
+    >>> len(ea.compare([before, after]).differences) > 0
+    True
     """
     if isinstance(runs, (str, Path, Result)) or len(runs) < 2:
         raise SpecError("compare takes a list of two runs or more")

@@ -112,7 +112,8 @@ def show_failures(
         title = f"{shown} is {f'worse than {against} on' if against else 'wrong about'} {counted(len(items), noun)}"
         counts = Counter(name for item in items for name in finders[item["item"]])
         if counts:
-            title += f"; right about these: {', '.join(f'{name} {count:,}' for name, count in counts.most_common(MOST_OTHERS))}"
+            others = [f"{name} {count:,}" for name, count in counts.most_common(MOST_OTHERS)]
+            title += f"; right about these: {', '.join(others)}"
         by_none = sum(not finders[item["item"]] for item in items)
         if by_none:
             title += f"; no encoder is right about {by_none:,}"

@@ -16,6 +16,11 @@ class Grouped:
     ----------
     group
         The key of its group, which is also its unit of independence.
+
+    Examples
+    --------
+    >>> ea.Grouped("1", "It rained.", "weather").group
+    'weather'
     """
 
     id: str

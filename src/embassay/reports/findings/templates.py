@@ -144,7 +144,8 @@ NO_REASON = Template(
 )
 STEP = Template(
     "{encoder}: {difference}.",
-    "of each set-up that is derived from another one, where no other answer compares the two; of a fusion against each part",
+    "of each set-up that is derived from another one, where no other answer compares the two; of a fusion against each "
+    "part",
     COUNT,
     title="What {step} {encoder} adds",
     kind="step",

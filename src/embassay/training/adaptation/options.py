@@ -69,6 +69,11 @@ class AdaptOptions:
     ------
     SpecError
         If an option of the negatives or of the split is out of range.
+
+    Examples
+    --------
+    >>> ea.AdaptOptions(finetune=True).loss
+    'mnr'
     """
 
     pretrain: bool = False
