@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.core.claims import COUNT, LIMIT, Template
-from embassay.core.layout import Column, Curves, Drawings, GroupedBars, SeriesTable, SizeTable
+from embassay.core.layout import Curves, Drawings, GroupedBars, SeriesTable
 from embassay.core.result import Estimate, Finding, Row, Series
 from embassay.core.samples.minimal_pairs import ALL_EDITS
 from embassay.core.samples.minimal_pairs import MinimalPairs as Sample
@@ -345,14 +345,8 @@ DRAWINGS = Drawings(
             note="Lexical overlap (table 1) is printed, similarities are drawn (figures 1 and 2). Groups are those of "
             "the paper, and of group=.",
         ),
-        SizeTable(
-            "Typos and synonyms by the size of the model",
-            (Column("typo", "similarity", "typo"), Column("synonym", "similarity", "synonym")),
-            note="The paper finds that of encoders fine-tuned from T5 the larger ones are less sensitive to typos, and "
-            "as sensitive to synonyms.",
-        ),
     ),
-    "A similarity of 0 is that of two random originals, whose mean cosine is the baseline.",
+    "A similarity of 0 is as near as two random originals, whose mean cosine is the baseline.",
 )
 
 

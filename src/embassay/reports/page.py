@@ -27,9 +27,7 @@ from embassay.core.layout import (
     Layout,
     Matrix,
     Part,
-    PointsChart,
     SeriesTable,
-    SizeTable,
     SubsetTable,
     ThresholdCurves,
 )
@@ -47,7 +45,6 @@ from embassay.reports.templates import filled, resource
 TABLES: dict[type, Callable[..., Table | None]] = {
     EncoderTable: tables.encoder_table,
     CorpusTable: tables.corpus_table,
-    SizeTable: tables.size_table,
     SubsetTable: tables.subset_table,
     ComparisonTable: tables.comparison_table,
     SeriesTable: tables.series_table,
@@ -55,7 +52,6 @@ TABLES: dict[type, Callable[..., Table | None]] = {
 }
 CHARTS: dict[type, Callable[..., charts.Spec | None]] = {
     IntervalChart: charts.interval_chart,
-    PointsChart: charts.points_chart,
     CountBars: charts.count_bars,
 }
 SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {

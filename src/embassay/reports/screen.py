@@ -50,10 +50,7 @@ def show_summary(
         if not (drawn and card.all_are_above_chance):
             table += textwrap.wrap(legend(card), width, break_on_hyphens=False)
 
-    # What has to be done before the figures are believed is said in any case, further moves where there is room.
-    urgent = {finding.action for finding in result.findings if finding.severity == "high"}
-    moves = {action: _labelled("Next", action, "", LABEL, width) for action in actions(result)}
-    below = [line for action in moves if action in urgent for line in moves[action]]
+    below = [line for action in actions(result) for line in _labelled("Next", action, "", LABEL, width)]
 
     # Answers get the lines that the other parts leave; a part needs one for its heading and one for the empty line.
     most = MORE_LINES
@@ -62,11 +59,6 @@ def show_summary(
     used = len(table) + len(below) + 1
     of_diagnostics = list(answer_sections(result, layouts))
     sections, also, more = _sections(result, of_diagnostics, run, width, most - used)
-    used += sum(_height(title, lines, width) for title, lines in (*sections, ("", also)))
-    for action in moves:
-        if action not in urgent and used + len(moves[action]) <= most:
-            below += moves[action]
-            used += len(moves[action])
     statements = f"{counted(more, 'statement')}, " if more else ""
     below += _labelled("More", f"{statements}tests and p-values:", f"embassay show {run}", LABEL, width)
 

@@ -20,16 +20,6 @@ from embassay.core.claims import (
     Template,
 )
 
-STEPS = ("fusion", "reranker", "prompt", "passages", "index", "int8", "binary", "dtype", "dim", "server", "export")
-"""What set-ups add to what they are derived from, in the order in which people decide."""
-
-
-def place_of_step(step: str) -> int:
-    """Return the place of a step in this order, after what is built on nothing; a word of another package is last."""
-    known = ("", *STEPS)
-    return known.index(step) if step in known else len(known)
-
-
 # What a verdict is based on
 
 UNRANKED = Template("This diagnostic does not rank encoders.", "it has no headline", LIMIT)
