@@ -341,7 +341,7 @@ def test_queries_that_nobody_asked_come_first(method):
     result = result_of(verdict_with(), source=SOURCES[method])
     findings = findings_of(result, {"d": ACCURACY})
     (first, *_) = [finding for finding in findings if not isinstance(finding, Answer)]
-    assert (first.severity, first.title, first.corpus) == ("high", "Queries that nobody asked", "c")
+    assert (first.severity, first.title, first.corpus) == ("high", "Made queries", "c")
     assert first.sentence.startswith(f"c has no questions: the results are of 100 {SOURCES[method]}. ")
     assert "questions=questions.csv" in first.action
     assert [one.action for one in findings if one.action] == [first.action]

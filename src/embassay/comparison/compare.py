@@ -110,7 +110,7 @@ def _names(runs: Sequence[str | Path | Result]) -> list[str]:
     Raises
     ------
     SpecError
-        If duplicate run.
+        If two runs are the same.
     """
     places = [run if isinstance(run, Result) else Path(run).expanduser().resolve() for run in runs]
     if any(place == other for number, place in enumerate(places) for other in places[:number]):
