@@ -136,7 +136,7 @@ def test_decision_and_chart_are_seen_first(page_of, decision_file, window, scree
     assert [end["y"] + end["height"] <= 900 * screens for end in ends] == [True, True]
     assert page.locator("dl.answers dt").first.inner_text() == "Use"
     assert page.locator("#scorecard").count() == 0
-    terms = page.locator("#glossary dt").all_inner_texts()
+    terms = page.locator("#glossary dt").all_text_contents()
     assert "95% interval" in terms
     assert "Antonym" not in terms
 

@@ -122,9 +122,9 @@ def show_failures(
         for item in items:
             console.print()
             rank = item.get("value_rank")
-            right, by_none = ("found by", "no encoder finds it") if rank else ("right:", "no encoder is right")
+            right, none = ("found by", "no encoder finds it") if rank else ("right:", "no encoder is right")
             others = finders[item["item"]]
-            who = f"{right} {', '.join(others)}" if others else by_none
+            who = f"{right} {', '.join(others)}" if others else none
             where = f"rank {rank:,.0f}; " if rank else ""
             console.print(Text(visible(f"{item['item']} ({where}{who})")), soft_wrap=True)
             for line in _item_lines(item, console.width):
