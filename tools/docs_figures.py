@@ -501,16 +501,17 @@ def shown_by(command: str) -> str:
 # --- comparing and writing -----------------------------------------------------------------------------------
 
 NUMBER = re.compile(r"(?<![\w.])[-−+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?!\w)")
-HASH = re.compile(r"\|(scores|pool):[0-9a-f]{16}")
+OF_MACHINE = re.compile(r"\|(scores|pool):[0-9a-f]{16}|[\d.]+ ms\b")
 
 
 def agrees(printed: str, computed: str) -> bool:
     """Tell whether two texts are equal but for one unit of the last digit of each number.
 
-    Spaces, which align columns, and hashes of scores and pools, which depend on the last bits of vectors, do not count.
+    Spaces, which align columns, times, and hashes of scores and pools, which depend on the last bits of vectors, do not
+    count.
     """
-    printed = HASH.sub("", printed)
-    computed = HASH.sub("", computed)
+    printed = OF_MACHINE.sub("", printed)
+    computed = OF_MACHINE.sub("", computed)
     if _without_numbers(printed) != _without_numbers(computed):
         return False
     # The texts between the numbers are equal, so there are equally many.

@@ -114,7 +114,7 @@ def show(
     failures
         Print the items that the best candidate is wrong about instead, with what it chose or found and who is right.
     encoder
-        Print those of the encoder with this label.
+        Print the failures of the encoder with this label.
     against
         Print those on which it is worse than the encoder with this label, such as those that a reranker breaks.
     """
@@ -170,7 +170,7 @@ def cache_(
 
 @app.command
 def doctor() -> int:
-    """Print what is installed and at hand: versions, extras, models, cache, devices; to paste into a bug report."""
+    """Print what is installed: versions, extras, models, cache, devices; to paste into a bug report."""
     from embassay.cli import doctor as doctor_module
 
     doctor_module.show()

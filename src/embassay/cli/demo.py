@@ -43,7 +43,7 @@ def demo() -> int:
         few = _check("few-smaller", "few")
         tell("\nThe decision")
         for answer in read("first").answers:
-            if answer.question in ("Use", "Not"):
+            if answer.kind in ("use", "rejected"):
                 tell(f"  {answer.question:<7} {answer.sentence}")
     tell(f"  {worse}: {smaller} (with {FEW} questions: {few}). {equal}: {same}.")
     tell("\nYour own documents, with a table of questions and the ids of the documents that answer them:")
@@ -58,7 +58,7 @@ def tell(text: str) -> None:
 
 
 def _models() -> tuple[str, str, str]:
-    """Return the model that is at hand, and it with far too few dimensions and with about enough of them."""
+    """Return the available model, and it with far too few dimensions and with about enough of them."""
     from importlib.util import find_spec
 
     from embassay.core.types import Runtime

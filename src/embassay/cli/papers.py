@@ -89,7 +89,7 @@ class Bench:
         data = published("data")[name]
         path = (self.data or Path()) / data["path"]
         if self.data is None or not all((path / file).exists() for file in data["files"]):
-            raise MissingError(f"{name} is not at hand (--data FOLDER with {data['path']}; {data['origin']})")
+            raise MissingError(f"{name} is not available (--data FOLDER with {data['path']}; {data['origin']})")
         for file, known in data["files"].items():
             if known and not sha256(path / file).startswith(known):
                 raise MissingError(f"{name}: {path / file} is of another version: its SHA-256 is not {known}…")
@@ -115,7 +115,7 @@ class Bench:
                 return f"sentence-transformers/{name}"
             if model is None:
                 or_hub = ", or --hub" if spec == "{}" else ""
-                raise MissingError(f"the weights are not at hand (--models FOLDER with {name}{or_hub})")
+                raise MissingError(f"the weights are not available (--models FOLDER with {name}{or_hub})")
             path = model.folder
         known, weights = PUBLISHED_WEIGHTS.get(name), path / "model.safetensors"
         if known and not (weights.is_file() and sha256(weights) == known):

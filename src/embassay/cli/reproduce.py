@@ -33,7 +33,7 @@ def reproduce(
     format_: Annotated[Form, Parameter(name="--format")] = "text",
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
 ) -> int:
-    """Print the tables and figures of the five papers, each figure beside the one that is measured here.
+    """Print the tables and figures of the five papers, each figure beside one measured here.
 
     A figure is "reproduced" within the tolerance that its note states, "differs" with the reason where it is known, or
     is "not available": data, weights or the number in the paper are missing, or what is measured is on other data.

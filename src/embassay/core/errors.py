@@ -101,7 +101,16 @@ MAX_SHOWN = 400
 
 
 class EmbassayError(Exception):
-    """The root of the tree."""
+    """The root of the tree.
+
+    Examples
+    --------
+    >>> try:
+    ...     ea.encoder("nosuch:model")
+    ... except ea.EmbassayError as error:
+    ...     print(type(error).__name__)
+    UnknownNameError
+    """
 
     def __str__(self) -> str:
         """Return the message, on one line."""
@@ -119,7 +128,16 @@ def _restored(kind: type[EmbassayError], arguments: tuple[Any, ...], attributes:
 
 
 class InputError(EmbassayError):
-    """An input cannot be used."""
+    """An input cannot be used.
+
+    Examples
+    --------
+    >>> try:
+    ...     ea.load("nosuch")
+    ... except ea.InputError as error:
+    ...     print(type(error).__name__)
+    SourceError
+    """
 
 
 class SourceError(InputError):
@@ -177,7 +195,13 @@ class OutputError(InputError):
 
 
 class EncoderError(EmbassayError):
-    """An encoder failed while encoding; its message names it."""
+    """An encoder failed while encoding; its message names it.
+
+    Examples
+    --------
+    >>> issubclass(ea.EncoderError, ea.EmbassayError)
+    True
+    """
 
 
 class EndpointError(EncoderError):

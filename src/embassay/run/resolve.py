@@ -47,6 +47,12 @@ def load_corpus(source: str | Path | Spec, *, follow_links: bool = False, **opti
         If the file or folder cannot be read in the format of its loader.
     UnknownNameError
         If its loader has no such option.
+
+    Examples
+    --------
+    >>> corpus = ea.load("handbook")
+    >>> corpus.shape, len(corpus.samples), len(corpus.documents)
+    ('retrieval', 135, 301)
     """
     spec = as_spec(source, "corpus")
     options = {**spec.options, **options}
@@ -105,6 +111,11 @@ def load_candidate(
     ------
     InputError
         If the spec names no encoder, or the object is not an encoder.
+
+    Examples
+    --------
+    >>> ea.encoder("hashing,dim=8").encode(["It rained.", "We left."]).shape
+    (2, 8)
     """
     if isinstance(spec, Retriever):
         return spec

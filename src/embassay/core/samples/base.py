@@ -37,7 +37,14 @@ class Fields:
 
 
 class Sample(Protocol):
-    """What all sample shapes have in common."""
+    """What all sample shapes have in common.
+
+    Examples
+    --------
+    >>> sample = ea.load("handbook").samples[0]
+    >>> list(sample.texts())
+    [('query', 'How many sensor devices can a site have in total?')]
+    """
 
     @property
     def id(self) -> str:

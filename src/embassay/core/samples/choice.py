@@ -24,6 +24,11 @@ class Choice(Fields):
         The part of speech of the replaced word; the two words in alphabetical order, joined by an en dash.
     negation
         The negation pattern (``not``, ``never`` …), empty if unknown.
+
+    Examples
+    --------
+    >>> ea.load("opposites").samples[0].antonym
+    'In the eyes of the law, the accountant is innocent.'
     """
 
     id: str

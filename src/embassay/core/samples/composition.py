@@ -31,6 +31,11 @@ class Composition(Fields):
         True for the difference b − a if the corpus also has a − b; in this sample a and b are swapped.
     ratings
         Human ratings from 0 to 4, one for each annotator.
+
+    Examples
+    --------
+    >>> ea.Composition("1", "overlap", "It rained, so we left.", "We left early.", "We left.").operator
+    'overlap'
     """
 
     id: str

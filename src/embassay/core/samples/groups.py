@@ -19,6 +19,11 @@ class Grouped(Fields):
     ----------
     group
         The key of its group, which is also its unit of independence.
+
+    Examples
+    --------
+    >>> ea.Grouped("1", "It rained.", "weather").group
+    'weather'
     """
 
     id: str

@@ -30,6 +30,11 @@ class MinimalPairs(Fields):
         (name, text) of each edit; the names are those of :data:`ALL_EDITS`.
     group
         The key of its unit; if empty, the sample's id.
+
+    Examples
+    --------
+    >>> ea.load("edits").samples[0].edits[0]
+    ('synonym', 'In March we stayed at a harbor hotel that was costly.')
     """
 
     id: str

@@ -22,6 +22,11 @@ class Pair(Fields):
         The human score; larger is more similar. None if there is none.
     subset
         The part of the corpus that it belongs to, for example a genre; empty for none.
+
+    Examples
+    --------
+    >>> ea.Pair("1", "It rained.", "There was rain.", 0.9).score
+    0.9
     """
 
     id: str

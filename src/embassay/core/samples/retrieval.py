@@ -30,6 +30,12 @@ class Question:
         The graded relevance of each right document, at least 1; if empty, all are 1.
     units
         The keys of its units: an article, or its right documents; if empty, the question's id.
+
+    Examples
+    --------
+    >>> question = ea.load("handbook").samples[0]
+    >>> question.question, question.right
+    ('How many sensor devices can a site have in total?', ('overview-02',))
     """
 
     __pydantic_config__ = STRICT
@@ -63,6 +69,11 @@ class Document:
         Its text, whole or divided into parts; at least one.
     shared
         The number of words that a passage shares with the next one.
+
+    Examples
+    --------
+    >>> ea.Document("faq", ("Ask at the desk.", "It is open all day.")).passages[1]
+    'It is open all day.'
     """
 
     __pydantic_config__ = STRICT
